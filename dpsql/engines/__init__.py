@@ -1,0 +1,1 @@
+"""Where a charged plan is run: one method, run(charge) → ExactRows."""

@@ -1,0 +1,176 @@
+"""Every exception that dpsql raises, with its SQLSTATE.
+
+Each message names what the statement or the schema says, never what the data hold::
+
+    Exception
+    ├── Warning
+    └── Error
+        ├── InterfaceError                wrong use of the Python interface
+        │   └── SchemaError               the owner's schema file: file, table, column and the mend
+        └── DatabaseError
+            ├── DataError                 a parameter that has no SQL value
+            ├── OperationalError
+            │   ├── BudgetExhausted       53400   the total, or an analyst's cap, does not admit the price
+            │   ├── LedgerError           58030   the ledger cannot be read or written: nothing is released
+            │   └── ExecutionFailed       XX000   one constant message; the charge stays
+            ├── IntegrityError
+            ├── InternalError
+            ├── ProgrammingError
+            │   └── StatementError        42601, 42P01, 42703 …  the statement is not well formed
+            └── NotSupportedError
+                └── Refused               42501, 0A000  understood, and not answered privately
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class Warning(Exception):  # noqa: A001 - the name is PEP 249's
+    """Important warnings, as PEP 249 defines them."""
+
+
+class Error(Exception):
+    """The root of every error that dpsql raises."""
+
+    sqlstate = "XX000"
+
+
+class InterfaceError(Error):
+    """An error of the Python interface rather than of the database."""
+
+    sqlstate = "08000"
+
+
+class SchemaError(InterfaceError):
+    """The owner's schema file is not valid; the message names file, table, column and the mend."""
+
+    sqlstate = "F0000"
+
+
+class DatabaseError(Error):
+    """An error of the database."""
+
+
+class DataError(DatabaseError):
+    """A value that cannot be used, such as a parameter that has no SQL type."""
+
+    sqlstate = "22000"
+
+
+class OperationalError(DatabaseError):
+    """An error of the database's operation."""
+
+
+class IntegrityError(DatabaseError):
+    """A violated constraint; dpsql only reads, so it never raises it."""
+
+    sqlstate = "23000"
+
+
+class InternalError(DatabaseError):
+    """An inconsistency inside dpsql."""
+
+
+class ProgrammingError(DatabaseError):
+    """A wrong statement, or a wrong use of a cursor."""
+
+    sqlstate = "42601"
+
+
+class NotSupportedError(DatabaseError):
+    """Something that dpsql does not do."""
+
+    sqlstate = "0A000"
+
+
+class BudgetExhausted(OperationalError):
+    """The price of the statement is more than what is left of the budget."""
+
+    sqlstate = "53400"
+
+
+class LedgerError(OperationalError):
+    """The ledger could not be read or written; nothing was released."""
+
+    sqlstate = "58030"
+
+
+class ExecutionFailed(OperationalError):
+    """The engine could not complete the statement; the charge stays.
+
+    >>> str(ExecutionFailed())
+    'E_EXEC query could not be completed'
+    """
+
+    sqlstate = "XX000"
+
+    def __init__(self) -> None:
+        super().__init__("E_EXEC query could not be completed")
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a statement: line and column, both counted from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+class _Diagnosed(DatabaseError):
+    """A refusal with a stable code, a place, a reason and what to write instead."""
+
+    def __init__(
+        self, code: str, reason: str, *, hint: str | None = None, position: Position | None = None
+    ) -> None:
+        self.code, self.reason, self.hint, self.position = code, reason, hint, position
+        where = f" ({position})" if position else ""
+        mend = f"\n  Write instead: {hint}" if hint else ""
+        super().__init__(f"{code} {reason}{where}{mend}")
+
+    @property
+    def sqlstate(self) -> str:  # type: ignore[override]
+        return SQLSTATES[self.code]
+
+
+class StatementError(_Diagnosed, ProgrammingError):
+    """The statement is not well formed, or names what the schema does not have."""
+
+
+class Refused(_Diagnosed, NotSupportedError):
+    """The statement is understood and has no private answer."""
+
+
+#: The stable codes of refusals and the SQLSTATE of each.
+SQLSTATES = {
+    "E_PARSE": "42601",
+    "E_CHARSET": "42601",
+    "E_MULTI": "42601",
+    "E_LIMITS": "54001",
+    "E_PARAM": "22023",
+    "E_TABLE": "42P01",
+    "E_COLUMN": "42703",
+    "E_TYPE": "42804",
+    "E_STMT": "0A000",
+    "E_FUNC": "42883",
+    "E_AGG": "42501",
+    "E_RAW": "42501",
+    "E_BOUNDS": "42501",
+    "E_JOIN": "42501",
+    "E_SUBQ": "42501",
+    "E_SETOP": "42501",
+    "E_NESTED": "42501",
+    "E_WINDOW": "42501",
+    "E_LIMIT": "42501",
+    "E_DISTINCT": "42501",
+    "E_KEY": "42501",
+    "E_GROUPING": "0A000",
+    "E_PIVOT": "0A000",
+    "E_SAMPLE": "42501",
+    "E_RECURSIVE": "0A000",
+    "E_HAVING": "42501",
+    "E_ORDER": "42501",
+}
