@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-class Warning(Exception):  # noqa: A001 - the name is PEP 249's
+class Warning(Exception):
     """Important warnings, as PEP 249 defines them."""
 
 
@@ -130,10 +130,7 @@ class _Diagnosed(DatabaseError):
         where = f" ({position})" if position else ""
         mend = f"\n  Write instead: {hint}" if hint else ""
         super().__init__(f"{code} {reason}{where}{mend}")
-
-    @property
-    def sqlstate(self) -> str:  # type: ignore[override]
-        return SQLSTATES[self.code]
+        self.sqlstate = SQLSTATES[code]
 
 
 class StatementError(_Diagnosed, ProgrammingError):
