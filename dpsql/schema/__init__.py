@@ -1,0 +1,35 @@
+"""What the owner declares: the privacy unit, the budget, and the tables with their bounds and limits."""
+
+from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
+from dpsql.schema.check import Finding, check
+from dpsql.schema.draft import draft
+from dpsql.schema.load import json_schema, load, loads
+from dpsql.schema.model import Schema
+from dpsql.schema.names import fold
+from dpsql.schema.owner import Owner, Step
+from dpsql.schema.privacy import Analyst, Privacy
+from dpsql.schema.table import Column, Table
+from dpsql.schema.types import Bound, SqlType, Value
+
+__all__ = [
+    "Analyst",
+    "Bound",
+    "Catalog",
+    "CatalogColumn",
+    "CatalogTable",
+    "Column",
+    "Finding",
+    "Owner",
+    "Privacy",
+    "Schema",
+    "SqlType",
+    "Step",
+    "Table",
+    "Value",
+    "check",
+    "draft",
+    "fold",
+    "json_schema",
+    "load",
+    "loads",
+]

@@ -1,0 +1,117 @@
+"""What is missing or loose in a schema file, said to its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal
+
+from dpsql.errors import SchemaError
+from dpsql.schema.catalog import Catalog
+from dpsql.schema.load import load
+from dpsql.schema.model import Schema
+from dpsql.schema.names import fold
+from dpsql.schema.table import Table
+
+#: Above these a promise is weak, or a limit drowns the answers in noise.
+LOOSE_EPSILON = 10
+LOOSE_LIMIT = 1000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to mend (error), to weigh (loose) or to know (note)."""
+
+    level: Literal["error", "loose", "note"]
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.where}: {self.message}"
+
+
+def check(path: str | PathLike[str], read_catalog: Callable[[Schema], Catalog] | None = None) -> list[Finding]:
+    """What the owner should mend, weigh or know in a schema file; compared with its source where one is read.
+
+    Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone.
+    """
+    try:
+        schema = load(path)
+        catalog = None if read_catalog is None else read_catalog(schema)
+        if catalog is not None:
+            schema = schema.with_catalog(catalog)
+    except SchemaError as error:
+        places = (line.partition(": ") for line in str(error).splitlines())
+        return [Finding("error", where, message) for where, _, message in places]
+    findings = [*_privacy(schema)]
+    for name, table in schema.tables.items():
+        findings += _public(name, table) if table.public else _private(schema, name, table)
+    if catalog is not None:
+        findings += _unproved_keys(schema, catalog)
+    return findings
+
+
+def _privacy(schema: Schema) -> Iterator[Finding]:
+    privacy = schema.privacy
+    statements = privacy.epsilon / privacy.query_epsilon
+    yield Finding(
+        "note", "privacy", f"epsilon pays for at least {int(statements)} statements at the default query_epsilon"
+    )
+    if privacy.epsilon > LOOSE_EPSILON:
+        yield Finding("loose", "privacy, epsilon", f"more than {LOOSE_EPSILON} promises an individual very little")
+    if privacy.delta == 0:
+        yield Finding("note", "privacy, delta", "0 is pure: keys that are not declared cannot be shown")
+    else:
+        yield Finding(
+            "note",
+            "privacy, delta",
+            "must be far below 1 / (number of units); dpsql does not count them for you, since the count is private",
+        )
+    if schema.ledger is None:
+        yield Finding("note", "ledger", "not set; name one file for this database, so that all who ask share a budget")
+
+
+def _public(name: str, table: Table) -> Iterator[Finding]:
+    if not table.columns:
+        yield Finding("note", f"table {name}", "public, its columns are taken from the source")
+
+
+def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
+    for limit in ("max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group"):
+        size = getattr(table, limit)
+        if size is not None and size > LOOSE_LIMIT:
+            yield Finding("loose", f"table {name}, {limit}", f"{size} is large, and noise grows with it")
+    identifiers = {schema.owner(name).column, *table.references, *(table.key or ())}
+    identifiers |= {
+        step.parent_column
+        for other in schema.tables
+        if not schema.tables[other].public
+        for step in schema.owner(other).steps
+        if step.parent == name
+    }
+    thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
+    for column_name, column in table.columns.items():
+        where = f"table {name}, column {column_name}"
+        if column.type.is_numeric and column.bounds is None and column_name not in identifiers:
+            yield Finding("loose", where, "has no bounds, so SUM and AVG of it are refused; add bounds = [low, high]")
+        if column.type.kind == "text" and column.values is None and column_name not in identifiers:
+            yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
+
+
+def _unproved_keys(schema: Schema, catalog: Catalog) -> Iterator[Finding]:
+    keys = {fold(table.name): tuple(map(fold, table.key)) for table in catalog.tables}
+    steps = {
+        (step.parent, step.parent_column)
+        for name, table in schema.tables.items()
+        if not table.public
+        for step in schema.owner(name).steps
+    }
+    for parent, column in sorted(steps):
+        if keys.get(parent) != (column,):
+            yield Finding(
+                "loose",
+                f"table {parent}, column {column}",
+                "rows find their unit through it, and the source does not enforce that it is unique: a value that "
+                "stands there twice would give one row to two units",
+            )

@@ -1,0 +1,77 @@
+"""Public tables completed from the engine's catalogue, and the declared ones compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
+from dpsql.schema.names import checked_name, fold
+from dpsql.schema.table import Column, Table
+from dpsql.schema.types import SqlType
+
+
+def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, Table]:
+    """The tables, with the columns of public tables that declare none taken from the catalogue."""
+    found = {fold(table.name): table for table in catalog.tables}
+    return {
+        name: table.model_copy(update={"columns": _readable_columns(found[name])})
+        if table.public and not table.columns and name in found
+        else table
+        for name, table in tables.items()
+    }
+
+
+def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[str]:
+    """Every way in which the declared tables are not those of the catalogue, each with its mend."""
+    for macro in catalog.macros:
+        yield f"the source defines the macro {macro}, which could stand in for a function; DROP MACRO {macro}"
+    seen: dict[str, CatalogTable] = {}
+    for real in catalog.tables:
+        name = fold(real.name)
+        if name in seen and name in tables:
+            yield f"table {name}: the source has it twice ({seen[name].name}, {real.name}); rename one"
+        seen[name] = real
+    for name, table in tables.items():
+        if name not in seen:
+            near = ", ".join(sorted(seen)) or "none"
+            yield f"table {name}: the source has no such table (it has: {near}); rename or remove [tables.{name}]"
+        elif seen[name].kind == "view":
+            yield f"table {name}: is a view, and a view hides what it reads; store it: CREATE TABLE … AS FROM {name}"
+        else:
+            yield from _column_differences(name, table, seen[name])
+
+
+def _column_differences(name: str, table: Table, real: CatalogTable) -> Iterator[str]:
+    columns = {fold(column.name): column for column in real.columns}
+    for column_name, column in table.columns.items():
+        where = f"table {name}, column {column_name}:"
+        found = columns.get(column_name)
+        if found is None:
+            near = ", ".join(sorted(columns))
+            yield f"{where} the source has no such column (it has: {near}); rename or remove it"
+        elif found.computed:
+            yield f"{where} is computed by the engine when it is read, which may fail; store it as a plain column"
+        else:
+            yield from _type_difference(where, column.type, found)
+
+
+def _type_difference(where: str, declared: SqlType, found: CatalogColumn) -> Iterator[str]:
+    try:
+        real = SqlType.parse(found.type)
+    except ValueError as error:
+        yield f"{where} in the source its {error}"
+        return
+    if real != declared:
+        yield f'{where} is declared {declared}, but the source has {found.type}; write type = "{real}"'
+
+
+def _readable_columns(real: CatalogTable) -> dict[str, Column]:
+    columns = {}
+    for column in real.columns:
+        try:
+            name, sql_type = checked_name(fold(column.name), "column"), SqlType.parse(column.type)
+        except ValueError:
+            continue  # a public column that dpsql cannot name or read does not exist for it
+        if not column.computed:
+            columns[name] = Column(type=sql_type, nullable=column.nullable)
+    return columns

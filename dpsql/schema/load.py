@@ -1,0 +1,88 @@
+"""The schema file read and validated, and its published JSON Schema."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from dpsql.errors import SchemaError
+from dpsql.schema.model import Schema
+from dpsql.schema.privacy import Analyst, Privacy
+from dpsql.schema.table import Column, Table
+
+#: What each level of the file is called in a message, and which model it is read as.
+_LEVELS: Mapping[str, tuple[str, type[BaseModel]]] = {
+    "tables": ("table", Table),
+    "columns": ("column", Column),
+    "analysts": ("analyst", Analyst),
+}
+
+
+def load(path: str | PathLike[str]) -> Schema:
+    """The schema of a TOML file; SchemaError names the file, the table, the column and the mend."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SchemaError(f"{file}: there is no such file; `dpsql schema init SOURCE` drafts one") from None
+    except (OSError, UnicodeDecodeError):
+        raise SchemaError(f"{file}: cannot be read as UTF-8 text") from None
+    return loads(text, file)
+
+
+def loads(text: str, path: Path | None = None) -> Schema:
+    """The schema of a TOML text, with ``path`` as the file it came from."""
+    name = str(path or "schema")
+    try:
+        document = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{name}: is not valid TOML: {error}") from None
+    try:
+        return Schema.model_validate(document).read_from(path)
+    except ValidationError as error:
+        faults = [f"{name}: {line}" for fault in error.errors() for line in _lines(fault)]
+        raise SchemaError("\n".join(faults)) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the schema file, for editors that complete and check TOML."""
+    document = Schema.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document, "title": "dpsql schema file"}
+
+
+def _lines(fault: Mapping[str, Any]) -> Iterator[str]:
+    where, model = _place(fault["loc"])
+    field = fault["loc"][-1] if fault["loc"] else ""
+    match fault["type"]:
+        case "extra_forbidden":
+            near = get_close_matches(str(field), model.model_fields, n=1)
+            mend = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(model.model_fields)}"
+            yield f"{where}: there is no such field; {mend}"
+        case "missing":
+            described = model.model_fields[str(field)].description or ""
+            yield f"{where}: is missing; add it. {described}".rstrip()
+        case _:
+            for line in fault["msg"].removeprefix("Value error, ").splitlines():
+                yield f"{where}: {line}" if where else line
+
+
+def _place(location: tuple[str | int, ...]) -> tuple[str, type[BaseModel]]:
+    words: list[str] = []
+    model: type[BaseModel] = Schema
+    parts = iter(location)
+    for part in parts:
+        name = next(parts, None) if part in _LEVELS and model in (Schema, Table) else None
+        if name is not None:
+            word, model = _LEVELS[str(part)]
+            words.append(f"{word} {name}")
+        else:
+            model = Privacy if part == "privacy" and model is Schema else model
+            words.append(str(part))
+    return ", ".join(words), model

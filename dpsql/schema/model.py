@@ -1,0 +1,121 @@
+"""The whole of what the owner declares of one private database."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+
+from dpsql.errors import SchemaError
+from dpsql.schema.catalog import Catalog
+from dpsql.schema.complete import complete_tables, find_differences
+from dpsql.schema.faults import find_faults
+from dpsql.schema.names import checked_name, fold, split_reference
+from dpsql.schema.owner import Owner, find_owner
+from dpsql.schema.privacy import Analyst, Privacy
+from dpsql.schema.table import Table
+
+
+class Schema(BaseModel):
+    """One private database: where it lies, what is promised about it, and which tables it has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="The database's name, as analysts see it.")
+    source: str = Field(min_length=1, description="A .duckdb file or a folder of Parquet, relative to this file.")
+    ledger: str | None = Field(default=None, min_length=1, description="The ledger file, relative to this file.")
+    comment: str | None = Field(default=None, description="What the database is.")
+    privacy: Privacy = Field(description="The unit, the budget and how statements are priced.")
+    analysts: dict[str, Analyst] = Field(default_factory=dict, description="Caps by analyst, under the total.")
+    tables: dict[str, Table] = Field(min_length=1, description="The tables; others do not exist.")
+
+    _path: Path | None = PrivateAttr(default=None)
+    _owners: dict[str, Owner] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Self:
+        faults = [*self._top_faults(), *find_faults(self.tables, self.unit)]
+        if faults:
+            raise ValueError("\n".join(faults))
+        private = (name for name, table in self.tables.items() if not table.public)
+        self._owners.update({name: find_owner(name, self.tables, self.unit) for name in private})
+        return self
+
+    def _top_faults(self) -> list[str]:
+        faults = []
+        try:
+            checked_name(self.name, "name")
+        except ValueError as error:
+            faults.append(str(error))
+        for name, cap in self.analysts.items():
+            if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,128}", name):
+                faults.append(f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -")
+            if cap.epsilon is not None and cap.epsilon > self.privacy.epsilon:
+                faults.append(f"analyst {name}: epsilon is more than the total; lower it or leave it out")
+            if cap.delta is not None and cap.delta > self.privacy.delta:
+                faults.append(f"analyst {name}: delta is more than the total; lower it or leave it out")
+        return faults
+
+    @property
+    def path(self) -> Path | None:
+        """The file that the schema was read from; None where it was read from text alone."""
+        return self._path
+
+    @property
+    def source_path(self) -> Path:
+        """The source as a path, relative to the schema's own folder; SchemaError where the source is an address."""
+        if "://" in self.source:
+            raise self.error([f"source {self.source.split('://')[0]}://… is no file; name a .duckdb file or a folder"])
+        return self._beside(self.source)
+
+    @property
+    def ledger_path(self) -> Path | None:
+        """The ledger as a path, relative to the schema's own folder; None where the schema names none."""
+        return None if self.ledger is None else self._beside(self.ledger)
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        """The table and the column that name the protected unit."""
+        return split_reference(self.privacy.unit, "unit")
+
+    @property
+    def unit_table(self) -> str:
+        """The table whose column names the protected unit."""
+        return self.unit[0]
+
+    @property
+    def unit_column(self) -> str:
+        """The column that names the protected unit."""
+        return self.unit[1]
+
+    def table(self, name: str) -> Table | None:
+        """The declared table of that name, whatever the case of its ASCII letters; None where there is none."""
+        return self.tables.get(fold(name))
+
+    def owner(self, table: str) -> Owner:
+        """How a private table's rows lead to their unit; KeyError for a public or undeclared table."""
+        return self._owners[fold(table)]
+
+    def with_catalog(self, catalog: Catalog) -> Schema:
+        """This schema with public tables completed from the catalogue; SchemaError where the two disagree."""
+        tables = complete_tables(self.tables, catalog)
+        faults = [*find_differences(tables, catalog), *find_faults(tables, self.unit)]
+        if faults:
+            raise self.error(faults)
+        return self.model_copy(update={"tables": tables})
+
+    def read_from(self, path: Path | None) -> Schema:
+        """This schema as read from that file."""
+        copy = self.model_copy()
+        copy._path = path
+        return copy
+
+    def error(self, faults: list[str]) -> SchemaError:
+        """An error that names this schema's file before each fault."""
+        return SchemaError("\n".join(f"{self._path or 'schema'}: {fault}" for fault in faults))
+
+    def _beside(self, place: str) -> Path:
+        folder = self._path.parent if self._path is not None else Path()
+        return folder / Path(place).expanduser()

@@ -1,0 +1,68 @@
+"""How the rows of each private table lead to the unit that owns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpsql.schema.names import split_reference
+from dpsql.schema.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One join towards the unit: this table's column equals a column of its parent."""
+
+    column: str
+    parent: str
+    parent_column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The joins that lead to the unit, and the column of the last table that holds the unit's value."""
+
+    steps: tuple[Step, ...]
+    column: str
+
+
+def private_references(table: Table, tables: Mapping[str, Table]) -> list[Step]:
+    """The references of a table that lead to private tables."""
+    steps = [Step(column, *split_reference(target, "references")) for column, target in table.references.items()]
+    return [step for step in steps if step.parent in tables and not tables[step.parent].public]
+
+
+def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) -> Owner:
+    """The one chain of references from a private table to the unit; ValueError with the mend where there is not one.
+
+    A reference to the unit column itself needs no join: the referencing column already holds the unit's value.
+    """
+    steps: list[Step] = []
+    walked, here = [name], name
+    while here != unit[0]:
+        parents = private_references(tables[here], tables)
+        chain = " -> ".join(walked)
+        if not parents:
+            raise ValueError(
+                f"table {name}: does not lead to the unit {'.'.join(unit)} (chain: {chain} -> ?); give table {here} "
+                f'references = {{ column = "{unit[0]}.{unit[1]}" }}, '
+                f"or declare {name} public = true if its rows are public"
+            )
+        if len(parents) > 1:
+            several = " and ".join(f"{step.column} -> {step.parent}.{step.parent_column}" for step in parents)
+            raise ValueError(
+                f"table {name}: leads to the unit in several ways (chain: {chain}; {several}); in table {here} keep "
+                "the one reference that names who owns the row, the other column stays a plain column"
+            )
+        step = parents[0]
+        if (step.parent, step.parent_column) == unit:
+            return Owner(tuple(steps), step.column)
+        if step.parent in walked:
+            raise ValueError(
+                f"table {name}: its references run in a circle ({chain} -> {step.parent}) and never reach the unit; "
+                f"remove the reference of table {here}, or let it lead to {'.'.join(unit)}"
+            )
+        steps.append(step)
+        walked.append(step.parent)
+        here = step.parent
+    return Owner(tuple(steps), unit[1])

@@ -1,0 +1,55 @@
+"""The promise that the owner makes: unit, budget and how statements are priced."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from dpsql.schema.names import split_reference
+from dpsql.schema.numbers import InnerProbability, Positive, Probability
+
+
+class Privacy(BaseModel):
+    """Who is protected and how much may be learned about them over the life of the ledger."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    unit: str = Field(description="The column that names the protected unit, as table.column.")
+    epsilon: Positive = Field(description="The total budget.")
+    delta: Probability = Field(description="The total failure probability; 0 asks for pure differential privacy.")
+    query_epsilon: Positive = Field(default=Fraction(1, 10), description="What a statement costs unless it says more.")
+    query_delta: Positive | None = Field(default=None, description="The delta a statement may use for key thresholds.")
+    neighbours: Literal["add-remove", "replace"] = Field(
+        default="add-remove", description="Whether a neighbour lacks a unit, or has another unit in its place."
+    )
+    mechanism: Literal["auto", "laplace", "gaussian"] = Field(
+        default="auto", description="The noise of measured cells."
+    )
+    confidence: InnerProbability = Field(default=Fraction(19, 20), description="The coverage of printed intervals.")
+
+    @field_validator("unit")
+    @classmethod
+    def _unit_is_a_column(cls, unit: str) -> str:
+        split_reference(unit, "unit")
+        return unit
+
+    @model_validator(mode="after")
+    def _statements_fit_in_the_budget(self) -> Self:
+        if self.query_epsilon > self.epsilon:
+            raise ValueError("query_epsilon is more than the total epsilon; set query_epsilon to a small part of it")
+        if self.query_delta is not None and self.query_delta > self.delta:
+            raise ValueError("query_delta is more than the total delta; set query_delta to a small part of it")
+        if self.mechanism == "gaussian" and self.delta == 0:
+            raise ValueError('mechanism "gaussian" needs delta > 0; set delta, or mechanism = "laplace"')
+        return self
+
+
+class Analyst(BaseModel):
+    """A cap on one analyst under the total; no cap where both are left out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    epsilon: Positive | None = Field(default=None, description="The most this analyst may spend.")
+    delta: Probability | None = Field(default=None, description="The most delta this analyst may spend.")

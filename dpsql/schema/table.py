@@ -1,0 +1,132 @@
+"""What the owner declares of one table and of one column."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
+
+from dpsql.schema.names import checked_name, fold, split_reference
+from dpsql.schema.types import Bound, SqlType, Value
+from dpsql.schema.values import bounds_of, value_of
+
+#: The largest contribution limit: with it, a sum of 2^32 units still fits in 128 bits.
+MAX_LIMIT = 2**20
+
+
+def _type_of(value: object) -> SqlType:
+    if isinstance(value, SqlType):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f'must be the name of a type in quotes, such as "integer", not {value!r}')
+    return SqlType.parse(value)
+
+
+Limit = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
+TypeName = Annotated[
+    SqlType,
+    PlainValidator(_type_of),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "examples": ["integer", "decimal(5,2)", "double", "text", "boolean", "date"]}),
+]
+Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
+Pair = WithJsonSchema({"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2})
+
+
+class Column(BaseModel):
+    """The type of a column and what is publicly known of its values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    type: TypeName = Field(description="The SQL type: boolean, integer, decimal(p,s), double, text, date, timestamp.")
+    bounds: Annotated[tuple[Bound, Bound] | None, PlainValidator(lambda pair: pair), Pair] = Field(
+        default=None, description="The range that values are clamped to; public knowledge, never computed from data."
+    )
+    values: Annotated[tuple[Value, ...] | None, PlainValidator(lambda values: values), Scalars] = Field(
+        default=None, description="The public key domain: the only keys that are shown, each of them always."
+    )
+    nullable: bool = Field(default=False, strict=True, description="Whether the column may hold NULL.")
+    comment: str | None = Field(default=None, description="What the column means.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_as_values_of_the_type(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "type" not in data:
+            return data
+        try:
+            sql_type = _type_of(data["type"])
+        except ValueError:
+            return data  # the field itself reports it
+        read = dict(data)
+        if data.get("bounds") is not None:
+            try:
+                read["bounds"] = bounds_of(sql_type, data["bounds"])
+            except ValueError as error:
+                raise ValueError(f"bounds: {error}") from None
+        if data.get("values") is not None:
+            read["values"] = _domain(sql_type, data["values"])
+        return read
+
+    @model_validator(mode="after")
+    def _values_lie_within_bounds(self) -> Self:
+        if self.bounds is not None and self.values is not None:
+            low, high = self.bounds
+            for value in self.values:
+                if not low <= value <= high:  # type: ignore[operator]
+                    raise ValueError(f"values: {value} lies outside the bounds; widen the bounds or leave it out")
+        return self
+
+
+def _domain(sql_type: SqlType, values: object) -> tuple[Value, ...]:
+    if not isinstance(values, list | tuple) or not values:
+        raise ValueError("values: must be a list with at least one value")
+    try:
+        domain = tuple(value_of(sql_type, value) for value in values)
+    except ValueError as error:
+        raise ValueError(f"values: {error}") from None
+    if len(set(domain)) < len(domain):
+        twice = next(value for place, value in enumerate(domain) if value in domain[:place])
+        raise ValueError(f"values: {twice!r} stands there twice; keep one")
+    return domain
+
+
+class Table(BaseModel):
+    """The columns of a table, how its rows lead to the unit, and how much one unit may contribute."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    public: bool = Field(default=False, strict=True, description="Whether the rows are public knowledge.")
+    references: dict[str, str] = Field(default_factory=dict, description="Foreign keys: column to table.column.")
+    key: tuple[str, ...] | None = Field(default=None, description="The column or columns that are unique together.")
+    max_rows_per_unit: Limit | None = Field(default=None, description="The most rows of one unit that count.")
+    max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
+    max_rows_per_group: Limit | None = Field(default=None, description="The most rows of one unit in one group.")
+    columns: dict[str, Column] = Field(default_factory=dict, description="The columns; others do not exist.")
+    comment: str | None = Field(default=None, description="What one row is.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _key_may_be_one_name(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("key"), str):
+            return {**data, "key": (data["key"],)}
+        return data
+
+    @model_validator(mode="after")
+    def _names_hang_together(self) -> Self:
+        for name in self.columns:
+            checked_name(name, "column")
+        for name, target in self.references.items():
+            checked_name(name, "references: column")
+            split_reference(target, f"references: {name} =")
+        if self.key is not None and (not self.key or len(set(self.key)) < len(self.key)):
+            raise ValueError("key: must name at least one column, and each once")
+        for name in (*self.references, *(self.key or ())):
+            if name not in self.columns and (self.columns or not self.public):
+                raise ValueError(
+                    f'column `{name}` is used but not declared; add `{name} = {{ type = "…" }}` to columns'
+                )
+        return self
+
+    def column(self, name: str) -> Column | None:
+        """The declared column of that name, whatever the case of its ASCII letters; None where there is none."""
+        return self.columns.get(fold(name))
