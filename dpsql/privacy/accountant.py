@@ -1,0 +1,176 @@
+"""The accountant: charges a plan's cost to the ledger, durably, or refuses it. ``docs/proofs/accountant.md``."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, final
+
+from dpsql.errors import InternalError
+from dpsql.privacy.budget import Budget, Promise, Standing, admits
+from dpsql.privacy.ledger import Ledger, Line
+from dpsql.privacy.measure import Cost
+
+__all__ = ["Accountant", "Budget", "Charge", "Priced", "Promise", "Remaining", "Standing", "admits"]
+
+
+class Priced(Protocol):
+    """Anything that says what releasing it costs."""
+
+    @property
+    def cost(self) -> Cost: ...
+
+
+P_co = TypeVar("P_co", covariant=True)
+Plan = TypeVar("Plan", bound=Priced)
+
+#: Only the accountant holds this, so only the accountant makes a charge.
+_MINT: Final = object()
+
+
+class _Single:
+    """Something that must exist once: it can neither be copied nor pickled."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled")
+
+
+@final
+class Charge(_Single, Generic[P_co]):
+    """Proof that a plan was paid for in a durable ledger entry; it is redeemed once, in the process that paid."""
+
+    __slots__ = ("_cost", "_entry", "_lock", "_plan", "_process", "_redeemed")
+
+    def __init__(self, mint: object, plan: P_co, cost: Cost, entry: int) -> None:
+        if mint is not _MINT:
+            raise InternalError("only the accountant makes a charge")
+        self._plan, self._cost, self._entry = plan, cost, entry
+        self._process, self._redeemed, self._lock = os.getpid(), False, threading.Lock()
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("a Charge has no subclasses")
+
+    @property
+    def plan(self) -> P_co:
+        return self._plan
+
+    @property
+    def cost(self) -> Cost:
+        """What the ledger was charged: the plan's cost, rounded up to the ledger's grid."""
+        return self._cost
+
+    @property
+    def entry(self) -> int:
+        """The number of the ledger entry that paid."""
+        return self._entry
+
+    def redeem(self) -> P_co:
+        """The plan, for the one reading that was paid for."""
+        with self._lock:
+            if self._redeemed:
+                raise InternalError("this charge was already used; a second reading needs a charge of its own")
+            if self._process != os.getpid():
+                raise InternalError("this charge was made by another process")
+            self._redeemed = True
+        return self._plan
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What is left for one analyst: of the total, or of the analyst's cap where that is tighter."""
+
+    standings: tuple[Standing, ...]
+
+    @property
+    def tightest(self) -> Standing:
+        return min(self.standings, key=lambda standing: standing.epsilon)
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.tightest.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """What is left of δ for the thresholds of group keys."""
+        return min(standing.delta for standing in self.standings)
+
+    @property
+    def share(self) -> Fraction:
+        """From 0 to 1, of the budget that is tightest."""
+        return self.tightest.share
+
+    @property
+    def spent(self) -> Cost:
+        return self.tightest.spent
+
+    @property
+    def budget(self) -> Budget:
+        return self.tightest.budget
+
+    @property
+    def rho_total(self) -> Fraction:
+        return self.tightest.budget.rho_total
+
+    def affordable(self, cost: Cost) -> int:
+        """How many more statements of this cost are admitted, if nobody else asks."""
+        return min(standing.affordable(cost) for standing in self.standings)
+
+    def __repr__(self) -> str:
+        return f"Remaining(epsilon={float(self.epsilon):.4g}, delta={float(self.delta):.4g})"
+
+
+@final
+class Accountant(_Single):
+    """Holds the releases of one database within its budget, and those of an analyst within that analyst's cap."""
+
+    def __init__(self, ledger: Ledger, budget: Budget, caps: Mapping[str, Budget] | None = None) -> None:
+        self._ledger, self._budget, self._caps = ledger, budget, dict(caps or {})
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("an Accountant has no subclasses")
+
+    @property
+    def budget(self) -> Budget:
+        return self._budget
+
+    @property
+    def caps(self) -> Mapping[str, Budget]:
+        return dict(self._caps)
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._ledger
+
+    def spend(self, plan: Plan, *, analyst: str, statement: str, cells: str = "") -> Charge[Plan]:
+        """Charge the plan's cost, durably on return, or raise BudgetExhausted and charge nothing.
+
+        ``cells`` is what the journal shall say of the plan: JSON for a person to read; no decision rests on it.
+        """
+        cost = plan.cost.rounded_up()
+        self._budget.require_price(cost)
+
+        def decide(total: Cost, own: Cost) -> None:
+            for standing in self._standings(analyst, total, own):
+                standing.require(cost)
+
+        entry = self._ledger.append(Line(analyst, statement, cells, cost), decide)
+        return Charge(_MINT, plan, cost, entry)
+
+    def remaining(self, analyst: str | None = None) -> Remaining:
+        """What is left of the total or, for an analyst who has a cap, of the tighter of the two."""
+        total, own = self._ledger.totals(analyst)
+        return Remaining(self._standings(analyst, total, own))
+
+    def group(self, size: int) -> Promise:
+        """What the whole life of the ledger promises to a group of ``size`` units."""
+        return self._budget.group(size)
+
+    def _standings(self, analyst: str | None, total: Cost, own: Cost) -> tuple[Standing, ...]:
+        standing = Standing(None, self._budget, total)
+        cap = None if analyst is None else self._caps.get(analyst)
+        return (standing,) if cap is None else (standing, Standing(analyst, cap, own))

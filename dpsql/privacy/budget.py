@@ -1,0 +1,162 @@
+"""A declared budget and the filter that holds releases within it: proved in ``docs/proofs/accountant.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from dpsql.errors import BudgetExhausted, DataError
+from dpsql.privacy.measure import Cost, epsilon_of_rho, rho_total, shown
+
+#: Prices below this share of a budget are refused: they are mistakes, or an attempt to ask for ever.
+SMALLEST_SHARE = Fraction(1, 2**40)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """An (ε, δ) guarantee."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The (ε, δ) that everything released together may reach, as the owner declared it.
+
+    ``conversion_share`` of δ pays for turning zCDP into (ε, δ), what is left for the thresholds of group keys.
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    conversion_share: Fraction = Fraction(9, 10)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.epsilon, Fraction) or self.epsilon <= 0:
+            raise DataError("the epsilon of a budget must be a Fraction above 0")
+        if not isinstance(self.delta, Fraction) or not 0 <= self.delta < 1:
+            raise DataError("the delta of a budget must be a Fraction of at least 0 and below 1")
+        if not isinstance(self.conversion_share, Fraction) or not 0 < self.conversion_share <= 1:
+            raise DataError("the conversion share of a budget must be a Fraction above 0 and at most 1")
+
+    @property
+    def delta_conversion(self) -> Fraction:
+        return self.delta * self.conversion_share
+
+    @property
+    def delta_selection(self) -> Fraction:
+        return self.delta - self.delta_conversion
+
+    @property
+    def rho_total(self) -> Fraction:
+        """The zCDP that (ε, δ_conversion) admits, rounded down; 0 in a pure budget."""
+        return rho_total(self.epsilon, self.delta_conversion) if self.delta else Fraction(0)
+
+    def require_price(self, cost: Cost) -> None:
+        """Refuse a price of nothing, or of next to nothing, whatever is left."""
+        low = self.epsilon * SMALLEST_SHARE
+        if (cost.epsilon is not None and cost.epsilon < low) or 2 * cost.rho < low**2 / 4:
+            raise DataError(f"the price is below {shown(low)}, 2**-40 of the budget; ask for a larger epsilon")
+
+    def group(self, size: int, *, thresholds: bool = True) -> Promise:
+        """What the budget promises to ``size`` units together.
+
+        ``thresholds=False`` is for a ledger in which no entry has a δ: there the zCDP side keeps its δ.
+        """
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise DataError("a group has at least 1 unit")
+        epsilon = self.epsilon * size
+        if not self.delta or size == 1:
+            return Promise(epsilon, self.delta)
+        if thresholds:
+            return Promise(epsilon, _grown(self.delta, self.epsilon, size))
+        converted = epsilon_of_rho(self.rho_total * size**2, self.delta_conversion)
+        return Promise(max(epsilon, converted), self.delta_conversion)
+
+
+def admits(budget: Budget, spent: Cost, cost: Cost) -> bool:
+    """Whether a release of this cost keeps all that was spent within the budget.
+
+    The filter: δ stays within its selection share, and the sum of ε within ε or the sum of ρ within the total ρ.
+    The decision uses declared and public figures only, never an answer.
+    """
+    after = spent + cost
+    if after.delta > budget.delta_selection:
+        return False
+    if after.epsilon is not None and after.epsilon <= budget.epsilon:
+        return True
+    return after.rho <= budget.rho_total
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One filter in use: whose it is (None: everybody's, else an analyst's cap), its budget and what was spent."""
+
+    holder: str | None
+    budget: Budget
+    spent: Cost
+
+    @property
+    def share(self) -> Fraction:
+        """What is left of the budget, from 0 to 1, by the better of its two sums."""
+        pure = Fraction(0) if self.spent.epsilon is None else 1 - self.spent.epsilon / self.budget.epsilon
+        rho = self.budget.rho_total
+        return max(pure, 1 - self.spent.rho / rho if rho else Fraction(0), Fraction(0))
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.budget.epsilon * self.share
+
+    @property
+    def delta(self) -> Fraction:
+        """What is left for the thresholds of group keys."""
+        return max(self.budget.delta_selection - self.spent.delta, Fraction(0))
+
+    def affordable(self, cost: Cost) -> int:
+        """How many more releases of this cost the filter admits."""
+        cost = cost.rounded_up()
+        self.budget.require_price(cost)
+        left_rho = self.budget.rho_total - self.spent.rho
+        count = max(int(left_rho // cost.rho), 0)
+        if cost.epsilon is not None and self.spent.epsilon is not None:
+            count = max(count, int((self.budget.epsilon - self.spent.epsilon) // cost.epsilon))
+        return min(count, int(self.delta // cost.delta)) if cost.delta else count
+
+    def require(self, cost: Cost) -> None:
+        """Refuse the cost with a message that says the price, what is left and whose budget it is."""
+        if admits(self.budget, self.spent, cost):
+            return
+        whose = "the budget" if self.holder is None else f"the cap of {self.holder!r}"
+        if self.spent.delta + cost.delta > self.budget.delta_selection:
+            left = f"δ = {shown(self.delta)} left for them"
+            raise BudgetExhausted(f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}")
+        if cost.epsilon is None and not self.budget.delta:
+            raise BudgetExhausted(f"Gaussian noise needs a δ and {whose} has none; Laplace noise needs none")
+        price = f"ε = {shown(_price(cost))}" + (f" (ρ = {shown(cost.rho)})" if self.budget.delta else "")
+        left = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
+        if self.budget.delta:
+            left += f" (ρ = {shown(max(self.budget.rho_total - self.spent.rho, Fraction(0)))})"
+        raise BudgetExhausted(f"the statement costs {price} and {whose} has {left} left")
+
+
+def _price(cost: Cost) -> Fraction:
+    """The ε in which the cost is said: its own, or √(2ρ) of Gaussian noise (to four digits, for people)."""
+    if cost.epsilon is not None:
+        return cost.epsilon
+    return Fraction((Decimal(2 * cost.rho.numerator) / Decimal(cost.rho.denominator)).sqrt())
+
+
+def _grown(delta: Fraction, epsilon: Fraction, size: int) -> Fraction:
+    """At least δ(1 + e^ε + … + e^((size − 1)ε)), the δ of a group; 1, which promises nothing, where it is more."""
+    exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
+    if exponent * (size - 1) > 700:
+        return Fraction(1)
+    step = Fraction(exponent.exp()) * (1 + Fraction(1, 10**20))
+    total, power = Fraction(0), Fraction(1)
+    for _ in range(size):
+        total += power
+        power = Fraction((-(-(power * step).numerator * 10**30 // (power * step).denominator)), 10**30)
+        if total * delta >= 1:
+            return Fraction(1)
+    return total * delta

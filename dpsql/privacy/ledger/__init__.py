@@ -1,0 +1,10 @@
+"""The durable journal of everything that was charged, shared by connections and processes.
+
+Proved in ``docs/proofs/ledger.md``.
+"""
+
+from dpsql.privacy.ledger.entry import Entry, Line
+from dpsql.privacy.ledger.journal import Ledger
+from dpsql.privacy.ledger.place import ledger_path
+
+__all__ = ["Entry", "Ledger", "Line", "ledger_path"]

@@ -1,0 +1,111 @@
+"""One line of the journal: what it holds, how it is stored, how it is chained to the line before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import blake2b
+
+from dpsql.errors import LedgerError
+from dpsql.privacy.measure import FREE, Cost
+
+COLUMNS = (
+    "seq, previous, digest, at, analyst, statement, cells, epsilon, rho, delta, "
+    "total_epsilon, total_rho, total_delta, own_epsilon, own_rho, own_delta"
+)
+
+#: A row of the journal as SQLite holds it: the number first, all else text.
+Row = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is to be written: who asked what, how it is answered, at which cost."""
+
+    analyst: str
+    statement: str
+    cells: str
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line that was written, with the totals after it: of everybody, and of its analyst alone."""
+
+    seq: int
+    previous: str
+    digest: str
+    at: str
+    analyst: str
+    statement: str
+    cells: str
+    cost: Cost
+    total: Cost
+    own: Cost
+
+    @classmethod
+    def after(cls, last: Entry | None, own: Cost, line: Line, *, start: str, at: str) -> Entry:
+        """The entry that follows ``last``; ``own`` is what its analyst had spent before, ``start`` begins the chain."""
+        total = FREE if last is None else last.total
+        entry = cls(
+            seq=1 if last is None else last.seq + 1,
+            previous=start if last is None else last.digest,
+            digest="",
+            at=at,
+            analyst=_storable(line.analyst),
+            statement=_storable(line.statement),
+            cells=_storable(line.cells),
+            cost=line.cost,
+            total=total + line.cost,
+            own=own + line.cost,
+        )
+        row = entry.row()
+        return cls.of((row[0], row[1], _digest(row), *row[3:]))
+
+    @classmethod
+    def of(cls, row: Row) -> Entry:
+        """The entry of a stored row, or LedgerError where the row is not what was written."""
+        if row[2] != _digest(row):
+            raise damaged(row[0])
+        try:
+            costs = [_cost(*(str(cell) for cell in row[at : at + 3])) for at in (7, 10, 13)]
+        except (ValueError, ZeroDivisionError) as error:
+            raise damaged(row[0]) from error
+        seq, previous, digest, at, analyst, statement, cells = row[:7]
+        texts = (str(previous), str(digest), str(at), str(analyst), str(statement), str(cells))
+        return cls(int(seq), *texts, *costs)
+
+    def row(self) -> Row:
+        facts = (self.seq, self.previous, self.digest, self.at, self.analyst, self.statement, self.cells)
+        return facts + _texts(self.cost) + _texts(self.total) + _texts(self.own)
+
+
+def chain_start(dataset: str, unit: str, version: int) -> str:
+    """What the first entry is chained to: the ledger's own head."""
+    return _hash(["dpsql ledger", version, dataset, unit])
+
+
+def damaged(seq: object) -> LedgerError:
+    return LedgerError(f"the ledger is damaged: entry {seq} is not what was written; nothing is released")
+
+
+def _digest(row: Row) -> str:
+    return _hash([*row[:2], *row[3:]])
+
+
+def _hash(cells: list[int | str]) -> str:
+    return blake2b(json.dumps(cells).encode("ascii"), digest_size=32).hexdigest()
+
+
+def _storable(text: str) -> str:
+    """The text with what UTF-8 cannot hold written as an escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _texts(cost: Cost) -> tuple[str, str, str]:
+    return ("inf" if cost.epsilon is None else str(cost.epsilon), str(cost.rho), str(cost.delta))
+
+
+def _cost(epsilon: str, rho: str, delta: str) -> Cost:
+    return Cost(None if epsilon == "inf" else Fraction(epsilon), Fraction(rho), Fraction(delta))

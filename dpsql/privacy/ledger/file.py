@@ -1,0 +1,186 @@
+"""The SQLite file under a ledger: how it is made, opened, locked, and kept whole across threads and forks."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from weakref import WeakSet
+
+from dpsql.errors import LedgerError
+
+#: Seconds that a charge waits for other processes.
+PATIENCE = 30.0
+
+#: What SQLite says of a file that cannot be used, in our words.
+_REASONS = {
+    "SQLITE_BUSY": "another process holds it",
+    "SQLITE_READONLY": "it is read-only",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_NOTADB": "the file is not a ledger",
+    "SQLITE_CORRUPT": "the file is damaged",
+    "SQLITE_CANTOPEN": "the file cannot be opened",
+    "SQLITE_IOERR": "the disk fails",
+}
+
+
+class LedgerFile:
+    """One SQLite file, written durably by one thread of a process at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = -1
+        self._identity: tuple[int, int] | None = None
+        with _FORKING:
+            _FILES.add(self)
+
+    def create(self, script: list[tuple[str, tuple[object, ...]]]) -> None:
+        """Make the file with these statements in it, whole or not at all; a file that is already there stays."""
+        if os.path.lexists(self.path):
+            return
+        try:
+            handle, draft = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+            os.close(handle)
+            try:
+                with _said():
+                    self._draft(draft, script)
+                _link(draft, self.path)
+            finally:
+                Path(draft).unlink()
+            _sync(self.path.parent)
+        except OSError as error:
+            raise LedgerError("the ledger cannot be created; nothing is released") from error
+
+    @contextmanager
+    def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
+        """All that is read and written inside happens at one moment; on a clean exit it is on the disk."""
+        with self._lock, _said():
+            connection = self._connected()
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._disconnect()
+
+    @staticmethod
+    def _draft(draft: str, script: list[tuple[str, tuple[object, ...]]]) -> None:
+        connection = sqlite3.connect(draft, isolation_level=None)
+        try:
+            connection.execute("BEGIN")
+            for statement, parameters in script:
+                connection.execute(statement, parameters)
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA journal_mode = WAL")
+        finally:
+            connection.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        identity = _identity(self.path)
+        if self._connection is not None:
+            if self._process != os.getpid():
+                raise LedgerError("the process was forked where Python could not see it; open the ledger again")
+            if identity != self._identity:
+                raise LedgerError("the ledger was replaced while it was open; nothing is released")
+            return self._connection
+        connection = sqlite3.connect(
+            f"{self.path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
+        )
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                raise LedgerError("the ledger is not a write-ahead journal; nothing is released")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA fullfsync = ON")
+            if identity != _identity(self.path) or self._identity not in (None, identity):
+                raise LedgerError("the ledger was replaced while it was open; nothing is released")
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._process, self._identity = connection, os.getpid(), identity
+        return connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """SQLite's errors as a LedgerError in our words, without a path."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = str(getattr(error, "sqlite_errorname", ""))
+        reason = next((text for code, text in _REASONS.items() if name.startswith(code)), "it cannot be read")
+        raise LedgerError(f"the ledger cannot be used: {reason}; nothing is released") from error
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """The file's device and inode; LedgerError where the path is not one plain file under one name."""
+    for _ in range(100):
+        try:
+            found = path.lstat()
+        except OSError as error:
+            raise LedgerError("the ledger is missing; nothing is released") from error
+        if not stat.S_ISREG(found.st_mode):
+            raise LedgerError("the ledger must be a plain file, not a link; nothing is released")
+        if found.st_nlink == 1:
+            return (found.st_dev, found.st_ino)
+        time.sleep(0.01)  # a ledger has two names for the moment in which another process creates it
+    raise LedgerError("the ledger file has a second name (a hard link); nothing is released")
+
+
+def _link(draft: str, path: Path) -> None:
+    _sync(Path(draft))
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return  # another process was first, and its ledger counts
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+#: SQLite connections and held locks must not cross a fork: files are closed before it and opened again when used.
+_FORKING = threading.Lock()
+_FILES: WeakSet[LedgerFile] = WeakSet()
+_HELD: list[LedgerFile] = []
+
+
+def _before_fork() -> None:
+    _FORKING.acquire()
+    _HELD.extend(_FILES)
+    for file in _HELD:
+        file._lock.acquire()
+        file._disconnect()
+
+
+def _after_fork() -> None:
+    for file in _HELD:
+        file._lock.release()
+    _HELD.clear()
+    _FORKING.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

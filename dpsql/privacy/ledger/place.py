@@ -1,0 +1,21 @@
+"""Where the ledger of some data lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpsql.errors import LedgerError
+
+
+def ledger_path(source: str | Path) -> Path:
+    """The default ledger of a file or a folder of data: it depends on the data's real place and on nothing else.
+
+    ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it; symbolic links are followed.
+    """
+    if "://" in str(source):
+        raise LedgerError('data on a server has no default ledger; name one with `ledger = "…"` in the schema')
+    try:
+        real = Path(source).resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise LedgerError("the data that the ledger belongs to cannot be found") from error
+    return real / "dpsql.ledger" if real.is_dir() else real.with_name(f"{real.name}.ledger")
