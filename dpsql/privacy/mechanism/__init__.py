@@ -1,0 +1,14 @@
+"""Mechanisms: from one frozen value come the sample, the price and the error bar. Proofs in `docs/proofs/mechanism.md`.
+
+A mechanism is made from a sensitivity and either its noise (the constructor) or a price (``priced``, ``for_rho``),
+never from both.
+"""
+
+from dpsql.privacy.mechanism.choice import ExponentialMechanism, PermuteAndFlip, RandomizedResponse
+from dpsql.privacy.mechanism.gaussian import Gaussian
+from dpsql.privacy.mechanism.laplace import Laplace
+
+#: Additive integer noise; a closed union.
+Mechanism = Laplace | Gaussian
+
+__all__ = ["ExponentialMechanism", "Gaussian", "Laplace", "Mechanism", "PermuteAndFlip", "RandomizedResponse"]

@@ -1,0 +1,124 @@
+"""Mechanisms that choose one of a public list of candidates; proofs in `docs/proofs/mechanism.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism.rounding import positive, rounded_up
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+
+
+@dataclass(frozen=True)
+class ExponentialMechanism:
+    """Candidate i with probability ∝ exp(rate·utility), where one unit moves each utility by at most sensitivity."""
+
+    sensitivity: int
+    rate: Fraction
+
+    def __post_init__(self) -> None:
+        positive(sensitivity=self.sensitivity, rate=self.rate)
+
+    @classmethod
+    def priced(cls, sensitivity: int, epsilon: Fraction) -> ExponentialMechanism:
+        """The choice that costs epsilon: rate = epsilon/(2·sensitivity)."""
+        positive(sensitivity=sensitivity, epsilon=epsilon)
+        return cls(sensitivity, epsilon / (2 * sensitivity))
+
+    @property
+    def cost(self) -> Cost:
+        """ε = 2·sensitivity·rate; ρ = c − 1 − ln c with c = ε/(1 − exp(−ε)), rounded up, never above ε²/8."""
+        epsilon = 2 * self.sensitivity * self.rate
+        return Cost(epsilon, bounded_range_rho(epsilon))
+
+    def draw(self, utilities: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+        """The index of the chosen candidate."""
+        return exponential(utilities, self.rate, _entropy=_entropy)
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip:
+    """The first head of coins exp(−rate·(best − utility)) flipped in random order: better than exponential at equal ε.
+
+    One unit moves each utility by at most sensitivity.
+    """
+
+    sensitivity: int
+    rate: Fraction
+
+    def __post_init__(self) -> None:
+        positive(sensitivity=self.sensitivity, rate=self.rate)
+
+    @classmethod
+    def priced(cls, sensitivity: int, epsilon: Fraction) -> PermuteAndFlip:
+        """The choice that costs epsilon: rate = epsilon/(2·sensitivity)."""
+        positive(sensitivity=sensitivity, epsilon=epsilon)
+        return cls(sensitivity, epsilon / (2 * sensitivity))
+
+    @property
+    def cost(self) -> Cost:
+        """ε = 2·sensitivity·rate; ρ = ε·tanh(ε/2), rounded up."""
+        epsilon = 2 * self.sensitivity * self.rate
+        return Cost(epsilon, pure_rho(epsilon))
+
+    def draw(self, utilities: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+        """The index of the chosen candidate."""
+        return permute_and_flip(utilities, self.rate, _entropy=_entropy)
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """One of k categories: the true one exp(epsilon) times as likely as each other one."""
+
+    categories: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        positive(epsilon=self.epsilon)
+        if not 2 <= self.categories <= 1 << 62:
+            raise ValueError(f"randomized response needs at least two categories, not {self.categories}")
+
+    @property
+    def cost(self) -> Cost:
+        """ε; ρ = ε(e^ε − 1)/(e^ε + k − 1) while (k−2)² <= 4e^ε, else ε·tanh(ε/2); rounded up."""
+        few = (self.categories - 2) ** 2 <= 4 * (1 + self.epsilon)  # 1 + ε <= e^ε: never claims too much
+        return Cost(self.epsilon, response_rho(self.categories, self.epsilon) if few else pure_rho(self.epsilon))
+
+    def draw(self, values: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int]:
+        """A report for each true category 0..k−1, independently."""
+        return randomized_response(values, self.categories, self.epsilon, _entropy=_entropy)
+
+
+def pure_rho(epsilon: Fraction) -> Fraction:
+    """ρ of any ε-DP mechanism: ε·tanh(ε/2), rounded up.
+
+    >>> round(float(pure_rho(Fraction(1))), 6)
+    0.462117
+    """
+    return response_rho(2, epsilon)
+
+
+def response_rho(categories: int, epsilon: Fraction) -> Fraction:
+    """ε(1 − x)/(1 + (k−1)x) with x = exp(−ε), rounded up."""
+    one = 1 << 512
+    x, _ = exp_bounds(epsilon, 512)
+    return rounded_up(epsilon * Fraction(one - x, one + (categories - 1) * x))
+
+
+def bounded_range_rho(epsilon: Fraction) -> Fraction:
+    """ρ of an ε-bounded-range mechanism: c − 1 − ln c with c = ε/(1 − exp(−ε)), rounded up.
+
+    >>> round(float(bounded_range_rho(Fraction(1))), 7)
+    0.1233016
+    """
+    gaussian_bound = rounded_up(epsilon**2 / 8)
+    if epsilon < Fraction(1, 1 << 64):
+        return gaussian_bound
+    one = 1 << 512
+    low, high = exp_bounds(epsilon, 512)
+    c_low, c_high = epsilon * Fraction(one, one - low), epsilon * Fraction(one, one - high)
+    log_low, _ = log_bounds(c_low, 160)
+    return min(gaussian_bound, rounded_up(c_high - 1 - log_low))

@@ -1,0 +1,109 @@
+"""Discrete Gaussian noise as a mechanism; proof in `docs/proofs/mechanism.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, erfc, exp, pi, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism.rounding import confidence_tail, positive
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_gaussian
+from dpsql.privacy.sampling.noise import LIMIT
+
+_SUMMED = 36  # below this variance probabilities are summed term by term
+_STEPPED = 2.0**20  # below this standard deviation a half-width is corrected by single steps
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Integer noise P(z) ∝ exp(−z²/(2·variance)) on every cell of a vector that one unit moves by at most √l2_squared.
+
+    ``l2_squared`` and ``variance`` are in squared grid units; the distance is the L2 norm.
+    """
+
+    l2_squared: int
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        positive(l2_squared=self.l2_squared, variance=self.variance)
+        if not Fraction(1, LIMIT**2) <= self.variance <= LIMIT**2:
+            raise ValueError("a Gaussian variance must lie between 2^-100 and 2^100 squared grid units")
+
+    @classmethod
+    def priced(cls, l2_squared: int, epsilon: Fraction) -> Gaussian:
+        """The noise that costs ρ = epsilon²/2: variance = l2_squared/epsilon²."""
+        positive(epsilon=epsilon)
+        return cls(l2_squared, Fraction(l2_squared) / epsilon**2)
+
+    @classmethod
+    def for_rho(cls, l2_squared: int, rho: Fraction) -> Gaussian:
+        """The noise that costs rho: variance = l2_squared/(2·rho)."""
+        positive(rho=rho)
+        return cls(l2_squared, Fraction(l2_squared) / (2 * rho))
+
+    @property
+    def cost(self) -> Cost:
+        """ρ = l2_squared/(2·variance), exactly, and no pure epsilon."""
+        return Cost(None, self.l2_squared / (2 * self.variance))
+
+    @property
+    def standard_deviation(self) -> float:
+        if self.variance >= _SUMMED:
+            return sqrt(self.variance)  # the true value is smaller by less than a part in 10^300
+        weights = _weights(float(self.variance))
+        return sqrt(2 * sum(k * k * weight for k, weight in enumerate(weights)) / (2 * sum(weights) - 1))
+
+    def half_width(self, confidence: float) -> int:
+        """The least h with P(|noise| <= h) >= confidence (above 2^20 it may be larger by a part in 2^40)."""
+        return _half_width(self.variance, confidence_tail(confidence))
+
+    def sample(self, size: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.int64]:
+        """size fresh draws of the noise alone."""
+        return discrete_gaussian(self.variance, size, _entropy=_entropy)
+
+    def perturb(self, values: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int]:
+        """Each value plus a draw of its own."""
+        noise: list[int] = self.sample(len(values), _entropy=_entropy).tolist()
+        return [int(value) + drawn for value, drawn in zip(values, noise, strict=True)]
+
+
+@lru_cache(maxsize=1024)
+def _half_width(variance: Fraction, tail: float) -> int:
+    tail *= 1 - 2.0**-40
+    if variance < _SUMMED:
+        weights = _weights(float(variance))
+        outside, h = 0.0, len(weights)
+        allowed = tail * (2 * sum(weights) - 1)
+        while h > 0 and outside + 2 * weights[h - 1] <= allowed:
+            h -= 1
+            outside += 2 * weights[h]
+        return max(h - 1, 0)
+    sigma = sqrt(variance)
+    quantile = -NormalDist().inv_cdf(tail / 2) * sigma
+    if sigma >= _STEPPED:
+        return ceil(quantile * (1 + 2.0**-40))
+    h = max(ceil(quantile) - 2, 0)
+    while _tail(h, sigma) > tail:
+        h += 1
+    return h
+
+
+def _weights(variance: float) -> list[float]:
+    """exp(−k²/(2·variance)) for k = 0, 1, … down to the smallest positive float."""
+    return [exp(-k * k / (2 * variance)) for k in range(ceil(sqrt(2 * 745 * variance)) + 1)]
+
+
+def _tail(h: int, sigma: float) -> float:
+    """P(|Z| > h) for sigma >= 6: the normal tail beyond h + 1/2 with the first two Euler–Maclaurin terms."""
+    z = (h + 0.5) / sigma
+    density = exp(-z * z / 2) / sqrt(2 * pi)
+    first = z / (24 * sigma**2)
+    second = 7 * (z**3 - 3 * z) / (5760 * sigma**4)
+    return erfc(z / sqrt(2)) - 2 * density * (first - second)

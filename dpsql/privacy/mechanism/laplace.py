@@ -1,0 +1,79 @@
+"""Discrete Laplace noise as a mechanism; proof in `docs/proofs/mechanism.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, exp, log, sinh, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism.rounding import confidence_tail, positive, rounded_up
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_laplace
+from dpsql.privacy.sampling.enclosure import exp_bounds
+from dpsql.privacy.sampling.noise import LIMIT
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Integer noise P(z) ∝ exp(−|z|/scale) on every cell of a vector that one unit moves by at most l1 in L1 norm.
+
+    ``l1`` and ``scale`` are in grid units.
+    """
+
+    l1: int
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        positive(l1=self.l1, scale=self.scale)
+        if not Fraction(1, LIMIT) <= self.scale <= LIMIT:
+            raise ValueError("a Laplace scale must lie between 2^-50 and 2^50 grid units")
+
+    @classmethod
+    def priced(cls, l1: int, epsilon: Fraction) -> Laplace:
+        """The noise that costs epsilon: scale = l1/epsilon."""
+        positive(epsilon=epsilon)
+        return cls(l1, Fraction(l1) / epsilon)
+
+    @property
+    def cost(self) -> Cost:
+        """Pure epsilon = l1/scale, and the least ρ that holds for it, rounded up to a multiple of 2^-192."""
+        return Cost(self.l1 / self.scale, laplace_rho(self.l1, self.scale))
+
+    @property
+    def standard_deviation(self) -> float:
+        rate = float(1 / self.scale)
+        return 1 / (sqrt(2) * sinh(rate / 2)) if rate < 1000 else 0.0
+
+    def half_width(self, confidence: float) -> int:
+        """The least h with P(|noise| <= h) >= confidence (above 2^30 it may be larger by a part in 2^40)."""
+        tail, scale = confidence_tail(confidence), float(self.scale)
+        steps = scale * log(2 / (tail * (1 + exp(-1 / scale))))  # P(|Z| > h) = 2q^(h+1)/(1+q)
+        return max(ceil(steps * (1 + 2.0**-40)) - 1, 0)
+
+    def sample(self, size: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.int64]:
+        """size fresh draws of the noise alone."""
+        return discrete_laplace(self.scale, size, _entropy=_entropy)
+
+    def perturb(self, values: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int]:
+        """Each value plus a draw of its own."""
+        noise: list[int] = self.sample(len(values), _entropy=_entropy).tolist()
+        return [int(value) + drawn for value, drawn in zip(values, noise, strict=True)]
+
+
+@lru_cache(maxsize=1024)
+def laplace_rho(l1: int, scale: Fraction) -> Fraction:
+    """ρ = ε − 2λq(1−q^D)/(1−q²), rounded up, where D = l1, λ = 1/scale, q = exp(−λ), ε = λD.
+
+    >>> round(float(laplace_rho(1, Fraction(1))), 6)  # tanh(1/2)
+    0.462117
+    """
+    one = 1 << 512
+    q, _ = exp_bounds(1 / scale, 512)
+    _, q_to_l1 = exp_bounds(l1 / scale, 512)
+    saving = Fraction(2 * q * (one - q_to_l1), one * one - q * q) / scale
+    return rounded_up(l1 / scale - saving)

@@ -1,0 +1,21 @@
+"""Exact samplers over the integers, fed by the operating system's entropy; proofs in `docs/proofs/sampling.md`.
+
+No float is ever a sample and no float is ever trusted: a float may only decide what its error bound lets it decide,
+and what stays open is settled with as many further random bits and digits as it takes.
+"""
+
+from dpsql.privacy.sampling.bernoulli import bernoulli_exp
+from dpsql.privacy.sampling.choice import exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy
+from dpsql.privacy.sampling.noise import discrete_gaussian, discrete_laplace
+
+__all__ = [
+    "OPERATING_SYSTEM",
+    "Entropy",
+    "bernoulli_exp",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exponential",
+    "permute_and_flip",
+    "randomized_response",
+]

@@ -1,0 +1,107 @@
+"""Thresholding of noisy unit counts; proof in `docs/proofs/selection.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, exp, log, sqrt
+from statistics import NormalDist
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+from dpsql.privacy.selection.tail import gaussian_tail, laplace_tail
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A group is shown, with its noisy number of units, where that number reaches the threshold.
+
+    The count vector must hold exact numbers of distinct units, and one unit may count in at most ``groups`` of them.
+    The keys that only one unit has are shown with probability at most ``delta`` together.
+    """
+
+    noise: Mechanism
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise ValueError("delta must lie strictly between 0 and 1: undeclared keys cannot be shown without it")
+
+    @classmethod
+    def priced(cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool) -> Threshold:
+        """The selection that costs epsilon (for Gaussian noise ρ = epsilon²/2) and delta."""
+        return cls((Gaussian if gaussian else Laplace).priced(groups, epsilon), delta)
+
+    @property
+    def groups(self) -> int:
+        """In how many groups one unit may count: each moves by one, so this is the L1 and the squared L2 distance."""
+        return self.noise.l2_squared if isinstance(self.noise, Gaussian) else self.noise.l1
+
+    @property
+    def cost(self) -> Cost:
+        return self.noise.cost + Cost(Fraction(0), Fraction(0), self.delta)
+
+    @property
+    def threshold(self) -> int:
+        """The least τ for which P(1 + noise >= τ) <= 1 − (1−delta)^(1/groups) is proven."""
+        return _threshold(self.noise, self.groups, self.delta)
+
+    def select(self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int | None]:
+        """The noisy count of each group that may be shown, None for the others; a count below 1 is no candidate."""
+        noisy = self.noise.perturb(counts, _entropy=_entropy)
+        threshold = self.threshold
+        return [
+            shown if count >= 1 and shown >= threshold else None for count, shown in zip(counts, noisy, strict=True)
+        ]
+
+    def units_needed(self, probability: float = 0.5) -> int:
+        """The least number of units with which a group is shown with at least this probability (0.5 or more)."""
+        if not 0.5 <= probability < 1:
+            raise ValueError(f"a probability must lie in [0.5, 1), not {probability}")
+        return self.threshold + (self.noise.half_width(2 * probability - 1) if probability > 0.5 else 0)
+
+    def half_width(self, confidence: float) -> int:
+        """The least h with P(|noise| <= h) >= confidence, for the count of a group chosen beforehand."""
+        return self.noise.half_width(confidence)
+
+
+def allowance(groups: int, delta: Fraction) -> Fraction:
+    """A lower bound on 1 − (1−delta)^(1/groups): how often one lonely key may be shown."""
+    bits = 256 + (groups * delta.denominator).bit_length()
+    _, log_high = log_bounds(1 - delta, bits * 30103 // 100000)
+    _, kept = exp_bounds(-log_high / groups, bits)
+    return Fraction((1 << bits) - kept, 1 << bits)
+
+
+@lru_cache(maxsize=1024)
+def _threshold(noise: Mechanism, groups: int, delta: Fraction) -> int:
+    allowed = allowance(groups, delta)
+    log_allowed = log(allowed.numerator) - log(allowed.denominator)
+    bits = 128 + max(int(-log_allowed * 1.5), 0)
+    if isinstance(noise, Laplace):
+        scale = noise.scale
+        guess = ceil(float(scale) * (-log_allowed - log(1 + exp(-1 / float(scale)))))
+        return 1 + _least(guess, lambda m: laplace_tail(scale, m, bits) <= allowed)
+    variance = noise.variance
+    quantile = -NormalDist().inv_cdf(float(allowed)) if log_allowed > -600 else sqrt(-2 * log_allowed)
+    guess = ceil(quantile * sqrt(variance) + 0.5)
+    return 1 + _least(guess, lambda m: gaussian_tail(variance, m, bits) <= allowed)
+
+
+def _least(guess: int, holds: Callable[[int], bool]) -> int:
+    """The least m >= 1 at which a monotone condition holds, looked for around a guess."""
+    high, step = max(guess, 1), 1
+    while not holds(high):
+        high, step = high + step, 2 * step
+    low, step = high, 1
+    while low > 0 and (low == high or holds(low)):
+        high = low
+        low, step = max(low - step, 0), 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
