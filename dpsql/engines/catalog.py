@@ -13,20 +13,20 @@ from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL
     FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
-    ORDER BY table_oid, column_index
+    ORDER BY table_name, column_index
 """
 _TABLES = """
     SELECT table_name, sql FROM duckdb_tables()
-    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY table_oid
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY table_name
 """
 _VIEWS = """
     SELECT view_name FROM duckdb_views()
-    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY view_oid
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY view_name
 """
 _CONSTRAINTS = """
     SELECT table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
     FROM duckdb_constraints() WHERE database_name = current_database() AND schema_name = 'main'
-    ORDER BY table_oid, constraint_index
+    ORDER BY table_name, constraint_index
 """
 _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal ORDER BY function_name"
 
@@ -62,7 +62,8 @@ def _duckdb_file(source: str | Path, path: Path) -> Catalog:
     found = []
     for name, sql in [*tables, *((view, None) for (view,) in views)]:
         defaults = [column for table, column, *_, defaulted in columns if table == name and defaulted]
-        computed = _computed_columns(sql or "", defaults)
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", sql or "").upper()
+        computed = _computed_columns(bare, defaults)
         found.append(
             CatalogTable(
                 name,
@@ -78,6 +79,7 @@ def _duckdb_file(source: str | Path, path: Path) -> Catalog:
                     for table, kind, own, parent, theirs in constraints
                     if table == name and kind == "FOREIGN KEY" and len(own) == 1
                 },
+                collated=bool(re.search(r"\bCOLLATE\b", bare)),
             )
         )
     return Catalog(str(source), tuple(found), tuple(name for (name,) in macros))
@@ -91,13 +93,13 @@ def _key(name: str, constraints: list[tuple[str, str, list[str], str, list[str]]
     return ()
 
 
-def _computed_columns(sql: str, defaults: list[str]) -> set[str]:
+def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
     """Which of a table's columns with an expression are generated from it rather than only filled in by it.
 
-    The catalogue tells the two apart in the table's definition alone, where they stand in the order of the columns.
+    The catalogue tells the two apart in the table's definition alone (``bare``: upper case, no quoted text), where they
+    stand in the order of the columns.
     Where that order cannot be read, all of them count as generated, which refuses too many rather than too few.
     """
-    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", sql).upper()
     marks = re.findall(r"GENERATED ALWAYS AS|\bDEFAULT\s*\(", bare)
     if len(marks) != len(defaults):
         return set(defaults) if "GENERATED" in bare else set()

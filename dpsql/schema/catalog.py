@@ -19,13 +19,18 @@ class CatalogColumn:
 
 @dataclass(frozen=True)
 class CatalogTable:
-    """One table, view or Parquet file; ``references`` maps a column to the table and column that it refers to."""
+    """One table, view or Parquet file.
+
+    ``references`` maps a column to the table and column that it refers to; ``collated`` says that some column compares
+    unequal texts as equal.
+    """
 
     name: str
     kind: Literal["table", "view", "parquet"]
     columns: tuple[CatalogColumn, ...]
     key: tuple[str, ...] = ()
     references: Mapping[str, tuple[str, str]] | None = None
+    collated: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[
             yield f"table {name}: the source has no such table (it has: {near}); rename or remove [tables.{name}]"
         elif seen[name].kind == "view":
             yield f"table {name}: is a view, and a view hides what it reads; store it: CREATE TABLE … AS FROM {name}"
+        elif seen[name].collated:
+            yield f"table {name}: a collation makes unequal texts equal, so units could merge; store it without COLLATE"
         else:
             yield from _column_differences(name, table, seen[name])
 

@@ -61,7 +61,7 @@ def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]]) -> Iterator
             yield f"# Left out: column {plain}: computed when it is read; store it as a plain column"
             continue
         nullable = ", nullable = true" if column.nullable else ""
-        yield f'{plain} = {{ type = "{sql_type}"{nullable} }}{_advice(sql_type)}'
+        yield f'{plain} = {{ type = "{sql_type}"{nullable} }}{_advice(plain, sql_type)}'
 
 
 def _references(table: CatalogTable, guesses: dict[str, tuple[str, str]], columns: set[str]) -> Iterator[str]:
@@ -79,7 +79,9 @@ def _references(table: CatalogTable, guesses: dict[str, tuple[str, str]], column
         yield f"references = {{ {', '.join(entries)} }}{flag}"
 
 
-def _advice(sql_type: SqlType) -> str:
+def _advice(column: str, sql_type: SqlType) -> str:
+    if column.endswith(("id", "key")):
+        return ""
     if sql_type.is_numeric:
         return "  # bounds = [low, high] allows SUM and AVG"
     if sql_type.is_temporal:

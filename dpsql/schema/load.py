@@ -1,4 +1,4 @@
-"""The schema file read and validated, and its published JSON Schema."""
+"""The schema file read and validated."""
 
 from __future__ import annotations
 
@@ -49,12 +49,6 @@ def loads(text: str, path: Path | None = None) -> Schema:
     except ValidationError as error:
         faults = [f"{name}: {line}" for fault in error.errors() for line in _lines(fault)]
         raise SchemaError("\n".join(faults)) from None
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the schema file, for editors that complete and check TOML."""
-    document = Schema.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document, "title": "dpsql schema file"}
 
 
 def _lines(fault: Mapping[str, Any]) -> Iterator[str]:

@@ -31,6 +31,7 @@ TypeName = Annotated[
 ]
 Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
 Pair = WithJsonSchema({"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2})
+Key = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 
 
 class Column(BaseModel):
@@ -97,7 +98,9 @@ class Table(BaseModel):
 
     public: bool = Field(default=False, strict=True, description="Whether the rows are public knowledge.")
     references: dict[str, str] = Field(default_factory=dict, description="Foreign keys: column to table.column.")
-    key: tuple[str, ...] | None = Field(default=None, description="The column or columns that are unique together.")
+    key: Annotated[tuple[str, ...] | None, Key] = Field(
+        default=None, description="The column or columns that are unique together."
+    )
     max_rows_per_unit: Limit | None = Field(default=None, description="The most rows of one unit that count.")
     max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
     max_rows_per_group: Limit | None = Field(default=None, description="The most rows of one unit in one group.")
