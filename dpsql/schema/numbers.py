@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import PlainSerializer, PlainValidator
 
 #: Largest power of ten, either way, that a number may have: beyond it lies no double.
 MAX_EXPONENT = 308
@@ -54,21 +56,31 @@ def _inner_probability(value: object) -> Fraction:
     return number
 
 
+@dataclass(frozen=True)
+class _Published:
+    """A number's JSON Schema, made anew for each field: older pydantic writes the field's default into it."""
+
+    limits: Mapping[str, int]
+
+    def __get_pydantic_json_schema__(self, core: object, handler: object) -> dict[str, Any]:
+        return {"type": "number", **self.limits}
+
+
 Positive: TypeAlias = Annotated[
     Fraction,
     PlainValidator(_positive),
     PlainSerializer(float),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+    _Published({"exclusiveMinimum": 0}),
 ]
 Probability: TypeAlias = Annotated[
     Fraction,
     PlainValidator(_probability),
     PlainSerializer(float),
-    WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
+    _Published({"minimum": 0, "exclusiveMaximum": 1}),
 ]
 InnerProbability: TypeAlias = Annotated[
     Fraction,
     PlainValidator(_inner_probability),
     PlainSerializer(float),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    _Published({"exclusiveMinimum": 0, "exclusiveMaximum": 1}),
 ]
