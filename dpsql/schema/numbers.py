@@ -56,7 +56,7 @@ def _inner_probability(value: object) -> Fraction:
     return number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Published:
     """A number's JSON Schema, made anew for each field: older pydantic writes the field's default into it."""
 
