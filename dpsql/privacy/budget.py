@@ -129,7 +129,7 @@ class Standing:
             return
         whose = "the budget" if self.holder is None else f"the cap of {self.holder!r}"
         if self.spent.delta + cost.delta > self.budget.delta_selection:
-            left = f"δ = {shown(self.delta)} left for them"
+            left = f"δ = {shown(self.delta)} left for them; declared keys cost none"
             raise BudgetExhausted(f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}")
         if cost.epsilon is None and not self.budget.delta:
             raise BudgetExhausted(f"Gaussian noise needs a δ and {whose} has none; Laplace noise needs none")

@@ -41,7 +41,7 @@ class Cost:
         for name, value in (("epsilon", self.epsilon), ("rho", self.rho), ("delta", self.delta)):
             if value is None and name == "epsilon":
                 continue
-            if not isinstance(value, Fraction) or value < 0:
+            if not isinstance(value, Fraction) or value.numerator < 0:
                 raise InternalError(f"the {name} of a cost must be a Fraction of at least 0")
         if self.rho == 0 and self.epsilon != 0:
             raise InternalError("a cost without rho has no epsilon either")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import blake2b
 
-from dpsql.errors import LedgerError
+from dpsql.errors import InternalError, LedgerError
 from dpsql.privacy.measure import FREE, Cost
 
 COLUMNS = (
@@ -47,34 +47,38 @@ class Entry:
     @classmethod
     def after(cls, last: Entry | None, own: Cost, line: Line, *, start: str, at: str) -> Entry:
         """The entry that follows ``last``; ``own`` is what its analyst had spent before, ``start`` begins the chain."""
-        total = FREE if last is None else last.total
         entry = cls(
             seq=1 if last is None else last.seq + 1,
             previous=start if last is None else last.digest,
             digest="",
             at=at,
-            analyst=_storable(line.analyst),
-            statement=_storable(line.statement),
-            cells=_storable(line.cells),
+            analyst=storable(line.analyst),
+            statement=storable(line.statement),
+            cells=storable(line.cells),
             cost=line.cost,
-            total=total + line.cost,
+            total=(FREE if last is None else last.total) + line.cost,
             own=own + line.cost,
         )
-        row = entry.row()
-        return cls.of((row[0], row[1], _digest(row), *row[3:]))
+        return replace(entry, digest=_digest(entry.row()))
 
     @classmethod
     def of(cls, row: Row) -> Entry:
         """The entry of a stored row, or LedgerError where the row is not what was written."""
-        if row[2] != _digest(row):
-            raise damaged(row[0])
         try:
+            if row[2] != _digest(row):
+                raise damaged(row[0])
             costs = [_cost(*(str(cell) for cell in row[at : at + 3])) for at in (7, 10, 13)]
-        except (ValueError, ZeroDivisionError) as error:
+        except (TypeError, ValueError, ZeroDivisionError, InternalError) as error:
             raise damaged(row[0]) from error
         seq, previous, digest, at, analyst, statement, cells = row[:7]
         texts = (str(previous), str(digest), str(at), str(analyst), str(statement), str(cells))
         return cls(int(seq), *texts, *costs)
+
+    def follows(self, last: Entry | None, own: Cost, *, start: str) -> bool:
+        """Whether number, chain and totals continue those of ``last`` and, for the analyst, ``own``."""
+        seq, previous, total = (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
+        chained = self.seq == seq + 1 and self.previous == previous
+        return chained and self.total == total + self.cost and self.own == own + self.cost
 
     def row(self) -> Row:
         facts = (self.seq, self.previous, self.digest, self.at, self.analyst, self.statement, self.cells)
@@ -98,7 +102,7 @@ def _hash(cells: list[int | str]) -> str:
     return blake2b(json.dumps(cells).encode("ascii"), digest_size=32).hexdigest()
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """The text with what UTF-8 cannot hold written as an escape."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -133,7 +133,7 @@ def _said() -> Iterator[None]:
 
 def _identity(path: Path) -> tuple[int, int]:
     """The file's device and inode; LedgerError where the path is not one plain file under one name."""
-    for _ in range(100):
+    for _ in range(30):
         try:
             found = path.lstat()
         except OSError as error:

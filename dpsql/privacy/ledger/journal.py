@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, Row, chain_start, damaged
+from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, chain_start, damaged, storable
 from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.privacy.measure import FREE, Cost
 
@@ -17,7 +17,9 @@ from dpsql.privacy.measure import FREE, Cost
 VERSION = 1
 
 #: How many of the newest entries are checked when a ledger is opened; `Ledger.verify` checks them all.
-CHECKED_ON_OPEN = 500
+CHECKED_ON_OPEN = 100
+
+_EVER = 2**62
 
 _TABLES = (
     "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
@@ -77,7 +79,7 @@ class Ledger:
         """
         with self._file.transaction(write=True) as connection:
             last = self._last(connection)
-            own = self._own(connection, line.analyst)
+            own = _spent(connection, storable(line.analyst), _EVER)
             decide(FREE if last is None else last.total, own)
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             entry = Entry.after(last, own, line, start=self._start, at=now)
@@ -91,7 +93,7 @@ class Ledger:
         """What everybody has spent, and what this analyst has."""
         with self._file.transaction(write=False) as connection:
             last = self._last(connection)
-            own = FREE if analyst is None else self._own(connection, analyst)
+            own = FREE if analyst is None else _spent(connection, storable(analyst), _EVER)
             return (FREE if last is None else last.total), own
 
     def history(self, analyst: str | None = None) -> Iterator[Entry]:
@@ -144,11 +146,6 @@ class Ledger:
         self._seen = here
         return last
 
-    def _own(self, connection: sqlite3.Connection, analyst: str) -> Cost:
-        name = analyst.encode("utf-8", "backslashreplace").decode("utf-8")
-        own = _newest(connection, name, 2**62)
-        return FREE if own is None else own.own
-
     def _walk(self, connection: sqlite3.Connection, base: int) -> None:
         """Check the chain and the totals of every entry after number ``base``."""
         row = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (base,)).fetchone()
@@ -156,24 +153,16 @@ class Ledger:
             raise damaged(base)
         last, owns = None if row is None else Entry.of(row), dict[str, Cost]()
         for found in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE seq > ? ORDER BY seq", (base,)):
-            entry = self._follows(connection, last, owns, base, found)
+            entry = Entry.of(found)
+            own = owns.get(entry.analyst) or _spent(connection, entry.analyst, base)
+            if not entry.follows(last, own, start=self._start):
+                raise damaged(1 if last is None else last.seq + 1)
             owns[entry.analyst], last = entry.own, entry
 
-    def _follows(
-        self, connection: sqlite3.Connection, last: Entry | None, owns: dict[str, Cost], base: int, row: Row
-    ) -> Entry:
-        entry = Entry.of(row)
-        if entry.analyst not in owns:
-            before = _newest(connection, entry.analyst, base)
-            owns[entry.analyst] = FREE if before is None else before.own
-        line = Line(entry.analyst, entry.statement, entry.cells, entry.cost)
-        if entry != Entry.after(last, owns[entry.analyst], line, start=self._start, at=entry.at):
-            raise damaged(1 if last is None else last.seq + 1)
-        return entry
 
-
-def _newest(connection: sqlite3.Connection, analyst: str, limit: int) -> Entry | None:
+def _spent(connection: sqlite3.Connection, analyst: str, until: int) -> Cost:
+    """What the analyst had spent once entry number ``until`` was written."""
     row = connection.execute(
-        f"SELECT {COLUMNS} FROM entries WHERE analyst = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", (analyst, limit)
+        f"SELECT {COLUMNS} FROM entries WHERE analyst = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", (analyst, until)
     ).fetchone()
-    return None if row is None else Entry.of(row)
+    return FREE if row is None else Entry.of(row).own
