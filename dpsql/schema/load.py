@@ -44,8 +44,13 @@ def loads(text: str, path: Path | None = None) -> Schema:
         document = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{name}: is not valid TOML: {error}") from None
+    return validated(document, name).read_from(path)
+
+
+def validated(document: Mapping[str, Any], name: str) -> Schema:
+    """The schema of a parsed TOML document; SchemaError with a line for each fault, after the file's name."""
     try:
-        return Schema.model_validate(document).read_from(path)
+        return Schema.model_validate(document)
     except ValidationError as error:
         faults = [f"{name}: {line}" for fault in error.errors() for line in _lines(fault)]
         raise SchemaError("\n".join(faults)) from None
@@ -62,12 +67,16 @@ def _lines(fault: Mapping[str, Any]) -> Iterator[str]:
         case "missing":
             described = model.model_fields[str(field)].description or ""
             yield f"{where}: is missing; add it. {described}".rstrip()
+        case "model_type" | "model_attributes_type" | "dict_type":
+            example = '{ type = "integer" }' if model is Column else "{ field = … }"
+            yield f"{where}: must be a table of fields; write it as {example}"
         case _:
             for line in fault["msg"].removeprefix("Value error, ").splitlines():
                 yield f"{where}: {line}" if where else line
 
 
 def _place(location: tuple[str | int, ...]) -> tuple[str, type[BaseModel]]:
+    """A place in the file in words, and the model that has, or lacks, its last field."""
     words: list[str] = []
     model: type[BaseModel] = Schema
     parts = iter(location)
@@ -77,6 +86,6 @@ def _place(location: tuple[str | int, ...]) -> tuple[str, type[BaseModel]]:
             word, model = _LEVELS[str(part)]
             words.append(f"{word} {name}")
         else:
-            model = Privacy if part == "privacy" and model is Schema else model
             words.append(str(part))
+            model = Privacy if location[:1] == ("privacy",) and len(location) > 1 else model
     return ", ".join(words), model

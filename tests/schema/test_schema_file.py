@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
+from datetime import time
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dpsql
 from dpsql.errors import SchemaError
 from dpsql.schema import Owner, Schema, Step, json_schema, load, loads
+from dpsql.schema.load import validated
 
 REPOSITORY = Path(__file__).parents[2]
 SCHEMAS = REPOSITORY / "schemas"
@@ -103,6 +108,7 @@ VISITS = 'references = { person = "people.id", shop = "shops.id" }'
 WRONG: list[tuple[Callable[[str], str], str]] = [
     (_replaced('name = "shop"', ""), "f.toml: name: is missing; add it"),
     (_replaced('name = "shop"', 'name = "My Shop"'), "name `My Shop` is not a plain name"),
+    (_replaced("[privacy]", "[secrecy]"), "f.toml: privacy: is missing; add it"),
     (_replaced('source = "shop.duckdb"', 'source = ""'), "f.toml: source:"),
     (_replaced("epsilon = 3.0", "epsilom = 3.0"), "privacy, epsilom: there is no such field; did you mean `epsilon`?"),
     (_replaced("epsilon = 3.0", "epsilon = 0"), "privacy, epsilon: must be greater than 0"),
@@ -137,6 +143,10 @@ WRONG: list[tuple[Callable[[str], str], str]] = [
         "table items, column price, type: type `money`",
     ),
     (_replaced('price = { type = "double"', "price = { type = 3"), "table items, column price, type: must be the name"),
+    (
+        _replaced('mail = { type = "text" }', 'mail = "text"'),
+        'table people, column mail: must be a table of fields; write it as { type = "integer" }',
+    ),
     (_replaced('price = { type = "double",', "price = {"), "table items, column price, type: is missing"),
     (_replaced("max_rows_per_unit = 1", "max_rows_per_unit = 0"), "table people, max_rows_per_unit:"),
     (_replaced("max_rows_per_unit = 1", "max_rows_per_unit = 1048577"), "table people, max_rows_per_unit:"),
@@ -189,6 +199,38 @@ def test_what_is_wrong_is_named_with_its_mend(change: Callable[[str], str], mess
         loads(change(GOOD), Path("f.toml"))
     assert message in str(caught.value)
     assert all(line.startswith("f.toml: ") for line in str(caught.value).splitlines())
+
+
+JUNK = [3, True, -1, "x", "a.b", [], {}, [[1]], {"type": "text"}, {"a": "b.c"}, Decimal("nan"), 10**400, time(1)]
+
+
+def test_a_damaged_file_is_a_schema_or_a_schema_error() -> None:
+    """Each field in turn is removed, renamed and given values of other types."""
+    refused = 0
+    for place in _places(tomllib.loads(GOOD)):
+        for damage in (None, *JUNK):
+            document = tomllib.loads(GOOD, parse_float=Decimal)
+            parent = document
+            for key in place[:-1]:
+                parent = parent[key]
+            value = parent.pop(place[-1])
+            if damage is None:
+                parent["columns"] = value
+            else:
+                parent[place[-1]] = damage
+            try:
+                validated(document, "f.toml")
+            except SchemaError as error:
+                refused += 1
+                assert all(line.startswith("f.toml: ") for line in str(error).splitlines())
+    assert refused > 400
+
+
+def _places(node: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for key, value in node.items():
+        yield (*above, key)
+        if isinstance(value, dict):
+            yield from _places(value, (*above, key))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
