@@ -14,7 +14,7 @@ from dpsql.privacy.sampling.entropy import Entropy, words
 
 #: No scale above this is sampled: a draw then fits 63 bits but for a chance below exp(−2^11).
 LARGEST_SCALE = 1 << 51
-_TOP = Fraction(66, 255)
+_TOP = Fraction(45, 256)  # a top digit then exceeds a byte with probability below 2^-64
 _BULK = 1 << 14
 
 

@@ -53,7 +53,8 @@ def _signed(magnitude: NDArray[np.int64], kept: NDArray[np.bool_], entropy: Entr
     """The kept magnitudes under fair signs, without those that came out as minus zero."""
     negative = signs(entropy, len(magnitude))
     signed: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)
-    return signed[kept & ~(negative & (magnitude == 0))]
+    accepted: NDArray[np.int64] = signed[kept & ~(negative & (magnitude == 0))]
+    return accepted
 
 
 def _collect(size: int, rate: float, propose: Callable[[int], NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -1,0 +1,73 @@
+"""Private choices have their exact probabilities."""
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+from seeded_entropy import FALSE_ALARM, Seeded, chi_square
+
+from dpsql.privacy.sampling import exponential, permute_and_flip, randomized_response
+
+UTILITIES = [0, -1, -3]
+DRAWS = 12_000
+
+
+def permute_and_flip_law(utilities, rate):
+    chances = [exp(rate * (utility - max(utilities))) for utility in utilities]
+    law = []
+    for i, chance in enumerate(chances):
+        others = Polynomial([1.0])
+        for j, other in enumerate(chances):
+            others *= Polynomial([1.0, -other]) if j != i else 1
+        law.append(chance * others.integ()(1.0))
+    return np.array(law)
+
+
+def exponential_law(utilities, rate):
+    weights = np.exp(rate * (np.array(utilities, float) - max(utilities)))
+    return weights / weights.sum()
+
+
+def test_the_oracles_give_the_known_figures():
+    assert permute_and_flip_law(UTILITIES, 0.5) == pytest.approx([0.630281, 0.280709, 0.089009], abs=1e-6)
+    assert exponential_law(UTILITIES, 0.5) == pytest.approx([0.546549, 0.331499, 0.121952], abs=1e-6)
+
+
+@pytest.mark.parametrize("draw, law", [(permute_and_flip, permute_and_flip_law), (exponential, exponential_law)])
+@pytest.mark.parametrize("utilities", [UTILITIES, [10**15 - 4, 10**15, 10**15, 10**15 - 1]], ids=str)
+def test_choices_have_their_law(draw, law, utilities):
+    entropy = Seeded(1)
+    observed = np.bincount([draw(utilities, Fraction(1, 2), _entropy=entropy) for _ in range(DRAWS)])
+    assert chi_square(observed, law(utilities, 0.5) * DRAWS) > FALSE_ALARM
+    for factor in (0.7, 1.3):
+        assert chi_square(observed, law(utilities, 0.5 * factor) * DRAWS) < FALSE_ALARM
+
+
+def test_randomized_response_keeps_the_truth_as_often_as_it_should():
+    n, k, epsilon = 100_000, 4, 1.0
+    reports = randomized_response([2] * n, k, Fraction(1), _entropy=Seeded(2))
+    observed = np.bincount(reports, minlength=k)
+
+    def law(epsilon):
+        weights = np.array([1, 1, exp(epsilon), 1])
+        return weights / weights.sum() * n
+
+    assert chi_square(observed, law(epsilon)) > FALSE_ALARM
+    assert chi_square(observed, law(0.7)) < FALSE_ALARM and chi_square(observed, law(1.3)) < FALSE_ALARM
+    with pytest.raises(ValueError):
+        randomized_response([4], 4, Fraction(1))
+
+
+def test_many_candidates_and_far_ones():
+    utilities = [-(10**18)] * 10_000
+    utilities[1234] = 0
+    assert permute_and_flip(utilities, Fraction(1, 10)) == exponential(utilities, Fraction(1, 10)) == 1234
+
+
+@pytest.mark.parametrize("draw", [permute_and_flip, exponential])
+def test_nothing_to_choose_and_rates_out_of_range_are_refused(draw):
+    for utilities, rate in (([], Fraction(1)), ([1], Fraction(0)), ([0, 1 << 62], Fraction(1))):
+        with pytest.raises(ValueError):
+            draw(utilities, rate)

@@ -1,0 +1,175 @@
+"""The threshold keeps its delta, loses little to its bounds, and shows what it says."""
+
+from fractions import Fraction
+from math import exp
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+from seeded_entropy import FALSE_ALARM, Seeded
+
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.selection import Threshold
+from dpsql.privacy.selection.tail import gaussian_tail, laplace_tail, mills_above
+from dpsql.privacy.selection.threshold import allowance
+
+MILLIONTH, BILLIONTH = Fraction(1, 10**6), Fraction(1, 10**9)
+
+
+def optimal_probability(n, epsilon, delta):
+    """How often the best possible rule shows a key of n units, one group per unit."""
+    shown = 0.0
+    for _ in range(n):
+        shown = min(exp(epsilon) * shown + delta, 1 - exp(-epsilon) * (1 - shown - delta), 1.0)
+    return shown
+
+
+def shown(threshold, n):
+    """The exact probability that a group of n units is shown."""
+    m = threshold.threshold - n
+    noise = threshold.noise
+    with mpmath.workdps(50):
+        if isinstance(noise, Laplace):
+            q = mpmath.exp(-mpmath.mpf(noise.scale.denominator) / noise.scale.numerator)
+            return q**m / (1 + q) if m >= 0 else 1 - q ** (1 - m) / (1 + q)
+        return gaussian_upper_tail(noise.variance, m)
+
+
+def gaussian_upper_tail(variance, m):
+    with mpmath.workdps(50):
+        v = mpmath.mpf(variance.numerator) / variance.denominator
+        reach = int(30 * mpmath.sqrt(v)) + 30
+        total = 1 + 2 * sum(mpmath.exp(-k * k / (2 * v)) for k in range(1, reach))
+        return sum(mpmath.exp(-k * k / (2 * v)) for k in range(m, max(m, 0) + reach)) / total
+
+
+def test_the_oracle_of_the_best_rule_gives_the_known_figures():
+    known = {1: 1e-6, 2: 3.7182818e-6, 3: 1.1107338e-5, 10: 0.012818308, 14: 0.6998871, 16: 0.9593846}
+    for n, probability in known.items():
+        assert optimal_probability(n, 1.0, 1e-6) == pytest.approx(probability, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "groups, delta, threshold", [(1, MILLIONTH, 15), (5, MILLIONTH, 76), (1, BILLIONTH, 22), (5, BILLIONTH, 110)]
+)
+def test_laplace_thresholds(groups, delta, threshold):
+    made = Threshold.priced(groups, Fraction(1), delta, gaussian=False)
+    assert made.threshold == threshold
+    assert made.cost.epsilon == 1 and made.cost.delta == delta and made.groups == groups
+
+
+@pytest.mark.parametrize("groups, continuous", [(1, 40.683), (10, 135.115)])
+def test_gaussian_thresholds(groups, continuous):
+    made = Threshold(Gaussian.for_rho(groups, Fraction(1, 100)), Fraction(1, 10**8))
+    assert continuous < made.threshold <= continuous + 2
+    assert made.cost.rho == Fraction(1, 100) and made.cost.epsilon is None
+
+
+@pytest.mark.parametrize("groups", [1, 2, 20, 300])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(8)])
+@pytest.mark.parametrize("delta", [Fraction(1, 20), MILLIONTH, Fraction(1, 10**15)])
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_a_unit_shows_its_lonely_keys_with_at_most_delta_and_one_less_would_be_too_many(
+    groups, epsilon, delta, gaussian
+):
+    made = Threshold.priced(groups, epsilon, delta, gaussian)
+    with mpmath.workdps(50):
+        allowed = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (mpmath.mpf(1) / groups)
+        assert shown(made, 1) <= allowed
+        slack = 2 if gaussian else 1
+        assert shown(made, 1 + slack) > allowed or made.threshold <= 1 + float(made.noise.standard_deviation) + slack
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(1), Fraction(8), Fraction(900)], ids=str)
+def test_the_gaussian_bound_is_above_the_tail_and_at_most_one_unit_off(variance):
+    sigma = float(variance) ** 0.5
+    for m in sorted({max(1, round(k * sigma)) for k in (1.5, 2, 3, 4.5, 6, 9)}):
+        bound = gaussian_tail(variance, m, 400)
+        bound = mpmath.mpf(bound.numerator) / bound.denominator
+        assert gaussian_upper_tail(variance, m) <= bound
+        if m > sigma + 1:
+            assert bound <= gaussian_upper_tail(variance, m - 1)
+
+
+def test_the_laplace_bound_is_the_tail_rounded_up():
+    for scale, m in ((Fraction(3), 0), (Fraction(3), 40), (Fraction(1, 9), 2), (Fraction(10**9), 10**10)):
+        with mpmath.workdps(80):
+            q = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
+            bound = laplace_tail(scale, m, 200)
+            excess = mpmath.mpf(bound.numerator) / bound.denominator - q**m / (1 + q)
+            assert 0 <= excess < mpmath.mpf(2) ** -195
+
+
+def test_mills_ratio_is_bounded_closely():
+    for x in (1.0, 2.5, 6.0, 20.0):
+        with mpmath.workdps(40):
+            true = mpmath.quad(lambda t, x=x: mpmath.exp((x * x - t * t) / 2), [x, x + 1, x + 5, x + 40])
+            bound = mills_above(Fraction(x))
+            bound = mpmath.mpf(bound.numerator) / bound.denominator
+            assert true <= bound <= true * 1.001
+
+
+def test_the_allowance_of_one_key_is_rounded_down_and_no_worse_than_an_equal_share():
+    for groups, delta in ((1, MILLIONTH), (7, Fraction(1, 3)), (1000, Fraction(1, 10**40))):
+        allowed = allowance(groups, delta)
+        with mpmath.workdps(200):
+            true = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (mpmath.mpf(1) / groups)
+            mine = mpmath.mpf(allowed.numerator) / allowed.denominator
+            assert true * (1 - mpmath.mpf(10) ** -60) <= mine <= true
+        assert allowed >= delta / groups * (1 - Fraction(1, 10**30))
+
+
+@pytest.mark.parametrize("groups", [1, 5, 20])
+def test_no_rule_beats_the_best_possible_one(groups):
+    made = Threshold.priced(groups, Fraction(1), MILLIONTH, gaussian=False)
+    share = float(allowance(groups, MILLIONTH))
+    for n in range(1, made.threshold + 5):
+        assert shown(made, n) <= optimal_probability(n, 1 / groups, share) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+@pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 1000)])
+def test_lonely_keys_appear_as_seldom_as_the_formula_says(gaussian, delta):
+    groups, n = 3, 100_000
+    made = Threshold.priced(groups, Fraction(1), delta, gaussian)
+    selected = made.select([1] * (groups * n), _entropy=Seeded(1))
+    appeared = np.array([value is not None for value in selected]).reshape(n, groups).any(axis=1).sum()
+    claimed = 1 - (1 - float(shown(made, 1))) ** groups
+    assert claimed <= float(delta)
+    assert stats.binomtest(int(appeared), n, claimed).pvalue > FALSE_ALARM
+    for factor in (0.7, 1.3):  # a threshold of the wrong size is seen
+        shift = round((made.threshold - 1) * (factor - 1)) or (-1 if factor < 1 else 1)
+        moved = 1 - (1 - float(shown(made, 1 + shift))) ** groups
+        assert stats.binomtest(int(appeared), n, moved).pvalue < FALSE_ALARM
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_units_needed_is_the_least_number_that_is_shown_so_often(gaussian):
+    for groups, probability in ((1, 0.5), (1, 0.95), (4, 0.8), (20, 0.999)):
+        made = Threshold.priced(groups, Fraction(1, 2), MILLIONTH, gaussian)
+        needed = made.units_needed(probability)
+        assert shown(made, needed) >= probability > shown(made, needed - 1)
+    with pytest.raises(ValueError):
+        made.units_needed(0.3)
+
+
+def test_empty_groups_are_never_shown_whatever_the_noise():
+    made = Threshold.priced(1, Fraction(1, 100), Fraction(2, 5), gaussian=False)
+    assert made.select([0, -3] * 500, _entropy=Seeded(2)) == [None] * 1000
+    assert any(value is not None for value in made.select([1] * 500, _entropy=Seeded(2)))
+
+
+def test_large_groups_come_with_noise_of_their_own():
+    made = Threshold.priced(2, Fraction(1), MILLIONTH, gaussian=True)
+    released = made.select([10**6] * 2000, _entropy=Seeded(3))
+    noise = np.array(released) - 10**6
+    assert noise.std() == pytest.approx(2**0.5, rel=0.15) and len(set(released)) > 5
+    covered = np.mean(np.abs(noise) <= made.half_width(0.95))
+    assert covered > 0.93
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1), Fraction(-1, 2)])
+def test_selection_without_delta_is_refused(delta):
+    with pytest.raises(ValueError, match="delta"):
+        Threshold.priced(1, Fraction(1), delta, gaussian=False)
