@@ -151,12 +151,12 @@ class _Bound:
 def _without_rho(b: float, delta: Fraction) -> tuple[_Bound, Decimal]:
     """The conversion at order α = 1 + b apart from its ρ, and more than the rounding error made here."""
     step, c = Decimal(b), _CONTEXT
-    alpha = c.add(step, 1)  # rounds when b is tiny or huge; the step below is taken again from what alpha became
+    alpha = c.add(step, 1)  # rounded; the step is then taken again from what alpha became, without rounding
     step = c.subtract(alpha, 1)
     log_inverse_delta, log_alpha = c.minus(c.ln(_decimal(delta))), c.ln(alpha)
     log_ratio = c.ln(c.divide(alpha, step))
     rest = c.subtract(c.divide(c.subtract(log_inverse_delta, log_alpha), step), log_ratio)
-    size = c.add(c.divide(c.add(abs(log_inverse_delta), log_alpha), step), c.add(abs(log_ratio), 1))
+    size = c.add(c.divide(c.add(c.add(log_inverse_delta, log_alpha), 1), step), c.add(abs(log_ratio), 1))
     return _Bound(alpha, rest), c.multiply(_SLACK, size)
 
 

@@ -1,4 +1,4 @@
-"""One line of the journal: what it holds, how it is stored, how it is chained to the line before."""
+"""One line of the journal: what it holds, how it is stored, how it is chained. ``docs/proofs/ledger.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQLite file under a ledger: how it is made, opened, locked, and kept whole across threads and forks."""
+"""The SQLite file under a ledger, kept whole across threads, processes and forks. ``docs/proofs/ledger.md``."""
 
 from __future__ import annotations
 

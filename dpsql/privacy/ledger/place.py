@@ -1,4 +1,4 @@
-"""Where the ledger of some data lies."""
+"""Where the ledger of some data lies. ``docs/proofs/ledger.md``."""
 
 from __future__ import annotations
 
