@@ -13,17 +13,23 @@ from scipy import stats
 FALSE_ALARM = 1e-9
 
 
-class Seeded:
-    """Reproducible bytes: SHAKE-256 of a seed and a counter, after any words given at the start."""
+class Scripted:
+    """The given bytes first, then reproducible ones: SHAKE-256 of a seed and a counter."""
 
-    def __init__(self, seed: int, first_words: Sequence[int] = ()) -> None:
-        self.seed, self.calls = seed, 0
-        self.pending = b"".join(word.to_bytes(8, "little") for word in first_words)
+    def __init__(self, script: bytes, seed: int) -> None:
+        self.seed, self.pending, self.calls = seed, script, 0
 
     def read(self, n: int) -> bytes:
         head, self.pending = self.pending[:n], self.pending[n:]
         self.calls += 1
         return head + hashlib.shake_256(f"{self.seed}/{self.calls}".encode()).digest(n - len(head))
+
+
+class Seeded(Scripted):
+    """Reproducible bytes, after any words given at the start."""
+
+    def __init__(self, seed: int, first_words: Sequence[int] = ()) -> None:
+        super().__init__(b"".join(word.to_bytes(8, "little") for word in first_words), seed)
 
 
 def laplace_cdf(k: np.ndarray, scale: float) -> np.ndarray:

@@ -6,13 +6,13 @@ import mpmath
 import numpy as np
 import pytest
 from scipy import stats
-from seeded_entropy import FALSE_ALARM, Seeded, chi_square
+from seeded_entropy import FALSE_ALARM, Scripted, Seeded, chi_square
 
 from dpsql.privacy.sampling import bernoulli_exp, discrete_gaussian, noise
 from dpsql.privacy.sampling.bernoulli import coins
 from dpsql.privacy.sampling.enclosure import exp_bounds, floor_exp, log_bounds
 from dpsql.privacy.sampling.entropy import uniform_below
-from dpsql.privacy.sampling.geometric import _levels, _search, cumulative, geometric
+from dpsql.privacy.sampling.geometric import _levels, _many_digits, cumulative, geometric
 
 RATES = [Fraction(1, 10**6), Fraction(1, 1000), Fraction(3, 70), Fraction(1, 3), Fraction(1), Fraction(19, 2)]
 ONE = 1 << 64
@@ -53,11 +53,24 @@ def test_enclosures_hold_and_are_narrow():
             assert high - low < abs(low) * Fraction(1, 10**78)
 
 
-def test_the_guide_of_large_requests_is_only_a_quicker_search():
-    words = np.frombuffer(Seeded(1).read(8 << 15), "<u8").copy()
+def test_sixteen_bits_decide_a_digit_only_where_all_their_continuations_agree():
+    prefixes = np.arange(1 << 16, dtype=np.uint64)
     for level in _levels(Fraction(1000)) + _levels(Fraction(1, 20)):
-        words[:255], words[255:510] = level.thresholds, level.thresholds - np.uint64(1)
-        assert (_search(level.thresholds, words) == np.searchsorted(level.thresholds, words, "right")).all()
+        digits = _many_digits(level, 0, 1 << 16, Scripted(prefixes.astype("<u2").tobytes(), 1))
+        least = np.searchsorted(level.thresholds, prefixes << np.uint64(48), "right")
+        most = np.searchsorted(level.thresholds, (prefixes + np.uint64(1) << np.uint64(48)) - np.uint64(1), "right")
+        assert ((least <= digits) & (digits <= most)).all()
+        unclear = np.isin(prefixes, level.thresholds >> np.uint64(48))
+        assert (least == most)[~unclear].all() and unclear.any()
+
+
+def test_unclear_prefixes_are_continued_not_redrawn():
+    level = _levels(Fraction(1000))[0]
+    word = int(level.thresholds[100])
+    prefixes = np.full(1 << 14, word >> 48, "<u2").tobytes()
+    for change, digit in ((1 << 16, 101), (-(1 << 16), 100)):
+        rest = (((word + change) << 16) % ONE).to_bytes(8, "little") * (1 << 14)
+        assert set(_many_digits(level, 0, 1 << 14, Scripted(prefixes + rest, 1))) == {digit}
 
 
 def test_a_word_on_a_threshold_is_settled_with_the_right_probability():

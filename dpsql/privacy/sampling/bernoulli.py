@@ -40,7 +40,7 @@ def coins(
     relative = _MARGIN + 2 * error
     heads = uniform + 2.0**-53 <= chance * (1 - relative)
     tails = uniform >= chance * (1 + relative) + _FLOOR
-    for i in np.flatnonzero(heads == tails):
+    for i in (heads == tails).nonzero()[0]:
         heads[i] = _settle(exact(int(i)), int(drawn[i]), entropy)
     return heads
 

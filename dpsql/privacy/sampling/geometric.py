@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.sampling.enclosure import exp_bounds
-from dpsql.privacy.sampling.entropy import Entropy, words
+from dpsql.privacy.sampling.entropy import Entropy, read_bytes, words
 
 #: No scale above this is sampled: a draw then fits 63 bits but for a chance below exp(−2^11).
 LARGEST_SCALE = 1 << 51
@@ -31,13 +31,14 @@ class _Level:
 def geometric(scale: Fraction, size: int, entropy: Entropy) -> NDArray[np.int64]:
     """size integers k >= 0 with P(k) ∝ exp(−k/scale)."""
     levels = _levels(scale)
-    drawn = words(entropy, len(levels) * size).reshape(len(levels), size)
     magnitude = np.zeros(size, np.int64)
-    for j, level in enumerate(levels):
-        digit = _search(level.thresholds, drawn[j])
-        for i in np.flatnonzero(level.marked[digit] == drawn[j]):
-            digit[i] = _settle(level, int(drawn[j][i]), j, entropy)
-        magnitude += digit << 8 * j
+    if size < _BULK:
+        drawn = words(entropy, len(levels) * size).reshape(len(levels), size)
+        for place, level in enumerate(levels):
+            magnitude += _digits(level, place, drawn[place], entropy) << 8 * place
+    else:
+        for place, level in enumerate(levels):
+            magnitude += _many_digits(level, place, size, entropy) << 8 * place
     return magnitude
 
 
@@ -77,17 +78,23 @@ def _levels(scale: Fraction) -> tuple[_Level, ...]:
     return tuple(levels)
 
 
-def _search(thresholds: NDArray[np.uint64], drawn: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many thresholds each word reaches, as ``searchsorted(thresholds, drawn, "right")`` says."""
-    if len(drawn) < _BULK:
-        return np.searchsorted(thresholds, drawn, "right").astype(np.int64, copy=False)
-    edges = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
-    first = np.searchsorted(thresholds, edges, "right")
-    last = np.searchsorted(thresholds, edges | np.uint64((1 << 48) - 1), "right")
-    guide = np.where(first == last, first, -1).astype(np.int16)
-    digit: NDArray[np.int64] = guide[drawn >> np.uint64(48)].astype(np.int64)
-    unclear = np.flatnonzero(digit < 0)
-    digit[unclear] = np.searchsorted(thresholds, drawn[unclear], "right")
+def _digits(level: _Level, place: int, drawn: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
+    """The digit for each uniform number whose first 64 bits are drawn: how many F(v) it reaches."""
+    digit = level.thresholds.searchsorted(drawn, "right").astype(np.int64, copy=False)
+    for i in (level.marked[digit] == drawn).nonzero()[0]:
+        digit[i] = _settle(level, int(drawn[i]), place, entropy)
+    return digit
+
+
+def _many_digits(level: _Level, place: int, size: int, entropy: Entropy) -> NDArray[np.int64]:
+    """size digits, from 16 bits each where no threshold begins with these 16 bits, else from 64."""
+    prefix = np.frombuffer(read_bytes(entropy, 2 * size), "<u2").astype(np.uint64)
+    held = np.bincount((level.thresholds >> np.uint64(48)).astype(np.int64), minlength=1 << 16)
+    guide = np.where(held == 0, np.cumsum(held), -1)
+    digit: NDArray[np.int64] = guide[prefix].astype(np.int64, copy=False)
+    unclear = (digit < 0).nonzero()[0]
+    drawn = prefix[unclear] << np.uint64(48) | words(entropy, len(unclear)) >> np.uint64(16)
+    digit[unclear] = _digits(level, place, drawn, entropy)
     return digit
 
 
