@@ -12,8 +12,8 @@ from numbers import Rational
 from dpsql.errors import DataError, InternalError
 
 #: Charged costs are multiples of 1 / GRID, so that no total ever needs a larger denominator. Every decimal of up to
-#: thirty places, every dyadic of up to 96 and every fraction with a small denominator lies on the grid exactly.
-GRID = 2**96 * 3**10 * 5**30 * 7**4 * 11**2 * 13**2
+#: thirty places, every dyadic of up to 192 and every fraction with a small denominator lies on the grid exactly.
+GRID = 2**192 * 3**10 * 5**30 * 7**4 * 11**2 * 13**2
 
 #: Converted figures are given to this many decimal places, rounded in the direction that the function names.
 PLACES = 30
