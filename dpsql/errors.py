@@ -123,9 +123,7 @@ class Position:
 class _Diagnosed(DatabaseError):
     """A refusal with a stable code, a place, a reason and what to write instead."""
 
-    def __init__(
-        self, code: str, reason: str, *, hint: str | None = None, position: Position | None = None
-    ) -> None:
+    def __init__(self, code: str, reason: str, *, hint: str | None = None, position: Position | None = None) -> None:
         self.code, self.reason, self.hint, self.position = code, reason, hint, position
         where = f" ({position})" if position else ""
         mend = f"\n  Write instead: {hint}" if hint else ""

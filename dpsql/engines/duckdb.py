@@ -1,0 +1,171 @@
+"""DuckDB as the engine: opened read-only and locked down, it runs what was charged and nothing else."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
+from dpsql.plan import CorePlan, Plan
+from dpsql.privacy.accountant import Charge
+from dpsql.schema import Schema
+
+#: Seconds after which a statement is stopped; its charge stays.
+TIME_LIMIT = 600.0
+
+_CONFIG: dict[str, Any] = {
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_unsigned_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+    "max_expression_depth": "1000",
+}
+
+#: Every function that emitted SQL may call, in the engine's own spelling; operators included.
+_FUNCTIONS = frozenset(
+    "+ - * / // % || ~~ ~~* !~~ ** abs ceil chr coalesce contains count count_star date_diff date_part date_trunc "
+    "day dayofweek dayofyear exp floor greatest hash hour isodow least left length ln log10 log2 lower ltrim max "
+    "min minute month power quarter replace right round row_number rtrim second sign sqrt starts_with strpos "
+    "substring suffix sum to_days to_hours to_minutes to_months to_seconds to_weeks to_years trim trunc upper week "
+    "year to_quarters".split()
+)
+
+
+class DuckDBEngine:
+    """The owner's data in a DuckDB file or a folder of Parquet, attached read-only under the name ``source``."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        path = schema.source_path.resolve()
+        self._connection = duckdb.connect(":memory:", config=_CONFIG)
+        try:
+            if path.is_dir():
+                self._attach_folder(path)
+            else:
+                self._connection.execute(f"ATTACH {_quoted(str(path))} AS source (READ_ONLY)")
+            self._require_unique_parents()
+            self._lock_down()
+        except duckdb.Error:
+            self._connection.close()
+            raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
+
+    def _attach_folder(self, folder: Path) -> None:
+        self._connection.execute("ATTACH ':memory:' AS source")
+        files = {table: folder / f"{table}.parquet" for table in self._schema.tables}
+        for table, file in files.items():
+            self._connection.execute(
+                f'CREATE VIEW source.main."{table}" AS '
+                f"SELECT * FROM read_parquet({_quoted(str(file))}, hive_partitioning = false)"
+            )
+        self._connection.execute(f"SET allowed_paths = [{', '.join(_quoted(str(file)) for file in files.values())}]")
+
+    def _require_unique_parents(self) -> None:
+        """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""
+        for parent, column in sorted(self._parents()):
+            row = self._connection.execute(
+                f'SELECT count("{column}") = count(DISTINCT "{column}") FROM source.main."{parent}"'
+            ).fetchone()
+            if row is None or row[0] is not True:
+                raise SchemaError(f"table {parent}, column {column}: is referenced on the way to the unit and is not "
+                                  "unique in the data; mend the data or the reference")  # fmt: skip
+
+    def _parents(self) -> set[tuple[str, str]]:
+        private = (name for name, table in self._schema.tables.items() if not table.public)
+        return {(step.parent, step.parent_column) for name in private for step in self._schema.owner(name).steps}
+
+    def _lock_down(self) -> None:
+        self._connection.execute("SET enable_external_access = false")
+        if _has_setting(self._connection, "error_on_division_by_zero"):
+            self._connection.execute("SET error_on_division_by_zero = false")
+        self._connection.execute("SET lock_configuration = true")
+
+    def run(self, charge: Charge[Plan]) -> ExactRows:
+        """The exact rows of every core of a plan that was paid for.
+
+        Raises ExecutionFailed, always with the same words, whatever the engine said.
+        """
+        plan = charge.redeem()
+        cursor = self._connection.cursor()
+        watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
+        watchdog.start()
+        try:
+            return ExactRows([self._rows(cursor, core) for core in plan.cores])
+        except Exception:
+            raise ExecutionFailed from None
+        finally:
+            watchdog.cancel()
+            cursor.close()
+
+    def _rows(self, cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> CoreRows:
+        require_planned(cursor, core)
+        return cursor.execute(core.sql).fetchall()
+
+    def public_rows(self, table: str) -> list[tuple[object, ...]]:
+        """The rows of a table that the schema declares public, in the order of its columns."""
+        declared = self._schema.tables[table]
+        if not declared.public:
+            raise ExecutionFailed
+        columns = ", ".join(f'"{column}"' for column in declared.columns)
+        try:
+            return self._connection.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+        except duckdb.Error:
+            raise ExecutionFailed from None
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def require_planned(cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> None:
+    """Ask the engine's own parser what the SQL touches; anything that was not planned stops it."""
+    if not core.sql.isascii() or not core.sql.isprintable():
+        raise ExecutionFailed
+    answer = cursor.execute("SELECT json_serialize_sql(?)", [core.sql]).fetchone()
+    parsed: dict[str, Any] = json.loads(answer[0]) if answer else {"error": True}
+    if parsed.get("error") or len(parsed["statements"]) != 1:
+        raise ExecutionFailed
+    nodes = list(_nodes(parsed))
+    tables = {
+        (each.get("catalog_name", ""), each.get("schema_name", ""), each["table_name"])
+        for each in nodes
+        if each.get("type") == "BASE_TABLE"
+    }
+    own = {name for name, *_ in _ctes(parsed)}
+    read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
+    others = {table for catalog, schema, table in tables if (catalog, schema) != ("source", "main")}
+    functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
+    if read != core.tables or not others <= own or not functions <= _FUNCTIONS:
+        raise ExecutionFailed
+    if any(each.get("type") in ("TABLE_FUNCTION", "SHOW_REF", "PIVOT") for each in nodes):
+        raise ExecutionFailed
+
+
+def _nodes(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from _nodes(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _nodes(part)
+
+
+def _ctes(parsed: object) -> Iterator[tuple[str, Any]]:
+    for each in _nodes(parsed):
+        for entry in (each.get("cte_map") or {}).get("map", []):
+            yield entry["key"], entry["value"]
+
+
+def _has_setting(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
+    return connection.execute("SELECT 1 FROM duckdb_settings() WHERE name = ?", [name]).fetchone() is not None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,149 @@
+"""What EXPLAIN PRIVACY tells of a plan: its SQL, its noise, its expected error, its price."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.estimate import Alone, Mean, Shifted
+from dpsql.plan import CorePlan, MeasuredCell, Plan
+from dpsql.privacy.accountant import Remaining
+from dpsql.privacy.measure import shown
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.query.relation import Cell, Distinct, Rows, Total, Units
+
+
+@dataclass(frozen=True)
+class ExplainedCell:
+    """One measured cell: what it is, what a unit can change, and the noise that hides it (in the data's unit)."""
+
+    measures: str
+    sensitivity: float
+    norm: str
+    noise: str
+    standard_deviation: float
+    half_width: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A plan in words and figures; ``str()`` is what EXPLAIN PRIVACY prints.
+
+    ``half_widths`` has, for each result column that is an aggregate, half the expected width of its interval; for an
+    average that depends on the size of its group, the half-width is that of its sum, to be divided by the count.
+    ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None.
+    """
+
+    engine_sql: tuple[str, ...]
+    cells: tuple[ExplainedCell, ...]
+    columns: tuple[str, ...]
+    half_widths: tuple[str, ...]
+    missing_below: int | None
+    epsilon: Fraction
+    rho: Fraction
+    delta: Fraction
+    remaining: Remaining
+    affordable: int | None
+    confidence: float
+
+    def __str__(self) -> str:
+        lines = [f"engine SQL: {sql}" for sql in self.engine_sql]
+        lines += [
+            f"cell {place}: {cell.measures}; one unit changes it by at most {cell.sensitivity:.6g} ({cell.norm}); "
+            f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
+            for place, cell in enumerate(self.cells)
+        ]
+        percent = f"{100 * self.confidence:g} %"
+        lines += [f"column {name}: {half}" for name, half in zip(self.columns, self.half_widths, strict=True) if half]
+        if lines:
+            lines.append(f"intervals hold with {percent}")
+        if self.missing_below is not None:
+            lines.append(f"groups of fewer than about {self.missing_below} units will be missing")
+        if not self.cells and self.missing_below is None:
+            return "\n".join([*lines, "price: nothing, for it reads public tables only"])
+        cost = f" (charged: ρ = {shown(self.rho)}, δ = {shown(self.delta)})"
+        left = self.remaining
+        lines.append(f"price: ε = {shown(self.epsilon)}{cost}")
+        lines.append(f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}; "
+                     f"{self.affordable} more such statements")  # fmt: skip
+        return "\n".join(lines)
+
+
+def explain(plan: Plan, remaining: Remaining) -> Explanation:
+    """The plan's explanation, with what is left of the budget."""
+    cells = tuple(_cell(cell, plan.confidence) for core in plan.cores for cell in core.cells)
+    needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
+    return Explanation(
+        tuple(core.sql for core in plan.cores),
+        cells,
+        tuple(column.name for column in plan.columns),
+        tuple(_half_width(plan, column.aggregate) if column.aggregate is not None else "" for column in plan.columns),
+        max(needed, default=None),
+        plan.price if plan.cores else Fraction(0),
+        plan.cost.rho,
+        plan.cost.delta,
+        remaining,
+        remaining.affordable(plan.cost) if plan.cores else None,
+        plan.confidence,
+    )
+
+
+def _half_width(plan: Plan, aggregate: int) -> str:
+    (core,) = plan.cores
+    halves = [float(half) for half in core.half_widths(plan.confidence)]
+    match core.estimates[aggregate]:
+        case Alone(cell=cell):
+            return f"± {halves[cell]:.4g}"
+        case Shifted(total=total, count=count, middle=middle):
+            return f"± {(halves[total] ** 2 + (float(middle) * halves[count]) ** 2) ** 0.5:.4g}"
+        case Mean(total=total):
+            return f"± {halves[total]:.4g} / count"
+
+
+def _cell(cell: MeasuredCell, confidence: float) -> ExplainedCell:
+    step = float(cell.contribution.step)
+    noise = cell.mechanism
+    sensitivity = noise.l1 if isinstance(noise, Laplace) else float(noise.l2_squared) ** 0.5
+    return ExplainedCell(
+        measured(cell.contribution.cell),
+        sensitivity * step,
+        "L1" if isinstance(noise, Laplace) else "L2",
+        "discrete Laplace" if isinstance(noise, Laplace) else "discrete Gaussian",
+        noise.standard_deviation * step,
+        float(noise.half_width(confidence)) * step,
+    )
+
+
+def measured(cell: Cell) -> str:
+    """What a cell counts or adds up, in words."""
+    filtered = "" if cell.condition is None else ", filtered"
+    match cell:
+        case Rows(argument=argument):
+            return f"rows{'' if argument is None else ' with a value'}{filtered}"
+        case Units():
+            return f"units{filtered}"
+        case Distinct():
+            return f"distinct values{filtered}"
+        case Total(centred=centred):
+            return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
+
+
+def journal_note(plan: Plan) -> str:
+    """What the ledger notes of a plan, as JSON: each core's cells with their noise, and its threshold."""
+    return json.dumps([_note(core) for core in plan.cores])
+
+
+def _note(core: CorePlan) -> dict[str, object]:
+    cells = [
+        {
+            "measures": measured(cell.contribution.cell),
+            "sensitivity": str(
+                cell.mechanism.l2_squared if isinstance(cell.mechanism, Gaussian) else cell.mechanism.l1
+            ),
+            "noise": str(cell.mechanism.variance if isinstance(cell.mechanism, Gaussian) else cell.mechanism.scale),
+            "step": str(cell.contribution.step),
+        }
+        for cell in core.cells
+    ]
+    return {"cells": cells, "threshold": None if core.selection is None else core.selection.threshold}

@@ -1,0 +1,222 @@
+"""The plan: one frozen value from which a statement's SQL, noise, price and columns are all read off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.errors import Refused
+from dpsql.estimate import Alone, Estimate, Mean, Shifted
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.selection import Threshold
+from dpsql.query.bind import Query
+from dpsql.query.bounds import is_nullable
+from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups
+from dpsql.query.quantum import quantum
+from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Rows, Total, Units, tables_of
+from dpsql.query.rewrite import core_sql
+from dpsql.schema import Privacy, SqlType
+from dpsql.sensitivity import key_threshold, mechanism
+
+#: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
+SELECTION_SHARE = Fraction(1, 5)
+#: A thresholded statement may use this part of the δ that is set aside for thresholds.
+DELTA_SHARE = Fraction(1, 100)
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """One integer a group: how a unit's contribution to it is bounded, and the noise it gets."""
+
+    contribution: Contribution
+    mechanism: Mechanism
+
+
+@dataclass(frozen=True)
+class CorePlan:
+    """One core as it is measured: the engine SQL, the cells in the order of its columns, and how keys are chosen.
+
+    ``estimates`` says, for each aggregate, how it is read off the cells; the number of units that a threshold has
+    released is the cell after the last.
+    """
+
+    core: Core
+    cells: tuple[MeasuredCell, ...]
+    selection: Threshold | None
+    estimates: tuple[Estimate, ...]
+    sql: str
+
+    @property
+    def cost(self) -> Cost:
+        """What the core's release costs: the sum over its cells and its selection."""
+        costs = [cell.mechanism.cost for cell in self.cells]
+        return sum(costs, FREE if self.selection is None else self.selection.cost)
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables that the engine SQL reads."""
+        domain = self.core.domain
+        return tables_of(self.core.relation) | frozenset(
+            () if domain is None else (scan.table for scan in domain.tables)
+        )
+
+    @property
+    def steps(self) -> tuple[Fraction, ...]:
+        """The size of one step of each cell, the released number of units included."""
+        return tuple(cell.contribution.step for cell in self.cells) + ((Fraction(1),) if self.selection else ())
+
+    def half_widths(self, confidence: float) -> tuple[Fraction, ...]:
+        """Half the width of each cell's interval, in the unit of its data."""
+        noises: list[Mechanism] = [cell.mechanism for cell in self.cells]
+        if self.selection is not None:
+            noises.append(self.selection.noise)
+        return tuple(noise.half_width(confidence) * step for noise, step in zip(noises, self.steps, strict=True))
+
+
+@dataclass(frozen=True)
+class OutputColumn:
+    """One column of the result: its name, its type in the sandbox, and where its interval comes from.
+
+    ``aggregate`` is the place of the aggregate that the column is, where it is one; ``simulated`` tells that the
+    column is computed row by row from aggregates, so that its interval is found by drawing their noise again.
+    """
+
+    name: str
+    type: str
+    aggregate: int | None = None
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A statement as it will be run and paid for."""
+
+    statement: str
+    cores: tuple[CorePlan, ...]
+    shell: str
+    public: tuple[str, ...]
+    columns: tuple[OutputColumn, ...]
+    price: Fraction
+    confidence: float
+
+    @property
+    def cost(self) -> Cost:
+        """What the statement costs, read off its cells; nothing where it reads no private table."""
+        return sum((core.cost for core in self.cores), FREE)
+
+
+def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction) -> tuple[CorePlan, ...]:
+    """The cores of a statement priced ``epsilon``, which is split over them by their number of cells."""
+    norm: Norm = "l1" if privacy.delta == 0 or privacy.mechanism == "laplace" else "l2"
+    drafts = [_draft(core) for core in query.cores]
+    thresholded = sum(draft.thresholded for draft in drafts)
+    if thresholded and delta_selection == 0:
+        raise Refused("E_KEY", "group keys that the schema does not declare need a budget with delta; declare `values` "
+                      "for the key's columns, or group by a public table")  # fmt: skip
+    delta = privacy.query_delta if privacy.query_delta is not None else delta_selection * DELTA_SHARE
+    whole = sum((draft.weight for draft in drafts), Fraction(0))
+    return tuple(
+        _plan_core(draft, norm, privacy, epsilon, draft.weight / whole, delta / max(thresholded, 1)) for draft in drafts
+    )
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A core with its cells chosen, before anything is priced."""
+
+    core: Core
+    cells: tuple[Cell, ...]
+    estimates: tuple[Estimate, ...]
+
+    @property
+    def thresholded(self) -> bool:
+        return bool(self.core.keys) and self.core.domain is None
+
+    @property
+    def selection_weight(self) -> Fraction:
+        """The selection's weight beside cells of weight 1 each."""
+        if not self.thresholded:
+            return Fraction(0)
+        return len(self.cells) * SELECTION_SHARE / (1 - SELECTION_SHARE) if self.cells else Fraction(1)
+
+    @property
+    def weight(self) -> Fraction:
+        return len(self.cells) + self.selection_weight
+
+
+def _plan_core(
+    draft: _Draft, norm: Norm, privacy: Privacy, epsilon: Fraction, share: Fraction, delta: Fraction
+) -> CorePlan:
+    core, each = draft.core, share / draft.weight
+    contributions = tuple(contribution(core, cell, norm) for cell in draft.cells)
+    cells = tuple(
+        MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each)) for bounded in contributions
+    )
+    groups = kept_groups(core) if draft.thresholded else None
+    selection = None
+    if groups is not None:
+        part = each * draft.selection_weight
+        selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
+    return CorePlan(core, cells, selection, draft.estimates, core_sql(core, contributions, norm, groups, "duckdb"))
+
+
+def _draft(core: Core) -> _Draft:
+    """Choose the cells that the aggregates need, each bought once."""
+    thresholded = bool(core.keys) and core.domain is None
+    averaged = {(a.argument, a.condition) for a in core.aggregates if a.function == "avg"}
+    cells: list[Cell] = []
+
+    def place(cell: Cell) -> int:
+        if cell not in cells:
+            cells.append(cell)
+        return cells.index(cell)
+
+    def rows(aggregate: Aggregate) -> int:
+        argument = aggregate.argument
+        return place(Rows(argument if argument is not None and is_nullable(argument) else None, aggregate.condition))
+
+    def estimate(aggregate: Aggregate) -> Estimate | None:
+        argument, condition = aggregate.argument, aggregate.condition
+        match aggregate.function:
+            case "count":
+                return Alone(rows(aggregate))
+            case "units":
+                return None if thresholded and condition is None else Alone(place(Units(condition)))
+            case "count distinct":
+                assert argument is not None
+                return Alone(place(Distinct(argument, condition)))
+            case "sum" | "avg":
+                assert argument is not None
+                centred = (argument, condition) in averaged
+                total = place(Total(argument, condition, centred))
+                if not centred:
+                    return Alone(total)
+                grid = quantum(argument)
+                middle, reach = grid.middle * grid.size, grid.reach * grid.size
+                if aggregate.function == "sum":
+                    return Shifted(total, rows(aggregate), middle)
+                return Mean(total, rows(aggregate), middle, reach)
+
+    found = [estimate(aggregate) for aggregate in core.aggregates]
+    estimates = tuple(Alone(len(cells)) if each is None else each for each in found)
+    return _Draft(core, tuple(cells), estimates)
+
+
+def aggregate_type(aggregate: Aggregate) -> str:
+    """The sandbox's type of a released aggregate: fixed by the plan, whatever the data hold."""
+    if aggregate.function in ("count", "units", "count distinct"):
+        return "BIGINT"
+    assert aggregate.argument is not None
+    return "DOUBLE" if aggregate.function == "avg" else sum_type(aggregate.argument.type)
+
+
+def sum_type(sql_type: SqlType) -> str:
+    """The type of a sum over values of the type."""
+    match sql_type.kind:
+        case "integer":
+            return "BIGINT"
+        case "decimal":
+            return f"DECIMAL(38,{sql_type.scale})"
+        case _:
+            return "DOUBLE"

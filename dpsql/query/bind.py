@@ -1,0 +1,340 @@
+"""Names → schema, and the cut: every private aggregate becomes a core, what is left becomes the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.query import shell_tree
+from dpsql.query.aggregate import has_aggregate, is_grouped
+from dpsql.query.expression import UNIT, Column, Expression
+from dpsql.query.grouped import released_select
+from dpsql.query.parse import Statement
+from dpsql.query.per_unit import per_unit
+from dpsql.query.refusal import only, refuse
+from dpsql.query.relation import Core
+from dpsql.query.sources import From, Source, scan
+from dpsql.schema import Schema, fold
+
+MAX_AGGREGATES, MAX_SOURCES = 32, 24
+
+#: The common table expressions in scope: a name, its query, the names that query itself could see, its columns.
+Ctes: TypeAlias = "Mapping[str, Cte]"
+
+
+@dataclass(frozen=True)
+class Cte:
+    """A common table expression; each use binds it anew, and equal cores are released once."""
+
+    query: exp.Expr
+    ctes: Ctes
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A statement cut in two: the cores, in order, and the shell that reads their released tables.
+
+    ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
+    ``public.<table>`` alone.
+    """
+
+    cores: tuple[Core, ...]
+    shell: exp.Query
+    public: tuple[str, ...]
+
+
+def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...] = ()) -> Query:
+    """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
+    binder = Binder(schema, parameters)
+    tree = _with_numbered_parameters(statement.tree, parameters)
+    shell = binder.released(tree, {})
+    return Query(tuple(binder.cores), shell, tuple(sorted(binder.public)))
+
+
+def _with_numbered_parameters(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Expr:
+    """Mark each ``?`` with the place of its value, in the order in which they stand in the text."""
+    marks = sorted(tree.find_all(exp.Placeholder), key=lambda mark: mark.meta.get("start", 0))
+    if len(marks) != len(parameters):
+        refuse("E_PARAM", f"the statement has {len(marks)} parameters and {len(parameters)} values were given")
+    for index, mark in enumerate(marks):
+        mark.meta["dpsql_parameter"] = index
+    return tree
+
+
+class Binder:
+    """One statement's binding: hands out aliases and collects the cores in the order of their discovery."""
+
+    def __init__(self, schema: Schema, parameters: tuple[object, ...]) -> None:
+        self.schema, self.parameters = schema, parameters
+        self.cores: list[Core] = []
+        self.public: set[str] = set()
+        self._aliases = 0
+
+    def alias(self) -> str:
+        """A fresh name for a relation."""
+        self._aliases += 1
+        if self._aliases > MAX_SOURCES:
+            refuse("E_LIMITS", f"the statement reads more than {MAX_SOURCES} tables")
+        return f"t{self._aliases - 1}"
+
+    def core(self, core: Core) -> str:
+        """The name of the core's released table; an equal core is released once."""
+        if core not in self.cores:
+            self.cores.append(core)
+            if sum(len(each.aggregates) for each in self.cores) > MAX_AGGREGATES:
+                refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
+        return f"core{self.cores.index(core)}"
+
+    # -- the shell's side ------------------------------------------------------------------------------------------
+
+    def released(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
+        """The query as SQL over released and public tables; raw private rows are refused."""
+        query, ctes = self._without_ctes(query, ctes)
+        match query:
+            case exp.Subquery():
+                only(query, "this", "alias")
+                return self.released(query.this, ctes)
+            case exp.SetOperation():
+                return self._set_operation(query, ctes)
+            case exp.Values():
+                return exp.select("*").from_(shell_tree.values(query, self, ctes), copy=False)
+            case exp.Select():
+                if self._reads_private(query, ctes):
+                    return self._private_select(query, ctes)
+                return shell_tree.public_select(query, self, ctes)
+            case _:
+                refuse("E_STMT", "only SELECT is answered", query)
+
+    def _set_operation(self, query: exp.SetOperation, ctes: Ctes) -> exp.Query:
+        only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
+        left, right = self.released(query.this, ctes), self.released(query.expression, ctes)
+        parts = {
+            name: shell_tree.clause(query.args[name], self, ctes)
+            for name in ("order", "limit", "offset")
+            if query.args.get(name) is not None
+        }
+        kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
+        return type(query)(this=left, expression=right, **kept, **parts)
+
+    def _private_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
+        source_from = self._from(select, ctes)
+        if not is_grouped(select):
+            if not _is_plain_distinct(select):
+                _name_unknown_columns(select, source_from)
+                shell_tree.refuse_raw(select)
+            select = select.copy()
+            select.set("distinct", None)
+            select.set("group", exp.Group(all=True))
+        return released_select(select, group_keys(select, source_from), source_from, self, ctes)
+
+    def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
+        """Whether a source of the FROM clause gives private rows (a grouped subquery gives released ones)."""
+        return any(self._gives_private_rows(source, ctes) for source in _from_items(select))
+
+    def _gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
+        match node:
+            case exp.Table() if isinstance(node.this, exp.Identifier):
+                name = fold(node.name)
+                if not node.db and name in ctes:
+                    return self._gives_private_rows(ctes[name].query, ctes[name].ctes)
+                table = self.schema.table(name)
+                return table is not None and not table.public
+            case exp.Subquery():
+                return self._gives_private_rows(node.this, ctes)
+            case exp.SetOperation():
+                inner, ctes = self._without_ctes(node, ctes)
+                return any(self._gives_private_rows(side, ctes) for side in (inner.this, inner.expression))
+            case exp.Select():
+                inner, ctes = self._without_ctes(node, ctes)
+                assert isinstance(inner, exp.Select)
+                if not self._reads_private(inner, ctes):
+                    return False
+                return not is_grouped(inner) or self._groups_by_unit(inner, ctes)
+            case _:
+                return False
+
+    def _groups_by_unit(self, select: exp.Select, ctes: Ctes) -> bool:
+        if select.args.get("group") is None:
+            return False
+        source_from = self._from(select, ctes)
+        columns = (source_from.scope.resolve(key) for key in group_keys(select, source_from)
+                   if isinstance(key, exp.Column))  # fmt: skip
+        return any(isinstance(column, Column) and column.identifies == UNIT for column in columns)
+
+    # -- the private side ------------------------------------------------------------------------------------------
+
+    def rows(self, query: exp.Expr, ctes: Ctes) -> Source:
+        """The rows of a subquery that stands in a private FROM, each with its unit (public ones without)."""
+        query, ctes = self._without_ctes(query, ctes)
+        match query:
+            case exp.Subquery():
+                only(query, "this", "alias")
+                return self.rows(query.this, ctes)
+            case exp.Select():
+                return self._row_select(query, ctes)
+            case exp.SetOperation():
+                refuse("E_SETOP", "a set operation over private rows is not answered; aggregate each side first", query)
+            case _:
+                refuse("E_TABLE", "this is not a table of the schema", query)
+
+    def _row_select(self, select: exp.Select, ctes: Ctes) -> Source:
+        if select.args.get("limit") or select.args.get("offset"):
+            refuse("E_LIMIT", "LIMIT inside a private part would let one person's rows pull in another's; put it on "
+                   "the released rows", select)  # fmt: skip
+        if select.args.get("distinct"):
+            refuse("E_DISTINCT", "DISTINCT over private rows is not answered; GROUP BY the unit, or COUNT(DISTINCT …)",
+                   select)  # fmt: skip
+        if select.args.get("qualify") is not None or has_window(select):
+            refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", select)
+        source_from = self._from(select, ctes)
+        if is_grouped(select):
+            if not self._groups_by_unit(select, ctes):
+                refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
+                       "subquery, or aggregate once", select)  # fmt: skip
+            return per_unit(select, group_keys(select, source_from), source_from, self)
+        only(select, "expressions", "from_", "joins", "where", "order", code="E_STMT")
+        where = select.args.get("where")
+        relation = source_from.finish(None if where is None else source_from.reader().condition(where.this), select)
+        columns: dict[str, Expression] = {}
+        for place, item in enumerate(select.expressions):
+            for name, expression in self._item(item, place, source_from):
+                if name in columns:
+                    refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
+                columns[name] = expression
+        return Source(relation, columns)
+
+    def _item(self, item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
+        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+        if isinstance(star, exp.Star):
+            only(star, "except_", code="E_STMT")
+            table = fold(item.table) if isinstance(item, exp.Column) else None
+            left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+            return [pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out]
+        name = fold(item.alias_or_name) or f"column{place}"
+        return [(name, source_from.reader().read(item.unalias()))]
+
+    def _from(self, select: exp.Select, ctes: Ctes) -> From:
+        source_from = From(self.parameters)
+        for join in [None, *(select.args.get("joins") or ())]:
+            node = select.args["from_"].this if join is None else join.this
+            source, name = self._source(node, ctes)
+            source_from.add(source, name, node, join)
+        return source_from
+
+    def _source(self, node: exp.Expr, ctes: Ctes) -> tuple[Source, str]:
+        match node:
+            case exp.Table() if isinstance(node.this, exp.Identifier):
+                only(node, "this", "alias", "db", code="E_TABLE", what="this form of a table")
+                name = fold(node.name)
+                cte = None if node.db else ctes.get(name)
+                if cte is not None:
+                    source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
+                else:
+                    source = scan(self.schema, self.table_name(node), self.alias)
+                return _renamed(source, _alias_columns(node), node), fold(node.alias_or_name)
+            case exp.Subquery():
+                only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
+                source = self.rows(node.this, ctes)
+                return _renamed(source, _alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
+            case _:
+                refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
+
+    def table_name(self, node: exp.Table) -> str:
+        """The schema's name of the table; refused where the schema does not have it."""
+        name = fold(node.name)
+        if node.args.get("catalog") or (node.db and fold(node.db) not in ("main", "public")):
+            refuse("E_TABLE", "tables are named without catalogue", node)
+        if self.schema.table(name) is None:
+            refuse("E_TABLE", f"there is no table {name}", node)
+        return name
+
+    def _without_ctes(self, query: exp.Expr, ctes: Ctes) -> tuple[exp.Expr, Ctes]:
+        """The query without its WITH, and the names it can see."""
+        clause = query.args.get("with_")
+        if clause is None:
+            return query, ctes
+        if clause.args.get("recursive") and any(_names_itself(cte) for cte in clause.expressions):
+            refuse("E_RECURSIVE", "a recursive query is not answered", clause)
+        visible = dict(ctes)
+        for cte in clause.expressions:
+            only(cte, "this", "alias", "materialized", code="E_STMT")
+            visible[fold(cte.alias)] = Cte(cte.this, dict(visible), tuple(_alias_columns(cte)))
+        query = query.copy()
+        query.set("with_", None)
+        return query, visible
+
+
+def _names_itself(cte: exp.CTE) -> bool:
+    return any(fold(table.name) == fold(cte.alias) and not table.db for table in cte.this.find_all(exp.Table)) and (
+        isinstance(cte.this, exp.SetOperation)
+    )
+
+
+def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
+    """Refuse the first column that does not exist: that is nearer to what went wrong than that rows are private."""
+    for item in select.expressions:
+        for column in item.find_all(exp.Column):
+            if not isinstance(column.this, exp.Star) and column.find_ancestor(exp.Query) is select:
+                source_from.scope.resolve(column)
+
+
+def _is_plain_distinct(select: exp.Select) -> bool:
+    """Whether the SELECT asks for the distinct values of expressions: those are keys, which may be released."""
+    distinct = select.args.get("distinct")
+    return distinct is not None and not distinct.args.get("on") and not select.find(exp.Star)
+
+
+def group_keys(select: exp.Select, source_from: From) -> list[exp.Expr]:
+    """The expressions of GROUP BY; ordinals, and aliases that are no column, replaced by what they stand for."""
+    group = select.args.get("group")
+    if group is None:
+        return []
+    if group.args.get("all"):
+        return [item.unalias() for item in select.expressions if not has_aggregate(item)]
+    only(group, "expressions", code="E_GROUPING", what="GROUP BY with ROLLUP, CUBE or GROUPING SETS")
+    aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    keys = []
+    for key in group.expressions:
+        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets):
+            refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered; write one GROUP BY each", key)
+        if isinstance(key, exp.Literal) and not key.is_string:
+            place = int(key.this) if key.this.isdigit() else 0
+            if not 1 <= place <= len(select.expressions):
+                refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
+            key = select.expressions[place - 1].unalias()
+        elif isinstance(key, exp.Column) and not key.table and not source_from.scope.has_column(key.name):
+            key = aliases.get(fold(key.name), key)
+        keys.append(key)
+    return keys
+
+
+def has_window(select: exp.Select) -> bool:
+    """Whether the SELECT list has a window function."""
+    return any(item.find(exp.Window) is not None for item in select.expressions)
+
+
+def _from_items(select: exp.Select) -> list[exp.Expr]:
+    clause = select.args.get("from_")
+    return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]
+
+
+def _alias_columns(node: exp.Expr) -> tuple[str, ...]:
+    alias = node.args.get("alias")
+    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    return tuple(fold(column.name) for column in columns or ())
+
+
+def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:
+    """The source with its first columns under new names, as ``AS t(a, b)`` gives them; what they hold stays."""
+    if len(names) > len(source.columns):
+        refuse("E_COLUMN", f"the alias lists {len(names)} columns and there are {len(source.columns)}", node)
+    renamed = dict(zip(names, source.columns.values(), strict=False))
+    for name, expression in list(source.columns.items())[len(names) :]:
+        if name in renamed:
+            refuse("E_COLUMN", f"two columns are called {name}", node)
+        renamed[name] = expression
+    return Source(source.relation, renamed)

@@ -1,0 +1,94 @@
+"""How much one unit may add to each measured cell, and by which norm it is held to that.
+
+The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of a cell has an
+L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal as OneOf
+from typing import assert_never
+
+from dpsql.query.quantum import Quantum, quantum
+from dpsql.query.refusal import refuse
+from dpsql.query.relation import Cell, Core, Distinct, Rows, Total, Units
+from dpsql.query.stability import groups_by, limits
+
+#: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
+FINE_BITS = 11
+#: The most that limits may multiply to: sums of squares of what is below it stay within 128 bits.
+MOST_NORM = 2**52
+
+Norm = OneOf["l1", "l2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """One cell's bound on a unit: over all its groups, in steps of ``step``.
+
+    ``limit`` is the largest L1 norm, or the square of the largest L2 norm, before the finer step: what the clipping
+    compares with. ``fine`` is by how many steps one unclipped unit of the cell counts. ``pairs`` is how many distinct
+    values a unit may bring, for counts of distinct values.
+    """
+
+    cell: Cell
+    grid: Quantum | None
+    limit: int
+    fine: int
+    step: Fraction
+    pairs: int | None = None
+
+
+def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
+    """The tightest bound that the limits of the core's tables allow for the cell."""
+    declared = limits(core.relation)
+    groups = groups_by(core.relation, list(core.keys))
+    match cell:
+        case Rows():
+            rows = _row_limit(declared.rows, groups, declared.rows_per_group, norm)
+            return _made(cell, None, 1, rows, norm)
+        case Total(argument=argument, centred=centred):
+            grid = quantum(argument)
+            largest = max(grid.reach if centred else grid.largest, 1)
+            rows = _row_limit(declared.rows, groups, declared.rows_per_group, norm)
+            return _made(cell, grid, largest, rows, norm)
+        case Units():
+            return _made(cell, None, 1, _known(groups, declared.rows), "l1")
+        case Distinct(argument=argument):
+            pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
+            return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs)
+        case _:
+            assert_never(cell)
+
+
+def kept_groups(core: Core) -> int:
+    """In how many groups a unit may stand when keys are shown by a threshold."""
+    return _known(groups_by(core.relation, list(core.keys)), limits(core.relation).rows)
+
+
+def _made(cell: Cell, grid: Quantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
+    """``rows`` is the norm of a unit whose rows are all 1 (its square under L2); ``largest`` the size of one row."""
+    limit = largest * rows if norm == "l1" else largest**2 * rows
+    if limit > (MOST_NORM if norm == "l1" else MOST_NORM**2):
+        refuse("E_LIMITS", "the limits of the joined tables multiply to more than can be measured; aggregate one of "
+               "them per unit first")  # fmt: skip
+    fine = 2 ** max(0, FINE_BITS + 1 - largest.bit_length())
+    return Contribution(cell, grid, limit, fine, (Fraction(1) if grid is None else grid.size) / fine)
+
+
+def _row_limit(rows: int | None, groups: int | None, per_group: int | None, norm: Norm) -> int:
+    """min(rows, groups·per_group) under L1; min(rows², groups·per_group²) under L2."""
+    if norm == "l1":
+        return _known(rows, None if groups is None or per_group is None else groups * per_group)
+    return _known(
+        None if rows is None else rows**2, None if groups is None or per_group is None else groups * per_group**2
+    )
+
+
+def _known(*numbers: int | None) -> int:
+    known = [number for number in numbers if number is not None]
+    if not known:
+        refuse("E_BOUNDS", "the schema limits neither the rows nor the groups of one unit in these tables")
+    return min(known)

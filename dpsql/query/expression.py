@@ -1,0 +1,119 @@
+"""The closed union of typed scalar expressions over the columns of a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TypeAlias, assert_never
+
+from dpsql.schema import Bound, SqlType
+
+BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
+TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
+
+#: What a column identifies that holds the privacy unit itself.
+UNIT = "unit"
+
+#: A value that a statement or a key domain can name.
+Scalar: TypeAlias = bool | int | Decimal | float | str | date | datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of one relation in scope, with all that the schema says of its values.
+
+    ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where it holds a key on the
+    way to the unit: by lineage from the base column, never by its name. ``public`` is true where the table it belongs
+    to is public. ``domain`` lists the public key domain where there is one.
+    """
+
+    relation: str
+    name: str
+    type: SqlType
+    nullable: bool = True
+    bounds: tuple[Bound, Bound] | None = None
+    domain: tuple[Scalar, ...] | None = None
+    identifies: str | None = None
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant of the statement, as a typed value."""
+
+    value: Scalar
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the allow-list (`dpsql.query.functions`) applied to arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch whose condition holds, else the default (NULL where there is none)."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression | None
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The argument as another type; NULL where the value has no such form."""
+
+    argument: Expression
+    type: SqlType
+
+
+Expression: TypeAlias = Column | Literal | Call | Case | Cast
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside this one."""
+    match expression:
+        case Column() | Literal():
+            return ()
+        case Call(arguments=arguments):
+            return arguments
+        case Case(branches=branches, default=default):
+            inner = tuple(part for branch in branches for part in branch)
+            return inner if default is None else (*inner, default)
+        case Cast(argument=argument):
+            return (argument,)
+        case _:
+            assert_never(expression)
+
+
+def columns(expression: Expression) -> Iterator[Column]:
+    """Every column that the expression reads, as often as it reads it."""
+    if isinstance(expression, Column):
+        yield expression
+    for part in parts(expression):
+        yield from columns(part)
+
+
+def conjuncts(expression: Expression | None) -> Iterator[Expression]:
+    """The conditions that must all hold, where the expression is their AND."""
+    if expression is None:
+        return
+    if isinstance(expression, Call) and expression.function == "and":
+        for argument in expression.arguments:
+            yield from conjuncts(argument)
+    else:
+        yield expression
+
+
+def conjunction(conditions: list[Expression]) -> Expression | None:
+    """The AND of the conditions; None where there is none."""
+    whole: Expression | None = None
+    for condition in conditions:
+        whole = condition if whole is None else Call("and", (whole, condition), BOOLEAN)
+    return whole

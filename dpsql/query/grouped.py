@@ -1,0 +1,158 @@
+"""One private SELECT with groups, cut in two: a core that is measured, and shell SQL over its released rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.errors import DatabaseError
+from dpsql.query import shell_tree
+from dpsql.query.aggregate import has_aggregate, is_aggregate, released_aggregate
+from dpsql.query.domain import key_domain
+from dpsql.query.expression import UNIT, Column, Expression, Literal
+from dpsql.query.refusal import only, refuse
+from dpsql.query.relation import Aggregate, Core, unit_of
+from dpsql.query.sources import From
+from dpsql.schema import fold
+
+if TYPE_CHECKING:
+    from dpsql.query.bind import Binder, Ctes
+
+_ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
+            "qualify", "windows")  # fmt: skip
+
+
+def released_select(
+    select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder, ctes: Ctes
+) -> exp.Select:
+    """The SELECT over the core's released table that gives what the analyst asked for."""
+    only(select, *_ALLOWED, code="E_STMT")
+    return _Cut(select, keys, source_from, binder, ctes).shell()
+
+
+class _Cut:
+    """One grouped SELECT while it is cut: collects the aggregates it meets."""
+
+    def __init__(self, select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder, ctes: Ctes) -> None:
+        self._select, self._binder, self._ctes = select, binder, ctes
+        self._reader = source_from.reader()
+        where = select.args.get("where")
+        condition = None if where is None else self._reader.condition(where.this)
+        self._relation = source_from.finish(condition, select)
+        self._scope = source_from.scope
+        self._keys = self._read_keys(keys)
+        self._aggregates: list[Aggregate] = []
+        self._aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+
+    def _read_keys(self, nodes: list[exp.Expr]) -> tuple[Expression, ...]:
+        keys = []
+        for node in nodes:
+            key = self._reader.read(node)
+            if isinstance(key, Column) and key.identifies == UNIT:
+                refuse("E_KEY", "one group for each unit would list the people; aggregate once more around it", node)
+            if not isinstance(key, Literal) and key not in keys:
+                keys.append(key)
+        return tuple(keys)
+
+    def shell(self) -> exp.Select:
+        """The shell's SELECT; the core is made once everything in it has been read."""
+        select = self._select
+        shell = exp.Select(expressions=[self._item(item) for item in select.expressions])
+        having = select.args.get("having")
+        if having is not None:
+            shell.set("where", exp.Where(this=self._released(self._without_aliases(having.this))))
+        for part in ("distinct", "order", "limit", "offset", "qualify"):
+            if select.args.get(part) is not None:
+                shell.set(part, self._released(select.args[part]))
+        if select.args.get("windows"):
+            shell.set("windows", [self._released(window) for window in select.args["windows"]])
+        name = self._binder.core(self._core())
+        for column in shell.find_all(exp.Column):
+            if column.table == _CORE:
+                column.set("table", exp.to_identifier(name, quoted=True))
+        shell.set("from_", exp.From(this=shell_tree.released_table(name)))
+        return shell
+
+    def _core(self) -> Core:
+        unit = unit_of(self._relation)
+        assert unit is not None
+        domain = key_domain(self._relation, self._keys) if self._keys else None
+        aggregates = list(self._aggregates)
+        if not aggregates and (domain is not None or not self._keys):
+            aggregates.append(Aggregate("count", None, None))
+        return Core(self._relation, unit, self._keys, tuple(aggregates), domain)
+
+    def _item(self, item: exp.Expr) -> exp.Expr:
+        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+            refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
+        name = item.alias or shell_tree.output_name(item)
+        return exp.alias_(self._released(item.unalias()), name, quoted=True)
+
+    def _without_aliases(self, node: exp.Expr) -> exp.Expr:
+        """The condition with every alias of the SELECT list replaced by what it stands for."""
+
+        def replaced(part: exp.Expr) -> exp.Expr:
+            if isinstance(part, exp.Column) and not part.table and fold(part.name) in self._aliases:
+                if self._scope.has_column(part.name):
+                    return part
+                return exp.Paren(this=self._aliases[fold(part.name)].copy())
+            return part
+
+        return node.copy().transform(replaced)
+
+    def _released(self, node: exp.Expr) -> exp.Expr:
+        """The node over released columns: keys and aggregates replaced, subqueries cut in their turn."""
+        if is_aggregate(node) and not _is_window_function(node):
+            return self._measured(node)
+        key = self._key(node)
+        if key is not None:
+            return key
+        match node:
+            case exp.Column():
+                return self._alias_or_refusal(node)
+            case exp.Placeholder():
+                return shell_tree.parameter_node(node, self._binder)
+            case exp.Subquery():
+                return exp.Subquery(this=self._binder.released(node.this, self._ctes))
+            case exp.Query():
+                return self._binder.released(node, self._ctes)
+        shell_tree.check_node(node)
+        return shell_tree.rebuilt(node, self._released)
+
+    def _measured(self, node: exp.Expr) -> exp.Expr:
+        aggregate = released_aggregate(node, self._reader)
+        if aggregate not in self._aggregates:
+            self._aggregates.append(aggregate)
+        return _column(f"a{self._aggregates.index(aggregate)}")
+
+    def _key(self, node: exp.Expr) -> exp.Expr | None:
+        """The released key column that the node equals; None where it is no key."""
+        if not self._keys or has_aggregate(node) or node.find(exp.Query, exp.Window) is not None:
+            return None
+        if node.find(exp.Column) is None:
+            return None
+        try:
+            expression = self._reader.read(node)
+        except DatabaseError:
+            return None  # not a private expression: its parts are read one by one
+        return _column(f"k{self._keys.index(expression)}") if expression in self._keys else None
+
+    def _alias_or_refusal(self, node: exp.Column) -> exp.Expr:
+        in_order = node.find_ancestor(exp.Order, exp.Qualify) is not None
+        if in_order and not node.table and fold(node.name) in self._aliases:
+            return exp.Column(this=exp.to_identifier(node.name, quoted=True))
+        self._scope.resolve(node)  # an unknown name is told as such
+        refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
+
+
+#: Stands for the core's name until the core is known.
+_CORE = "core"
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(_CORE, quoted=True))
+
+
+def _is_window_function(node: exp.Expr) -> bool:
+    return isinstance(node.parent, exp.Window) and node.parent.this is node

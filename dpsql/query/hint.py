@@ -1,0 +1,84 @@
+"""What to write instead: the nearest statement that is answered, found by trying it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dpsql.errors import DatabaseError, Refused, StatementError
+from dpsql.query.bind import bind
+from dpsql.query.parse import parse
+from dpsql.schema import Schema, fold
+
+#: Refusals for which another statement about the same rows is a sensible answer.
+_MENDABLE = frozenset(
+    "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
+    "E_SAMPLE E_COLUMN E_ORDER E_HAVING".split()
+)
+
+
+def with_hint(refusal: DatabaseError, text: str, schema: Schema) -> DatabaseError:
+    """The refusal with the nearest statement that is answered, where there is one; any other error as it is."""
+    if not isinstance(refusal, Refused | StatementError) or refusal.code not in _MENDABLE or refusal.hint:
+        return refusal
+    for candidate in _candidates(text, schema):
+        try:
+            bind(parse(candidate), schema)
+        except (DatabaseError, SqlglotError):
+            continue
+        return type(refusal)(refusal.code, refusal.reason, hint=candidate, position=refusal.position)
+    return refusal
+
+
+def _candidates(text: str, schema: Schema) -> Iterator[str]:
+    """Statements near the one that was refused, nearest first."""
+    try:
+        tree = parse(text).tree
+    except DatabaseError:
+        return
+    for mend in (_average_for_others, _without_inner_limits, _count_of_its_rows, _count_without_conditions):
+        copy = tree.copy()
+        changed = mend(copy, schema)
+        if changed is not None:
+            yield changed.sql(dialect="duckdb", comments=False)
+    for table in tree.find_all(exp.Table):
+        declared = schema.table(table.name) if isinstance(table.this, exp.Identifier) else None
+        if declared is not None and not declared.public:
+            yield f"SELECT COUNT(*) FROM {fold(table.name)}"
+    yield f"SELECT COUNT(*) FROM {schema.unit_table}"
+
+
+def _average_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """MIN, MAX, MEDIAN and their like become AVG of the same value."""
+    found = [node for node in tree.find_all(exp.AggFunc) if not isinstance(node, exp.Count | exp.Sum | exp.Avg)]
+    for node in found:
+        if isinstance(node.this, exp.Expr) and not isinstance(node.parent, exp.Window | exp.WithinGroup):
+            node.replace(exp.Avg(this=node.this.copy()))
+    return tree if found else None
+
+
+def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """LIMIT, OFFSET, DISTINCT and samples inside subqueries go."""
+    inner = [select for select in tree.find_all(exp.Select) if select is not tree]
+    for select in inner:
+        for part in ("limit", "offset", "order", "distinct", "qualify", "sample"):
+            select.set(part, None)
+    return tree if inner else None
+
+
+def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """The rows of the statement, counted."""
+    if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
+        return None
+    kept = {name: tree.args.get(name) for name in ("from_", "joins", "where", "with_")}
+    return exp.Select(expressions=[exp.Count(this=exp.Star())], **kept)
+
+
+def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """The rows of the statement's tables, counted."""
+    counted = _count_of_its_rows(tree, schema)
+    if counted is not None:
+        counted.set("where", None)
+    return counted

@@ -1,0 +1,121 @@
+"""Text → one understood SELECT, or a refusal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dpsql.errors import Position
+from dpsql.query.refusal import refuse
+
+MAX_BYTES, MAX_NODES, MAX_DEPTH = 20_000, 1_500, 60
+
+_TOKEN = re.compile(
+    r"(?P<text>'(?:[^']|'')*')|(?P<name>\"(?:[^\"]|\"\")*\")|(?P<line>--[^\r\n]*)|(?P<block>/\*.*?\*/)|(?P<other>[^'\"/-]+|.)",
+    re.DOTALL,
+)
+_NAME = re.compile(r'"[A-Za-z_][A-Za-z0-9_ ]*"')
+_PREFIXED = re.compile(r"(?<![A-Za-z0-9_])(?:[eExXbBnNrR]|[uU]&)'")
+_JUXTAPOSED = re.compile(r"'\s*'")
+_GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-Za-z_]")
+_ALLOWED = frozenset(map(chr, range(32, 127))) | set("\t\r\n")
+_FORBIDDEN = frozenset("`{}$@#\\^~")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One SELECT (or a set operation of them) as the analyst wrote it."""
+
+    tree: exp.Expr
+    text: str
+
+
+def parse(text: str) -> Statement:
+    """The one query that the text holds; refused are other statements, several of them, and hidden characters.
+
+    >>> parse("FROM patients SELECT COUNT(*)").tree.sql()
+    'SELECT COUNT(*) FROM patients'
+    """
+    scan(text)
+    try:
+        trees = [tree for tree in sqlglot.parse(text, read="duckdb") if tree is not None]
+    except RecursionError:
+        refuse("E_LIMITS", "the statement is nested too deeply")
+    except SqlglotError as error:
+        refuse("E_PARSE", "the statement is not SQL that dpsql can read", _where(error))
+    if not trees:
+        refuse("E_PARSE", "the statement is empty")
+    if len(trees) > 1:
+        refuse("E_MULTI", "send one statement at a time", trees[1])
+    (tree,) = trees
+    if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
+        refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
+    if sum(1 for _ in tree.walk()) > MAX_NODES:
+        refuse("E_LIMITS", f"the statement has more than {MAX_NODES} parts")
+    return Statement(tree, text)
+
+
+def scan(text: str) -> None:
+    """Refuse characters and spellings on which two parsers could disagree ."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        refuse("E_LIMITS", f"the statement is longer than {MAX_BYTES} bytes")
+    bare: list[str] = []
+    for token in _TOKEN.finditer(text):
+        kind, piece = token.lastgroup, token.group()
+        if kind == "text":
+            _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
+            bare.append("'")
+        elif kind == "name":
+            if not _NAME.fullmatch(piece):
+                refuse("E_CHARSET", "a quoted name may hold letters, digits, _ and blanks", place(text, token.start()))
+            bare.append(piece)
+        elif kind in ("line", "block"):
+            _check_characters(piece, text, token.start(), seen=_ALLOWED.__contains__)
+            if piece.startswith("/*+") or "/*" in piece[2:]:
+                refuse("E_PARSE", "hints and nested comments are not read", place(text, token.start()))
+            bare.append(" ")
+        else:
+            _check_characters(piece, text, token.start(), seen=lambda c: c in _ALLOWED and c not in _FORBIDDEN)
+            if piece in "'\"":
+                refuse("E_PARSE", "a quote is not closed", place(text, token.start()))
+            bare.append(piece)
+    _check_spellings("".join(bare))
+
+
+def _check_spellings(bare: str) -> None:
+    if _PREFIXED.search(bare):
+        refuse("E_CHARSET", "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string")
+    if _JUXTAPOSED.search(bare):
+        refuse("E_PARSE", "two strings stand side by side; join them with ||")
+    if _GLUED_NUMBER.search(re.sub(r'"[^"]*"', '""', bare)):
+        refuse("E_PARSE", "a name stands directly after a number; put a blank between them")
+    depth = 0
+    for character in bare:
+        depth += (character in "([") - (character in ")]")
+        if depth > MAX_DEPTH:
+            refuse("E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep")
+
+
+def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:
+    for offset, character in enumerate(piece):
+        if not seen(character):
+            refuse("E_CHARSET", f"character U+{ord(character):04X} is not read here", place(text, start + offset))
+
+
+def place(text: str, offset: int) -> Position:
+    """The line and the column of a character offset."""
+    before = text[:offset]
+    return Position(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+
+
+def _where(error: SqlglotError) -> Position | None:
+    details = getattr(error, "errors", None) or [{}]
+    line, column = details[0].get("line"), details[0].get("col")
+    return Position(line, column) if line and column else None

@@ -1,0 +1,147 @@
+"""Subqueries that group by the unit: one row per unit (and further keys), made of that unit's own rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
+from typing import Literal as OneOf
+
+from sqlglot import exp
+
+from dpsql.query.aggregate import is_aggregate, split, summand
+from dpsql.query.bounds import bounds, is_nullable
+from dpsql.query.expression import DOUBLE, INTEGER, UNIT, Column, Expression
+from dpsql.query.interval import Interval
+from dpsql.query.refusal import only, refuse
+from dpsql.query.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
+from dpsql.query.scalar import Reader
+from dpsql.query.sources import From, Source
+from dpsql.query.stability import limits
+from dpsql.schema import SqlType, fold
+
+if TYPE_CHECKING:
+    from dpsql.query.bind import Binder
+
+
+def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder) -> Source:
+    """The grouped subquery as a relation with one unit a row, and what its output columns mean."""
+    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
+    where = select.args.get("where")
+    reader = source_from.reader()
+    child = source_from.finish(None if where is None else reader.condition(where.this), select)
+    return _Grouping(select, keys, child, reader, binder.alias()).source()
+
+
+class _Grouping:
+    """One per-unit GROUP BY while it is read."""
+
+    def __init__(self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, alias: str) -> None:
+        self._select, self._child, self._reader, self._alias = select, child, reader, alias
+        self._keys = [reader.read(key) for key in keys]
+        self._aggregates: list[UnitAggregate] = []
+        self._outer = Reader(self._ungrouped, reader.parameters, self._known)
+
+    def source(self) -> Source:
+        columns: dict[str, Expression] = {}
+        for place, item in enumerate(self._select.expressions):
+            if isinstance(item, exp.Star):
+                refuse("E_COLUMN", "list the columns of a grouped subquery", item)
+            name = fold(item.alias_or_name) or f"column{place}"
+            if name in columns:
+                refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
+            columns[name] = self._outer.read(item.unalias())
+        having = self._select.args.get("having")
+        condition = None if having is None else self._outer.condition(having.this)
+        keys = [key for key in self._keys if not self._is_unit(key)]
+        relation: Relation = PerUnit(
+            self._alias,
+            self._child,
+            tuple((f"k{place}", key) for place, key in enumerate(keys)),
+            tuple((f"a{place}", aggregate) for place, aggregate in enumerate(self._aggregates)),
+        )
+        return Source(relation if condition is None else Filter(relation, condition), columns)
+
+    def _is_unit(self, key: Expression) -> bool:
+        return isinstance(key, Column) and key.identifies == UNIT
+
+    def _ungrouped(self, node: exp.Column) -> Expression:
+        refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
+
+    def _known(self, node: exp.Expr) -> Expression | None:
+        """A key or an aggregate as the column of the grouped subquery that holds it."""
+        if is_aggregate(node):
+            return self._aggregate(node)
+        if not isinstance(node, exp.Column) and node.find(exp.AggFunc, exp.Filter) is not None:
+            return None
+        if node.find(exp.Column) is None or node.find(exp.Query) is not None:
+            return None
+        return self._key(self._reader.read(node))
+
+    def _key(self, expression: Expression) -> Expression | None:
+        unit = unit_of(self._child)
+        assert unit is not None
+        if self._is_unit(expression):
+            return Column(self._alias, UNIT, unit.type, identifies=UNIT)
+        rest = [key for key in self._keys if not self._is_unit(key)]
+        if expression not in rest:
+            return None
+        name = f"k{rest.index(expression)}"
+        if isinstance(expression, Column):
+            return Column(self._alias, name, expression.type, expression.nullable, expression.bounds,
+                          expression.domain, expression.identifies, False)  # fmt: skip
+        return self._column(name, expression.type, bounds(expression), is_nullable(expression))
+
+    def _aggregate(self, node: exp.Expr) -> Expression:
+        function, distinct, argument, condition = split(node, self._reader)
+        name = _function(function, distinct, node)
+        if name in ("sum", "avg"):
+            assert argument is not None
+            argument = summand(argument, name.upper(), node)
+        aggregate = UnitAggregate(name, argument, condition)
+        if aggregate not in self._aggregates:
+            self._aggregates.append(aggregate)
+        sql_type, interval, nullable = self._meaning(aggregate)
+        return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
+
+    def _meaning(self, aggregate: UnitAggregate) -> tuple[SqlType, Interval, bool]:
+        rows = limits(self._child).rows
+        many = Interval(Fraction(0), None if rows is None else Fraction(rows))
+        match aggregate.function:
+            case "count" | "count distinct":
+                return INTEGER, many, False
+            case "sum":
+                assert aggregate.argument is not None
+                return aggregate.argument.type, bounds(aggregate.argument) * many, True
+            case "avg":
+                assert aggregate.argument is not None
+                return DOUBLE, bounds(aggregate.argument), True
+            case "min" | "max":
+                assert aggregate.argument is not None
+                return aggregate.argument.type, bounds(aggregate.argument), True
+            case _:
+                assert_never(aggregate.function)
+
+    def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> Column:
+        finite = sql_type.is_numeric and interval.low is not None and interval.high is not None
+        ends = (interval.low, interval.high) if finite else None
+        return Column(self._alias, name, sql_type, nullable, ends)  # type: ignore[arg-type]
+
+
+def _function(
+    function: exp.Expr, distinct: bool, node: exp.Expr
+) -> OneOf["count", "sum", "avg", "min", "max", "count distinct"]:
+    match function:
+        case exp.CountIf():
+            refuse("E_AGG", "write COUNT(*) FILTER (WHERE …) in a subquery that groups by the unit", node)
+        case exp.Count():
+            return "count distinct" if distinct else "count"
+        case exp.Sum() if not distinct:
+            return "sum"
+        case exp.Avg() if not distinct:
+            return "avg"
+        case exp.Min():
+            return "min"
+        case exp.Max():
+            return "max"
+        case _:
+            refuse("E_AGG", "this aggregate is not answered per unit", node)

@@ -1,0 +1,77 @@
+"""The integer grid on which the values of an expression are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.query.bounds import bounds
+from dpsql.query.expression import Expression
+
+#: A double is cut to this many bits below its largest value; whole numbers and decimals may have more.
+DOUBLE_BITS, MOST_BITS = 24, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Quantum:
+    """Steps of ``size`` from ``low`` to ``high`` of them, for values from ``least`` to ``most``.
+
+    ``factor`` is the double by which the engine multiplies before it rounds. ``low`` and ``high`` are computed with
+    that same double, so they bound what the engine rounds to, whichever way it rounds halves.
+    """
+
+    size: Fraction
+    least: Fraction
+    most: Fraction
+    factor: float
+    low: int
+    high: int
+
+    @property
+    def middle(self) -> int:
+        """The middle of the range, in steps."""
+        return (self.low + self.high) // 2
+
+    @property
+    def largest(self) -> int:
+        """The largest absolute number of steps."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def reach(self) -> int:
+        """The largest distance from the middle, in steps."""
+        return max(self.high - self.middle, self.middle - self.low)
+
+
+def quantum(expression: Expression) -> Quantum:
+    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles."""
+    interval = bounds(expression)
+    assert interval.low is not None and interval.high is not None
+    size = _size(expression, max(abs(interval.low), abs(interval.high)))
+    factor = float(1 / size)
+    least, most = Fraction(float(interval.low)), Fraction(float(interval.high))
+    if size == 1 and expression.type.kind == "integer":
+        least, most = interval.low, interval.high
+        return Quantum(size, least, most, 1.0, round(least), round(most))
+    return Quantum(size, least, most, factor, round(float(least) * factor), round(float(most) * factor))
+
+
+def _size(expression: Expression, magnitude: Fraction) -> Fraction:
+    if expression.type.kind == "double":
+        return _power_of_two(magnitude, DOUBLE_BITS)
+    size = Fraction(1, 10 ** (expression.type.scale or 0))
+    while magnitude / size > 2**MOST_BITS:
+        size *= 10
+    return size
+
+
+def _power_of_two(magnitude: Fraction, bits: int) -> Fraction:
+    """2^(⌈log2 magnitude⌉ − bits), exactly."""
+    if magnitude == 0:
+        return Fraction(1)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    while Fraction(2) ** exponent < magnitude:
+        exponent += 1
+    while Fraction(2) ** (exponent - 1) >= magnitude:
+        exponent -= 1
+    return Fraction(2) ** (exponent - bits)

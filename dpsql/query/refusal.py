@@ -1,0 +1,39 @@
+"""How the query room says no: a stable code, the place in the statement, the reason."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.errors import Position, Refused, StatementError
+
+#: Codes of statements that are not well formed; every other code is a refusal of a well-formed statement.
+_MALFORMED = frozenset(
+    {"E_PARSE", "E_CHARSET", "E_MULTI", "E_LIMITS", "E_PARAM", "E_TABLE", "E_COLUMN", "E_TYPE", "E_FUNC"}
+)
+
+
+def refuse(code: str, reason: str, at: exp.Expr | Position | None = None) -> NoReturn:
+    """Raise the refusal of that code; ``at`` is the place, or the node whose place is told."""
+    position = position_of(at) if isinstance(at, exp.Expr) else at
+    kind = StatementError if code in _MALFORMED else Refused
+    raise kind(code, reason, position=position)
+
+
+def position_of(node: exp.Expr) -> Position | None:
+    """The first place in the statement that the node or one of its parts remembers."""
+    places = [
+        (part.meta["line"], part.meta["col"] - (part.meta["end"] - part.meta["start"]))
+        for part in node.walk()
+        if "line" in part.meta
+    ]
+    return Position(*min(places)) if places else None
+
+
+def only(node: exp.Expr, *names: str, code: str = "E_STMT", what: str | None = None) -> None:
+    """Refuse the node unless every argument that is set is one of ``names``: what is not understood is refused."""
+    for name, value in node.args.items():
+        if value and name not in names:
+            said = what or f"{node.key.upper()} with {name.strip('_').replace('_', ' ').upper()}"
+            refuse(code, f"{said} is not supported", value if isinstance(value, exp.Expr) else node)

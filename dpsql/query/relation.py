@@ -1,0 +1,195 @@
+"""The closed union of relations that a core may read, and the aggregates that it releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import TypeAlias, assert_never
+
+from dpsql.query.expression import UNIT, Column, Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one unit may contribute: rows in all, groups it may touch, rows in one group; None is no limit.
+
+    Limits are enforced by clipping, not believed. So a wrong one costs accuracy and never privacy.
+    """
+
+    rows: int | None = None
+    groups: int | None = None
+    rows_per_group: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One foreign key on the way to the unit: the child's column, and the parent table's key under an alias."""
+
+    alias: str
+    table: str
+    child: Column
+    parent: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The rows of one table; where it is private, joined with the parents that lead to its unit.
+
+    ``multiplies`` is false where each row of the other tables in the join meets at most one row of this one.
+    """
+
+    alias: str
+    table: str
+    hops: tuple[Hop, ...] = ()
+    unit: Column | None = None
+    limits: Limits = Limits(1, 1, 1)
+    multiplies: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of rows for which the condition holds; ``left`` keeps the left rows that have no partner."""
+
+    left: Relation
+    right: Relation
+    kind: OneOf["inner", "left"]
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows for which the condition holds."""
+
+    child: Relation
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class UnitAggregate:
+    """An exact aggregate over the rows of one unit; it stays private."""
+
+    function: OneOf["count", "sum", "avg", "min", "max", "count distinct"]
+    argument: Expression | None
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """A subquery that groups by the unit (and perhaps more): aggregates of each unit's own rows.
+
+    The unit is carried along under the name ``unit``.
+    """
+
+    alias: str
+    child: Relation
+    keys: tuple[tuple[str, Expression], ...]
+    aggregates: tuple[tuple[str, UnitAggregate], ...]
+
+
+Leaf: TypeAlias = Scan | PerUnit
+Relation: TypeAlias = Scan | Join | Filter | PerUnit
+
+
+def unit_of(relation: Relation) -> Column | None:
+    """The column that holds the one unit of each row; None where the relation is public."""
+    match relation:
+        case Scan(unit=unit):
+            return unit
+        case Join(left=left, right=right):
+            return unit_of(left) or unit_of(right)
+        case Filter(child=child):
+            return unit_of(child)
+        case PerUnit(alias=alias, child=child):
+            unit = unit_of(child)
+            return None if unit is None else Column(alias, UNIT, unit.type, identifies=UNIT)
+        case _:
+            assert_never(relation)
+
+
+def tables_of(relation: Relation) -> frozenset[str]:
+    """Every base table that the relation reads."""
+    match relation:
+        case Scan(table=table, hops=hops):
+            return frozenset({table, *(hop.table for hop in hops)})
+        case Join(left=left, right=right):
+            return tables_of(left) | tables_of(right)
+        case Filter(child=child) | PerUnit(child=child):
+            return tables_of(child)
+        case _:
+            assert_never(relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One private aggregate as the analyst wrote it.
+
+    ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit).
+    """
+
+    function: OneOf["count", "sum", "avg", "units", "count distinct"]
+    argument: Expression | None
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDomain:
+    """Every key that a core shows, whatever the data hold: public values and public rows, and what filters them.
+
+    ``values`` are columns of private tables with their declared values; ``literals`` are keys whose results are
+    constants, by their place; ``tables`` are public tables that keys are read from.
+    """
+
+    values: tuple[Column, ...]
+    literals: tuple[tuple[int, tuple[Expression, ...]], ...]
+    tables: tuple[Scan, ...]
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """One maximal aggregate over private rows: what is measured, by which keys, with which keys shown.
+
+    ``domain`` None, with keys, means that keys appear by a thresholded count of units.
+    """
+
+    relation: Relation
+    unit: Column
+    keys: tuple[Expression, ...]
+    aggregates: tuple[Aggregate, ...]
+    domain: KeyDomain | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A measured count of rows: those where the argument is not NULL, or all of them."""
+
+    argument: Expression | None
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A measured count of units: those with at least one row."""
+
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """A measured count of the argument's different values, each unit bringing only a few."""
+
+    argument: Expression
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A measured sum; ``centred`` counts from the middle of the argument's bounds, which halves the sensitivity."""
+
+    argument: Expression
+    condition: Expression | None
+    centred: bool
+
+
+#: What is measured: each cell is one integer a group, and gets noise of its own.
+Cell: TypeAlias = Rows | Units | Distinct | Total

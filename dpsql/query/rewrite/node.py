@@ -1,0 +1,115 @@
+"""Short names for the sqlglot nodes that emitted SQL is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+
+def name(text: str) -> exp.Identifier:
+    """A quoted identifier."""
+    return exp.to_identifier(text, quoted=True)
+
+
+def column(relation: str, text: str) -> exp.Column:
+    """A column of a relation in scope, both quoted."""
+    return exp.Column(this=name(text), table=name(relation))
+
+
+def integer(value: int) -> exp.Expr:
+    """An integer literal."""
+    literal = exp.Literal.number(abs(value))
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
+def function(text: str, *arguments: exp.Expr) -> exp.Anonymous:
+    """A call by the engine's own name."""
+    return exp.Anonymous(this=text, expressions=list(arguments))
+
+
+def cast(node: exp.Expr, sql_type: str) -> exp.Cast:
+    """A conversion that cannot fail on what it is given."""
+    return exp.Cast(this=node, to=exp.DataType.build(sql_type, dialect="duckdb"))
+
+
+def try_cast(node: exp.Expr, sql_type: str) -> exp.TryCast:
+    """A conversion that gives NULL where it fails."""
+    return exp.TryCast(this=node, to=exp.DataType.build(sql_type, dialect="duckdb"))
+
+
+def paren(node: exp.Expr) -> exp.Paren:
+    return exp.Paren(this=node)
+
+
+def plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.Add(this=paren(left), expression=paren(right))
+
+
+def times(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.Mul(this=paren(left), expression=paren(right))
+
+
+def compare(kind: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return kind(this=paren(left), expression=paren(right))
+
+
+def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
+    """CASE WHEN … THEN … END."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=default)
+
+
+def not_null(node: exp.Expr) -> exp.Expr:
+    return exp.Not(this=paren(exp.Is(this=paren(node), expression=exp.null())))
+
+
+def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
+    """The AND of the conditions; None where there is none."""
+    whole: exp.Expr | None = None
+    for condition in conditions:
+        whole = condition if whole is None else exp.And(this=paren(whole), expression=paren(condition))
+    return whole
+
+
+def aliased(node: exp.Expr, text: str) -> exp.Alias:
+    return exp.Alias(this=node, alias=name(text))
+
+
+def table(text: str, alias: str | None = None) -> exp.Table:
+    """A CTE of the emitted statement."""
+    return exp.Table(this=name(text), alias=exp.TableAlias(this=name(alias)) if alias else None)
+
+
+def select(
+    expressions: Sequence[exp.Expr],
+    source: exp.Expr,
+    joins: Sequence[exp.Join] | None = None,
+    where: exp.Expr | None = None,
+    group: Sequence[exp.Expr] | None = None,
+    having: exp.Expr | None = None,
+    distinct: bool = False,
+) -> exp.Select:
+    """A SELECT statement of the given parts."""
+    return exp.Select(
+        expressions=list(expressions),
+        from_=exp.From(this=source),
+        joins=list(joins) if joins else None,
+        where=None if where is None else exp.Where(this=where),
+        group=exp.Group(expressions=list(group)) if group else None,
+        having=None if having is None else exp.Having(this=having),
+        distinct=exp.Distinct() if distinct else None,
+    )
+
+
+def join(source: exp.Expr, on: exp.Expr | None = None, side: str | None = None) -> exp.Join:
+    """JOIN … ON, LEFT JOIN … ON, or CROSS JOIN where there is no condition."""
+    return exp.Join(this=source, on=on, side=side, kind="CROSS" if on is None else None)
+
+
+def subquery(query: exp.Query, alias: str, columns: list[str] | None = None) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias), columns=[name(c) for c in columns or ()]))
+
+
+def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """Equality in which NULL equals NULL."""
+    return exp.NullSafeEQ(this=left, expression=right)

@@ -1,0 +1,108 @@
+"""Relations → FROM and WHERE of engine SQL."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.query.expression import UNIT
+from dpsql.query.functions import number
+from dpsql.query.quantum import quantum
+from dpsql.query.relation import Filter, Join, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
+from dpsql.query.rewrite import node
+from dpsql.query.rewrite.quantise import quantised
+from dpsql.query.rewrite.scalar import key, literal_node, native
+
+#: The database under which every engine holds the owner's tables.
+SOURCE = ("source", "main")
+
+
+def base_table(table: str, alias: str) -> exp.Table:
+    """A table of the owner's data by its three-part name, which no temporary object can shadow."""
+    catalog, schema = SOURCE
+    return exp.Table(this=node.name(table), db=node.name(schema), catalog=node.name(catalog),
+                     alias=exp.TableAlias(this=node.name(alias)))  # fmt: skip
+
+
+def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
+    """The first source, the joins in order, and the conditions of WHERE."""
+    match relation:
+        case Scan() | PerUnit():
+            source, hops = _leaf(relation)
+            return source, hops, []
+        case Filter(child=child, condition=condition):
+            source, joins, conditions = from_clause(child)
+            return source, joins, [*conditions, native(condition)]
+        case Join(left=left, right=right, kind=kind, condition=condition):
+            source, joins, conditions = from_clause(left)
+            right_source, right_joins, right_conditions = from_clause(right)
+            on = None if condition is None else native(condition)
+            if kind == "left" and on is None:
+                on = exp.true()
+            joins = [*joins, node.join(right_source, on, "LEFT" if kind == "left" else None), *right_joins]
+            return source, joins, [*conditions, *right_conditions]
+        case _:
+            assert_never(relation)
+
+
+def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
+    match leaf:
+        case Scan(alias=alias, table=table, hops=hops):
+            joins = [
+                node.join(base_table(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent)))
+                for hop in hops
+            ]
+            return base_table(table, alias), joins
+        case PerUnit(alias=alias):
+            return node.subquery(per_unit_select(leaf), alias), []
+        case _:
+            assert_never(leaf)
+
+
+def per_unit_select(relation: PerUnit) -> exp.Select:
+    """One row per unit and further key, with aggregates of that unit's rows alone.
+
+    Sums are of integers, so that they do not depend on the order in which the engine reads a unit's rows.
+    """
+    unit = unit_of(relation.child)
+    assert unit is not None
+    source, joins, conditions = from_clause(relation.child)
+    outputs: list[exp.Expr] = [node.aliased(native(unit), UNIT)]
+    outputs += [node.aliased(key(expression), name) for name, expression in relation.keys]
+    groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
+    outputs += [node.aliased(_aggregate(aggregate), name) for name, aggregate in relation.aggregates]
+    where = node.conjoined([*conditions, node.not_null(native(unit))])
+    return node.select(outputs, source, joins, where, groups)
+
+
+def _aggregate(aggregate: UnitAggregate) -> exp.Expr:
+    argument = aggregate.argument
+
+    def when(value: exp.Expr) -> exp.Expr:
+        return value if aggregate.condition is None else node.case((native(aggregate.condition), value))
+
+    match aggregate.function:
+        case "count":
+            return exp.Count(this=when(node.integer(1) if argument is None else native(argument)))
+        case "count distinct":
+            assert argument is not None
+            return exp.Count(this=exp.Distinct(expressions=[when(key(argument))]))
+        case "min" | "max":
+            assert argument is not None
+            return node.function(aggregate.function.upper(), when(key(argument)))
+        case "sum" | "avg":
+            assert argument is not None
+            grid = quantum(argument)
+            total = node.cast(exp.Sum(this=when(quantised(argument, grid))), "double")
+            scaled = node.times(total, number(float(grid.size)))
+            if aggregate.function == "sum":
+                return scaled
+            count = exp.Count(this=when(quantised(argument, grid)))
+            return exp.Div(this=node.paren(scaled), expression=exp.Nullif(this=count, expression=node.integer(0)),
+                           typed=False, safe=False)  # fmt: skip
+        case _:
+            assert_never(aggregate.function)
+
+
+__all__ = ["base_table", "from_clause", "literal_node", "per_unit_select"]

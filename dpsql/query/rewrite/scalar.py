@@ -1,0 +1,154 @@
+"""Scalar expressions → engine SQL that gives a value or NULL on every row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TypeAlias, assert_never
+
+from sqlglot import exp
+
+from dpsql.query.expression import Call, Case, Cast, Column, Expression, Literal
+from dpsql.query.functions import FUNCTIONS, number
+from dpsql.query.rewrite import node
+from dpsql.schema import SqlType
+
+#: Where a column is found when it is not under its relation's own alias.
+Places: TypeAlias = Mapping[Column, tuple[str, str]]
+
+_ENGINE_TYPES = {
+    "boolean": "boolean", "integer": "bigint", "double": "double", "text": "varchar", "date": "date",
+    "timestamp": "timestamp",
+}  # fmt: skip
+_CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
+_CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
+
+
+def engine_type(sql_type: SqlType) -> str:
+    """The engine's name of the type."""
+    if sql_type.kind == "decimal":
+        return f"decimal({sql_type.precision},{sql_type.scale})"
+    return _ENGINE_TYPES[sql_type.kind]
+
+
+def literal_node(literal: Literal) -> exp.Expr:
+    """A constant, written again from its typed value in printable ASCII."""
+    value = literal.value
+    match value:
+        case None:
+            return node.cast(exp.null(), engine_type(literal.type))
+        case bool():
+            return exp.Boolean(this=value)
+        case int():
+            return node.integer(value)
+        case float() | Decimal():
+            size = number(abs(float(value)))
+            return exp.Neg(this=size) if value < 0 else size
+        case str():
+            return _text(value)
+        case datetime():
+            return node.cast(exp.Literal.string(value.isoformat(sep=" ")), "timestamp")
+        case date():
+            return node.cast(exp.Literal.string(value.isoformat()), "date")
+        case _:
+            assert_never(value)
+
+
+def _text(value: str) -> exp.Expr:
+    """A string literal; characters beyond ASCII are called by their number."""
+    if value.isascii():
+        return exp.Literal.string(value)
+    pieces = [
+        exp.Literal.string(character) if character.isascii() else node.function("CHR", node.integer(ord(character)))
+        for character in value
+    ]
+    whole: exp.Expr = pieces[0]
+    for piece in pieces[1:]:
+        whole = exp.DPipe(this=whole, expression=piece)
+    return node.paren(whole)
+
+
+def native(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """The expression in the engine's own type."""
+    match expression:
+        case Column(relation=relation, name=name):
+            return node.column(*(places or {}).get(expression, (relation, name)))
+        case Literal():
+            return literal_node(expression)
+        case Call(function=function) if function in _CONDITIONS:
+            return _condition(expression, places)
+        case Call(function=function) if function in _CHOICES:
+            return FUNCTIONS[function].total(*_alike(expression.arguments, places))
+        case Call(function=function, arguments=arguments):
+            kinds = FUNCTIONS[function].parameters
+            emitted = [
+                double(argument, places) if kinds[min(place, len(kinds) - 1)] == "number" else native(argument, places)
+                for place, argument in enumerate(arguments)
+            ]
+            call = FUNCTIONS[function].total(*emitted)
+            keeps_date = expression.type.kind == "date" and function.startswith("date_")
+            return node.try_cast(call, "date") if keeps_date else call
+        case Case(branches=branches, default=default):
+            conditions = [native(condition, places) for condition, _ in branches]
+            results = [value for _, value in branches] + ([] if default is None else [default])
+            values = _alike(tuple(results), places)
+            return node.case(*zip(conditions, values, strict=False), default=None if default is None else values[-1])
+        case Cast(argument=argument, type=sql_type):
+            wide = argument.type.kind == "decimal" and sql_type.is_numeric
+            return node.try_cast(double(argument, places) if wide else native(argument, places), engine_type(sql_type))
+        case _:
+            assert_never(expression)
+
+
+def double(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """A number as DOUBLE, on which arithmetic never fails."""
+    if isinstance(expression, Literal) and isinstance(expression.value, int) and not isinstance(expression.value, bool):
+        size = number(float(abs(expression.value)))
+        return exp.Neg(this=size) if expression.value < 0 else size
+    emitted = native(expression, places)
+    return emitted if is_double(expression) else node.cast(emitted, "double")
+
+
+def is_double(expression: Expression) -> bool:
+    """Whether ``native`` gives a DOUBLE for the expression."""
+    match expression:
+        case Literal(value=value):
+            return isinstance(value, float | Decimal)
+        case Call(function=function, type=sql_type):
+            if not sql_type.is_numeric:
+                return False
+            return function != "sign" and (function in _CHOICES or FUNCTIONS[function].parameters[0] == "number")
+        case Case(type=sql_type):
+            return sql_type.is_numeric
+        case Cast(type=sql_type):
+            return sql_type.kind == "double"
+        case Column():
+            return False  # the engine may hold a narrower type
+        case _:
+            assert_never(expression)
+
+
+def _condition(call: Call, places: Places | None) -> exp.Expr:
+    """A comparison of one family: whole numbers as they are, other numbers as DOUBLE, dates as timestamps."""
+    whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
+    parts = [native(part, places) for part in call.arguments] if whole else _alike(call.arguments, places)
+    return FUNCTIONS[call.function].total(*parts)
+
+
+def _alike(expressions: tuple[Expression, ...], places: Places | None) -> list[exp.Expr]:
+    if any(expression.type.is_numeric for expression in expressions):
+        return [double(expression, places) for expression in expressions]
+    if len({expression.type.kind for expression in expressions}) > 1:
+        return [node.try_cast(native(expression, places), "timestamp") for expression in expressions]
+    return [native(expression, places) for expression in expressions]
+
+
+def key(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """A group key in its declared type, equal keys in one spelling (−0.0 is written 0.0)."""
+    emitted = native(expression, places)
+    if expression.type.kind == "double":
+        return node.plus(double(expression, places), number(0.0))
+    if expression.type.is_numeric:
+        return node.try_cast(emitted, engine_type(expression.type))
+    return emitted

@@ -1,0 +1,70 @@
+"""Which names a SELECT can see, and the expression that each stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dpsql.query.expression import Expression
+from dpsql.query.refusal import refuse
+from dpsql.schema import fold
+
+
+@dataclass(frozen=True)
+class Visible:
+    """One source of a FROM clause under the name that the analyst gave it."""
+
+    name: str
+    columns: dict[str, Expression]
+
+
+@dataclass
+class Scope:
+    """The sources of one SELECT, in order; ``merged`` are columns that USING has made one."""
+
+    sources: list[Visible] = field(default_factory=list)
+    merged: set[str] = field(default_factory=set)
+
+    def add(self, source: Visible, at: exp.Expr) -> None:
+        """Bring a source into scope; refused where its name is taken."""
+        if any(known.name == source.name for known in self.sources):
+            refuse("E_TABLE", f"{source.name} stands twice in FROM; give one of them an alias", at)
+        self.sources.append(source)
+
+    def has_column(self, name: str) -> bool:
+        """Whether some source has a column of that name."""
+        return any(fold(name) in source.columns for source in self.sources)
+
+    def resolve(self, node: exp.Column) -> Expression:
+        """The expression that a column name stands for."""
+        if node.args.get("db") or node.args.get("catalog"):
+            refuse("E_COLUMN", "a column has at most a table before its name", node)
+        if not isinstance(node.this, exp.Identifier):
+            refuse("E_RAW", "* stands for columns only in COUNT(*)", node)
+        name, table = fold(node.name), fold(node.table)
+        found = [
+            source.columns[name]
+            for source in self.sources
+            if (not table or source.name == table) and name in source.columns
+        ]
+        if table and all(source.name != table for source in self.sources):
+            refuse("E_TABLE", f"{table} is not in FROM", node)
+        if not found:
+            refuse("E_COLUMN", f"there is no column {name}{f' in {table}' if table else ''}", node)
+        if len(found) > 1 and name not in self.merged:
+            refuse("E_COLUMN", f"{name} is in several tables; write table.{name}", node)
+        return found[0]
+
+    def all_columns(self, table: str | None, node: exp.Expr) -> list[tuple[str, Expression]]:
+        """Every column in order, as ``*`` or ``table.*`` stands for it."""
+        chosen = [source for source in self.sources if table is None or source.name == table]
+        if not chosen:
+            refuse("E_TABLE", f"{table} is not in FROM", node)
+        result: dict[str, Expression] = {}
+        for source in chosen:
+            for name, expression in source.columns.items():
+                if name in result and name not in self.merged:
+                    refuse("E_COLUMN", f"{name} is in several tables; list the columns", node)
+                result.setdefault(name, expression)
+        return list(result.items())

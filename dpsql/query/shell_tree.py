@@ -1,0 +1,186 @@
+"""The shell's SQL: everything that may stand over released rows, with private tables nowhere in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlglot import exp
+
+from dpsql.query import literal
+from dpsql.query.refusal import only, refuse
+from dpsql.query.rewrite.scalar import literal_node
+from dpsql.schema import fold
+
+if TYPE_CHECKING:
+    from dpsql.query.bind import Binder, Ctes
+
+
+#: Syntax that the shell may have. Whatever is not here or in the function list is refused.
+_NODES: frozenset[str] = frozenset(
+    "select from join where group having order ordered limit offset fetch limitoptions distinct qualify subquery "
+    "tablealias alias column identifier literal boolean null star paren tuple and or not eq neq gt gte lt lte "
+    "between in is like ilike escape case if add sub mul div intdiv mod neg dpipe nullsafeeq nullsafeneq exists "
+    "interval var datatype datatypeparam cast trycast window windowspec filter withingroup union intersect except "
+    "values any all rollup cube groupingsets extract array bracket ignorenulls respectnulls bitwiseand "
+    "bitwiseor".split()
+)
+
+#: Functions that the shell may call: each is a function of its arguments alone and reads nothing else.
+_FUNCTIONS: frozenset[str] = frozenset(
+    "abs acos asin atan atan2 avg bit_length bool_and bool_or cbrt ceil ceiling chr coalesce concat concat_ws "
+    "contains corr cos cot count count_if countif covar_pop covar_samp cume_dist current_date date date_add "
+    "date_diff date_part date_sub date_trunc datediff day day_of_month day_of_week day_of_year dayname dayofmonth "
+    "dayofweek dayofyear dense_rank ends_with exp first first_value floor format greatest grouping histogram hour "
+    "if ifnull initcap isnan isodow lag last last_value lead least left len length ln log log10 log2 logical_and "
+    "logical_or lower lpad ltrim max median min minute mode month monthname nth_value ntile nullif parse_date "
+    "percent_rank percentile_cont percentile_disc pi position pow power quantile quantile_cont quantile_disc "
+    "quarter radians rank regr_intercept regr_r2 regr_slope replace reverse right round row_number rpad rtrim "
+    "safe_divide second sign sin split_part sqrt starts_with stddev stddev_pop stddev_samp str_position strftime "
+    "string_agg group_concat strpos substr substring sum tan time_to_str timestamp_trunc to_char trim trunc typeof "
+    "upper var_pop var_samp variance variance_pop week width_bucket year any_value arg_max arg_min max_by min_by "
+    "array_agg list nvl day_of_week_iso array prefix suffix instr approx_quantile stddevpop stddevsamp".split()
+)
+
+
+def check_node(node: exp.Expr) -> None:
+    """Refuse the node unless the shell may have it."""
+    if isinstance(node, exp.Anonymous):
+        name = node.name.lower()
+        if name not in _FUNCTIONS:
+            refuse("E_FUNC", f"{name.upper()} is not in the list of functions", node)
+    elif isinstance(node, exp.Func) and node.key not in _NODES:
+        names = {name.lower() for name in node.sql_names()}
+        if not names & _FUNCTIONS:
+            refuse("E_FUNC", f"{node.sql_name()} is not in the list of functions", node)
+    elif node.key not in _NODES:
+        code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
+        refuse(code, f"{node.key.upper()} is not answered here", node)
+
+
+def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The node with each of its parts changed; the original stays as it is."""
+
+    def part(value: object) -> object:
+        if isinstance(value, exp.Expr):
+            return change(value)
+        return [part(each) for each in value] if isinstance(value, list) else value
+
+    return type(node)(**{name: part(value) for name, value in node.args.items()})
+
+
+def parameter_node(node: exp.Placeholder, binder: Binder) -> exp.Expr:
+    """A bound parameter as a constant of the shell."""
+    return literal_node(literal.parameter(binder.parameters[node.meta["dpsql_parameter"]], node))
+
+
+def refuse_raw(select: exp.Select) -> NoReturn:
+    """Refuse a SELECT whose rows would be those of people."""
+    refuse("E_RAW", "these would be single people's rows; only aggregates over them are answered", select)
+
+
+def released_table(name: str) -> exp.Table:
+    """The table of the sandbox that holds a core's released rows."""
+    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("released", quoted=True),
+                     alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))  # fmt: skip
+
+
+def values(query: exp.Values, binder: Binder, ctes: Ctes) -> exp.Values:
+    """A VALUES list of constants as a table of its own."""
+    result = _Public(binder, ctes).change(query)
+    assert isinstance(result, exp.Values)
+    return result
+
+
+def public_select(select: exp.Select, binder: Binder, ctes: Ctes) -> exp.Select:
+    """A SELECT over public and released tables, as the sandbox runs it."""
+    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
+         "qualify", "windows", code="E_STMT")  # fmt: skip
+    return _Public(binder, ctes).select(select)
+
+
+def clause(node: exp.Expr, binder: Binder, ctes: Ctes) -> exp.Expr:
+    """An ORDER BY, LIMIT or OFFSET over released rows."""
+    return _Public(binder, ctes).change(node)
+
+
+class _Public:
+    """Rebuilds a query over public and released tables, cutting private subqueries as it meets them."""
+
+    def __init__(self, binder: Binder, ctes: Ctes) -> None:
+        self._binder, self._ctes = binder, ctes
+
+    def select(self, select: exp.Select) -> exp.Select:
+        parts: dict[str, object] = {}
+        for name, value in select.args.items():
+            if isinstance(value, list):
+                parts[name] = [self._named(each) if name == "expressions" else self.change(each) for each in value]
+            elif isinstance(value, exp.Expr):
+                parts[name] = self.change(value)
+        return exp.Select(**parts)
+
+    def _named(self, item: exp.Expr) -> exp.Expr:
+        changed = self.change(item)
+        if isinstance(item, exp.Alias | exp.Column | exp.Star):
+            return changed
+        return exp.alias_(changed, output_name(item), quoted=True)
+
+    def change(self, node: exp.Expr) -> exp.Expr:
+        match node:
+            case exp.Table():
+                return self._table(node)
+            case exp.Subquery():
+                only(node, "this", "alias", code="E_TABLE")
+                return exp.Subquery(
+                    this=self._binder.released(node.this, self._ctes), alias=_copied(node.args.get("alias"))
+                )
+            case exp.Select() | exp.SetOperation():
+                return self._binder.released(node, self._ctes)
+            case exp.Placeholder():
+                return parameter_node(node, self._binder)
+            case exp.Column() if node.args.get("db") or node.args.get("catalog"):
+                refuse("E_COLUMN", "a column has at most a table before its name", node)
+            case exp.Join():
+                only(node, "this", "on", "using", "kind", "side", "method", code="E_JOIN")
+            case exp.CurrentDate():
+                refuse("E_FUNC", "CURRENT_DATE is not in the list of functions", node)
+        if isinstance(node, exp.Join | exp.From | exp.Values):
+            return rebuilt(node, self.change)
+        check_node(node)
+        return rebuilt(node, self.change)
+
+    def _table(self, node: exp.Table) -> exp.Expr:
+        only(node, "this", "alias", "db", "catalog", code="E_TABLE", what="this form of a table")
+        if not isinstance(node.this, exp.Identifier):
+            refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema", node)
+        alias = _copied(node.args.get("alias")) or exp.TableAlias(this=node.this.copy())
+        cte = None if node.db else self._ctes.get(fold(node.name))
+        if cte is not None:
+            if cte.columns and not alias.args.get("columns"):
+                alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
+            return exp.Subquery(this=self._binder.released(cte.query, cte.ctes), alias=alias)
+        name = self._binder.table_name(node)
+        self._binder.public.add(name)
+        return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
+                         alias=alias)  # fmt: skip
+
+
+def _copied(node: exp.Expr | None) -> exp.Expr | None:
+    return None if node is None else node.copy()
+
+
+def output_name(item: exp.Expr) -> str:
+    """The name of an output column that the analyst did not name, as PostgreSQL would choose it."""
+    while isinstance(item, exp.Filter | exp.Window | exp.Paren | exp.WithinGroup):
+        item = item.this
+    if isinstance(item, exp.Cast):
+        return output_name(item.this) if isinstance(item.this, exp.Column | exp.Func) else item.to.this.name.lower()
+    if isinstance(item, exp.Column):
+        return item.name
+    if isinstance(item, exp.Anonymous):
+        return item.name.lower()
+    if isinstance(item, exp.Case):
+        return "case"
+    if isinstance(item, exp.Func) and not isinstance(item, exp.Binary | exp.And | exp.Or):
+        return item.sql_name().lower()
+    return "column"

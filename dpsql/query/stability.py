@@ -1,0 +1,88 @@
+"""How many rows and groups one unit may contribute to a relation, operator by operator.
+
+The claim (`docs/proofs/stability.md`): every row of an admitted relation has exactly one unit, and the rows of a unit
+are a function of that unit's own rows and of public tables. What the limits say on top of it is enforced by clipping.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.query.expression import Expression, columns
+from dpsql.query.relation import Filter, Join, Leaf, Limits, PerUnit, Relation, Scan, unit_of
+
+
+def limits(relation: Relation) -> Limits:
+    """What one unit may contribute to the relation in all."""
+    match relation:
+        case Scan(limits=declared):
+            return declared
+        case Join(left=left, right=right):
+            if not _multiplies(left):
+                return limits(right)
+            return _product(limits(left), limits(right)) if _multiplies(right) else limits(left)
+        case Filter(child=child):
+            return limits(child)
+        case PerUnit(child=child, keys=keys):
+            return Limits(1, 1, 1) if len(keys) == 1 else Limits(groups_by(child, [key for _, key in keys]), None, 1)
+        case _:
+            assert_never(relation)
+
+
+def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
+    """How many groups one unit may touch when the relation is grouped by ``keys``.
+
+    Keys that are read from private tables alone give no more groups than those tables allow; any other key counts
+    with the whole relation. Without keys there is one group.
+    """
+    if not keys:
+        return 1
+    named = {column.relation for key in keys for column in columns(key)}
+    touched: int | None = 1
+    for source in sources(relation):
+        if source.alias not in named:
+            continue
+        if unit_of(source) is None:
+            return _groups(limits(relation))
+        few = _groups(limits(source))
+        touched = None if touched is None or few is None else touched * few
+        named.discard(source.alias)
+    return touched if not named else _groups(limits(relation))
+
+
+def _multiplies(relation: Relation) -> bool:
+    """Whether one row of the rest of a join may meet several of this relation's rows of its own unit."""
+    return any(unit_of(source) is not None and getattr(source, "multiplies", True) for source in sources(relation))
+
+
+def sources(relation: Relation) -> list[Leaf]:
+    """The tables and grouped subqueries that the relation joins."""
+    match relation:
+        case Scan() | PerUnit():
+            return [relation]
+        case Join(left=left, right=right):
+            return sources(left) + sources(right)
+        case Filter(child=child):
+            return sources(child)
+        case _:
+            assert_never(relation)
+
+
+def _groups(declared: Limits) -> int | None:
+    return _least(declared.groups, declared.rows)
+
+
+def _product(left: Limits, right: Limits) -> Limits:
+    def times(a: int | None, b: int | None) -> int | None:
+        return None if a is None or b is None else a * b
+
+    return Limits(
+        times(left.rows, right.rows),
+        times(_groups(left), _groups(right)),
+        times(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
+    )
+
+
+def _least(*numbers: int | None) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return min(known) if known else None

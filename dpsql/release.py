@@ -1,0 +1,104 @@
+"""ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.estimate import Interval, interval, simulated, value
+from dpsql.plan import CorePlan, Plan, aggregate_type
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+#: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
+INT64 = 2**63
+
+
+@dataclass(frozen=True)
+class ReleasedTable:
+    """One core's released rows: keys, aggregates with their intervals, and the noisy cells behind them."""
+
+    plan: CorePlan
+    keys: tuple[tuple[object, ...], ...]
+    aggregates: tuple[tuple[object, ...], ...]
+    intervals: tuple[tuple[Interval, ...], ...]
+    cells: tuple[tuple[Fraction, ...], ...]
+
+    def draws(self, row: int, count: int) -> list[NDArray[np.float64]]:
+        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells."""
+        noises = [cell.mechanism for cell in self.plan.cells]
+        if self.plan.selection is not None:
+            noises.append(self.plan.selection.noise)
+        cells = [
+            float(noisy) + noise.sample(count).astype(np.float64) * float(step)
+            for noisy, noise, step in zip(self.cells[row], noises, self.plan.steps, strict=True)
+        ]
+        return [simulated(estimate, cells) for estimate in self.plan.estimates]
+
+
+@dataclass(frozen=True)
+class Released:
+    """The released tables of a plan, in the order of its cores: public from here on."""
+
+    tables: tuple[ReleasedTable, ...]
+
+
+def release(exact: ExactRows, plan: Plan, *, _entropy: Entropy = OPERATING_SYSTEM) -> Released:
+    """Add noise to every cell of every core and withhold the keys that do not reach their threshold.
+
+    Rows come in the order of their keys, so that the engine's order is not released.
+    """
+    pairs = zip(plan.cores, exact.reveal(), strict=True)
+    return Released(tuple(_release_core(core, rows, plan.confidence, _entropy) for core, rows in pairs))
+
+
+def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy) -> ReleasedTable:
+    width, cells = len(plan.core.keys), len(plan.cells)
+    rows = sorted(rows, key=lambda row: [_rank(each) for each in row[:width]])
+    noisy: list[Sequence[int | None]] = [
+        cell.mechanism.perturb([_integer(row[width + place]) for row in rows], _entropy=entropy)
+        for place, cell in enumerate(plan.cells)
+    ]
+    if plan.selection is not None:
+        noisy.append(plan.selection.select([_integer(row[width + cells]) for row in rows], _entropy=entropy))
+    steps, halves = plan.steps, plan.half_widths(confidence)
+    types = [aggregate_type(aggregate) for aggregate in plan.core.aggregates]
+    keys, aggregates, intervals, shown = [], [], [], []
+    for place, row in enumerate(rows):
+        counts = [column[place] for column in noisy]
+        if any(count is None for count in counts):
+            continue
+        known = [count * step for count, step in zip(counts, steps, strict=True) if count is not None]
+        measured = list(zip(known, halves, strict=True))
+        values = [value(estimate, measured) for estimate in plan.estimates]
+        keys.append(tuple(row[:width]))
+        aggregates.append(tuple(as_type(each, sql_type) for each, sql_type in zip(values, types, strict=True)))
+        intervals.append(tuple(interval(estimate, measured) for estimate in plan.estimates))
+        shown.append(tuple(known))
+    return ReleasedTable(plan, tuple(keys), tuple(aggregates), tuple(intervals), tuple(shown))
+
+
+def _integer(cell: object) -> int:
+    assert isinstance(cell, int)
+    return cell
+
+
+def _rank(key: Any) -> tuple[bool, Any]:
+    """NULL after all values."""
+    return (True, 0) if key is None else (False, key)
+
+
+def as_type(number: Fraction, sql_type: str) -> int | float | Decimal:
+    """A released number in its column's type; rounding comes after the noise and costs nothing."""
+    if sql_type == "BIGINT":
+        return max(-INT64, min(INT64 - 1, round(number)))
+    if sql_type == "DOUBLE":
+        return float(number)
+    scale = int(sql_type.rstrip(")").split(",")[1])
+    return Decimal(round(number * 10**scale)).scaleb(-scale)

@@ -1,0 +1,53 @@
+"""Where SQL facts become privacy facts: what one unit can change in a cell, and the mechanism that hides it.
+
+Proved in ``docs/proofs/sensitivity.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.selection import Threshold
+from dpsql.query.contribution import Contribution, Norm
+
+#: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
+Neighbours = OneOf["add-remove", "replace"]
+
+
+def l1_sensitivity(contribution: Contribution, neighbours: Neighbours) -> int:
+    """The largest L1 change of a cell over all groups, in its steps, when a unit comes, goes or is replaced."""
+    return contribution.limit * contribution.fine * _units_changed(neighbours)
+
+
+def l2_squared_sensitivity(contribution: Contribution, neighbours: Neighbours) -> int:
+    """The square of the largest L2 change of a cell over all groups, in its steps."""
+    return contribution.limit * contribution.fine**2 * _units_changed(neighbours) ** 2
+
+
+def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction,
+              share: Fraction) -> Mechanism:  # fmt: skip
+    """Noise for a cell that gets ``share`` of a statement priced ``epsilon``.
+
+    Laplace cells share ε itself. Gaussian cells share ρ = ε²/2, of which a cell's part is never a square root.
+    """
+    if norm == "l1":
+        return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
+    return Gaussian.for_rho(l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share)
+
+
+def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+                  delta: Fraction) -> Threshold:  # fmt: skip
+    """The threshold that decides which undeclared keys are shown, when a unit stands in at most ``groups`` of them.
+
+    A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``.
+    """
+    changed = groups * _units_changed(neighbours)
+    if norm == "l1":
+        return Threshold(Laplace.priced(changed, epsilon * share), delta)
+    return Threshold(Gaussian.for_rho(changed, epsilon**2 / 2 * share), delta)
+
+
+def _units_changed(neighbours: Neighbours) -> int:
+    return 1 if neighbours == "add-remove" else 2
