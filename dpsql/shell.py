@@ -77,7 +77,7 @@ class Shell:
             OutputColumn(name, sql_type, *traced[place] if traced is not None else (None, False))
             for place, (name, sql_type, *_) in enumerate(described)
         )
-        if traced is None:
+        if not _has_intervals(columns):
             return sql, columns
         with_row = query.shell.copy()
         assert isinstance(with_row, exp.Select)
@@ -94,8 +94,7 @@ class Shell:
                 self._insert(f"core{place}", _columns(table), _column_types(table.plan))
             rows = self._execute(plan.shell)
             width = len(plan.columns)
-            traced = any(column.aggregate is not None or column.simulated for column in plan.columns)
-            if not traced:
+            if not _has_intervals(plan.columns):
                 return Result(plan.columns, rows, [(None,) * width for _ in rows])
             places = [row[width] for row in rows]
             rows = [row[:width] for row in rows]
@@ -200,6 +199,11 @@ def _columns(table: ReleasedTable) -> list[list[object]]:
     numbers: list[object] = list(range(len(table.keys)))
     keys = [list(column) for column in zip(*table.keys, strict=True)]
     return [numbers, *keys, *(list(column) for column in zip(*table.aggregates, strict=True))]
+
+
+def _has_intervals(columns: Sequence[OutputColumn]) -> bool:
+    """Whether some column of the result gets intervals; then the shell tells each row's place in the released table."""
+    return any(column.aggregate is not None or column.simulated for column in columns)
 
 
 def _source(select: exp.Select) -> str:

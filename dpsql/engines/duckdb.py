@@ -35,7 +35,7 @@ _FUNCTIONS = frozenset(
     "day dayofweek dayofyear exp floor greatest hash hour isodow least left length ln log10 log2 lower ltrim max "
     "min minute month power quarter replace right round row_number rtrim second sign sqrt starts_with strpos "
     "substring suffix sum to_days to_hours to_minutes to_months to_seconds to_weeks to_years trim trunc upper week "
-    "year to_quarters".split()
+    "year to_quarters nullif".split()
 )
 
 

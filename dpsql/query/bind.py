@@ -121,6 +121,7 @@ class Binder:
         return type(query)(this=left, expression=right, **kept, **parts)
 
     def _private_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
+        self._aliases = 0  # equal cores get equal names, wherever they stand
         source_from = self._from(select, ctes)
         if not is_grouped(select):
             if not _is_plain_distinct(select):

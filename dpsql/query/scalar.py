@@ -103,6 +103,8 @@ class Reader:
         known = self._known(node)
         if known is not None:
             return known
+        if node.args.get("negate"):
+            return call("not", [self.read(_affirmed(node))], node)
         match node:
             case exp.Paren():
                 return self.read(node.this)
@@ -121,8 +123,11 @@ class Reader:
             case exp.Case():
                 return self._case(node)
             case exp.If():
-                return self._case(exp.Case(ifs=[exp.If(this=node.this, true=node.args.get("true"))],
-                                           default=node.args.get("false")))  # fmt: skip
+                only(node, "this", "true", "false")
+                whole = exp.Case(ifs=[exp.If(this=node.this.copy(), true=node.args["true"].copy())])
+                if node.args.get("false") is not None:
+                    whole.set("default", node.args["false"].copy())
+                return self._case(whole)
             case exp.Between():
                 return self._between(node)
             case exp.In():
@@ -136,6 +141,7 @@ class Reader:
             case exp.Log():
                 return self._log(node)
             case exp.Extract():
+                only(node, "this", "expression", code="E_FUNC")
                 return self._call(self._part(node.this), (node.expression,), node)
             case exp.TimestampTrunc() | exp.DateTrunc():
                 only(node, "this", "unit", *_SPELLING, code="E_FUNC")
@@ -190,6 +196,7 @@ class Reader:
         return argument if argument.type == target else Cast(argument, target)
 
     def _case(self, node: exp.Case) -> Expression:
+        only(node, "this", "ifs", "default")
         subject = None if node.this is None else self.read(node.this)
         branches = []
         for branch in node.args.get("ifs", ()):
@@ -224,6 +231,7 @@ class Reader:
         return call("in", [self.read(node.this), *options], node)
 
     def _is(self, node: exp.Is) -> Expression:
+        only(node, "this", "expression")
         value = self.read(node.this)
         if isinstance(node.expression, exp.Null):
             return Call("is null", (value,), BOOLEAN)
@@ -231,6 +239,7 @@ class Reader:
 
     def _concatenation(self, node: exp.Concat) -> Expression:
         """CONCAT reads NULL as an empty string, which || does not."""
+        only(node, "expressions", *_SPELLING, code="E_FUNC")
         pieces: list[Expression] = [
             Call("coalesce", (self.read(piece), Literal("", SqlType("text"))), SqlType("text"))
             for piece in node.expressions
@@ -313,6 +322,13 @@ class Reader:
         if unit not in SHIFTS or abs(number) > 1_000_000:
             refuse("E_TYPE", "an interval is one constant and one unit, such as INTERVAL '3' MONTH", node)
         return unit, number
+
+
+def _affirmed(node: exp.Expr) -> exp.Expr:
+    """The condition without the NOT that sqlglot keeps inside it."""
+    plain = node.copy()
+    plain.set("negate", None)
+    return plain
 
 
 def call(function: str, arguments: list[Expression], node: exp.Expr) -> Expression:
