@@ -1,1 +1,82 @@
-"""dpsql: differentially private SQL."""
+"""dpsql: differentially private SQL.
+
+``connect`` opens a private database by its schema file (PEP 249); the rest are the names that PEP 249 asks for.
+"""
+
+from dpsql.dbapi import (
+    BINARY,
+    DATETIME,
+    NUMBER,
+    ROWID,
+    STRING,
+    Binary,
+    Connection,
+    Cursor,
+    Date,
+    DateFromTicks,
+    Time,
+    TimeFromTicks,
+    Timestamp,
+    TimestampFromTicks,
+    apilevel,
+    connect,
+    paramstyle,
+    threadsafety,
+)
+from dpsql.errors import (
+    BudgetExhausted,
+    DatabaseError,
+    DataError,
+    Error,
+    ExecutionFailed,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    LedgerError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Refused,
+    SchemaError,
+    StatementError,
+    Warning,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "Binary",
+    "BudgetExhausted",
+    "Connection",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Date",
+    "DateFromTicks",
+    "Error",
+    "ExecutionFailed",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "LedgerError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "Refused",
+    "SchemaError",
+    "StatementError",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
+    "Warning",
+    "apilevel",
+    "connect",
+    "paramstyle",
+    "threadsafety",
+]
