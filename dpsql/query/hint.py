@@ -9,7 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
-from dpsql.query.parse import parse
+from dpsql.query.parse import parse, place
 from dpsql.schema import Schema, fold
 
 #: Refusals for which another statement about the same rows is a sensible answer.
@@ -20,8 +20,15 @@ _MENDABLE = frozenset(
 
 
 def with_hint(refusal: DatabaseError, text: str, schema: Schema) -> DatabaseError:
-    """The refusal with the nearest statement that is answered, where there is one; any other error as it is."""
-    if not isinstance(refusal, Refused | StatementError) or refusal.code not in _MENDABLE or refusal.hint:
+    """The refusal with its place and the nearest statement that is answered; any other error as it is.
+
+    A refusal of the statement as a whole has its first character for its place.
+    """
+    if not isinstance(refusal, Refused | StatementError):
+        return refusal
+    start = place(text, len(text) - len(text.lstrip()))
+    refusal = type(refusal)(refusal.code, refusal.reason, hint=refusal.hint, position=refusal.position or start)
+    if refusal.code not in _MENDABLE or refusal.hint:
         return refusal
     for candidate in _candidates(text, schema):
         try:

@@ -63,7 +63,7 @@ def parse(text: str) -> Statement:
 
 
 def scan(text: str) -> None:
-    """Refuse characters and spellings on which two parsers could disagree ."""
+    """Refuse characters and spellings on which two parsers could disagree."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         refuse("E_LIMITS", f"the statement is longer than {MAX_BYTES} bytes")
     bare: list[str] = []
@@ -71,7 +71,7 @@ def scan(text: str) -> None:
         kind, piece = token.lastgroup, token.group()
         if kind == "text":
             _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
-            bare.append("'")
+            bare.append("'" + " " * (len(piece) - 1))
         elif kind == "name":
             if not _NAME.fullmatch(piece):
                 refuse("E_CHARSET", "a quoted name may hold letters, digits, _ and blanks", place(text, token.start()))
@@ -80,27 +80,34 @@ def scan(text: str) -> None:
             _check_characters(piece, text, token.start(), seen=_ALLOWED.__contains__)
             if piece.startswith("/*+") or "/*" in piece[2:]:
                 refuse("E_PARSE", "hints and nested comments are not read", place(text, token.start()))
-            bare.append(" ")
+            bare.append(" " * len(piece))
         else:
             _check_characters(piece, text, token.start(), seen=lambda c: c in _ALLOWED and c not in _FORBIDDEN)
             if piece in "'\"":
                 refuse("E_PARSE", "a quote is not closed", place(text, token.start()))
             bare.append(piece)
-    _check_spellings("".join(bare))
+    _check_spellings("".join(bare), text)
 
 
-def _check_spellings(bare: str) -> None:
-    if _PREFIXED.search(bare):
-        refuse("E_CHARSET", "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string")
-    if _JUXTAPOSED.search(bare):
-        refuse("E_PARSE", "two strings stand side by side; join them with ||")
-    if _GLUED_NUMBER.search(re.sub(r'"[^"]*"', '""', bare)):
-        refuse("E_PARSE", "a name stands directly after a number; put a blank between them")
+_SPELLINGS = (
+    (_PREFIXED, "E_CHARSET", "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string"),
+    (_JUXTAPOSED, "E_PARSE", "two strings stand side by side; join them with ||"),
+    (_GLUED_NUMBER, "E_PARSE", "a name stands directly after a number; put a blank between them"),
+)
+
+
+def _check_spellings(bare: str, text: str) -> None:
+    """Look at the text with strings and comments blanked out, each character still in its place."""
+    unnamed = re.sub(r'"[^"]*"', lambda name: '"' * len(name.group()), bare)
+    for pattern, code, reason in _SPELLINGS:
+        found = pattern.search(unnamed)
+        if found is not None:
+            refuse(code, reason, place(text, found.start()))
     depth = 0
-    for character in bare:
+    for offset, character in enumerate(bare):
         depth += (character in "([") - (character in ")]")
         if depth > MAX_DEPTH:
-            refuse("E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep")
+            refuse("E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, offset))
 
 
 def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:
