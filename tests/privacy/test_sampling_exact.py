@@ -11,7 +11,7 @@ from seeded_entropy import FALSE_ALARM, Scripted, Seeded, chi_square
 from dpsql.privacy.sampling import bernoulli_exp, discrete_gaussian, noise
 from dpsql.privacy.sampling.bernoulli import coins
 from dpsql.privacy.sampling.enclosure import exp_bounds, floor_exp, log_bounds
-from dpsql.privacy.sampling.entropy import uniform_below
+from dpsql.privacy.sampling.entropy import signs, uniform_below
 from dpsql.privacy.sampling.geometric import _levels, _many_digits, cumulative, geometric
 
 RATES = [Fraction(1, 10**6), Fraction(1, 1000), Fraction(3, 70), Fraction(1, 3), Fraction(1), Fraction(19, 2)]
@@ -181,3 +181,7 @@ def test_uniform_integers_are_uniform(bound):
     assert chi_square(np.bincount(draws, minlength=bound), np.full(bound, 50_000 / bound)) > FALSE_ALARM
     with pytest.raises(ValueError):
         uniform_below(0, 1, Seeded(9))
+
+
+def test_half_of_all_bytes_are_each_sign():
+    assert signs(Scripted(bytes(range(256)), 1), 256).sum() == 128
