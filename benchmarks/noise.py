@@ -1,6 +1,6 @@
 """How quickly noise is drawn, and whether the time it takes says how large it is; OpenDP beside it where installed.
 
-Run ``python benchmarks/noise.py``; it prints one table and takes about two minutes (half a minute with ``--quick``).
+Run ``python benchmarks/noise.py``; it prints one table and takes some five minutes, nearly all of them OpenDP (one minute with ``--quick``).
 """
 
 from __future__ import annotations
