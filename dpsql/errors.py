@@ -149,6 +149,7 @@ SQLSTATES = {
     "E_TABLE": "42P01",
     "E_COLUMN": "42703",
     "E_TYPE": "42804",
+    "E_SHELL": "42601",
     "E_STMT": "0A000",
     "E_FUNC": "42883",
     "E_AGG": "42501",

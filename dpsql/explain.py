@@ -12,6 +12,7 @@ from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.query.relation import Cell, Distinct, Rows, Total, Units
+from dpsql.query.rewrite import readable
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Explanation:
     confidence: float
 
     def __str__(self) -> str:
-        lines = [f"engine SQL: {sql}" for sql in self.engine_sql]
+        lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
         lines += [
             f"cell {place}: {cell.measures}; one unit changes it by at most {cell.sensitivity:.6g} ({cell.norm}); "
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
@@ -75,7 +76,7 @@ def explain(plan: Plan, remaining: Remaining) -> Explanation:
     cells = tuple(_cell(cell, plan.confidence) for core in plan.cores for cell in core.cells)
     needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
     return Explanation(
-        tuple(core.sql for core in plan.cores),
+        tuple(readable(core.sql) for core in plan.cores),
         cells,
         tuple(column.name for column in plan.columns),
         tuple(_half_width(plan, column.aggregate) if column.aggregate is not None else "" for column in plan.columns),

@@ -11,7 +11,7 @@ from dpsql import shell, statement
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.exact import ExactRows
-from dpsql.errors import DatabaseError, DataError
+from dpsql.errors import DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note
 from dpsql.plan import OutputColumn, Plan, plan_cores
 from dpsql.privacy.accountant import Accountant, Budget, Charge, Remaining
@@ -74,9 +74,11 @@ class Session:
         try:
             query = bind(parse(text), self._schema, tuple(parameters))
             cores = plan_cores(query, self._schema.privacy, self._epsilon, self._accountant.budget.delta_selection)
+            sql, columns = self._shell.describe(query, cores)
+        except RecursionError:
+            raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
         except DatabaseError as refusal:
             raise with_hint(refusal, text, self._schema) from None
-        sql, columns = self._shell.describe(query, cores)
         confidence = float(self._schema.privacy.confidence)
         return Plan(text, cores, sql, query.public, columns, self._epsilon, confidence)
 

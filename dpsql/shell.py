@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from dpsql.errors import InternalError, OperationalError, ProgrammingError
+from dpsql.errors import InternalError, OperationalError, StatementError
 from dpsql.estimate import Interval
 from dpsql.plan import CorePlan, OutputColumn, Plan, aggregate_type
 from dpsql.query.bind import Query
@@ -60,7 +60,7 @@ class Shell:
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> tuple[str, tuple[OutputColumn, ...]]:
         """The shell's SQL and its columns, found without any row: released tables are empty, public ones unread.
 
-        Raises ProgrammingError where the shell does not fit its tables.
+        Raises StatementError where the shell does not fit its tables.
         """
         with self._lock:
             for name in query.public:
@@ -71,7 +71,7 @@ class Shell:
             try:
                 described = self._connection.execute(f"DESCRIBE {sql}").fetchall()
             except duckdb.Error as error:
-                raise ProgrammingError(f"E_SHELL {_first_line(error)}") from None
+                raise StatementError("E_SHELL", _first_line(error)) from None
         traced = _trace(query.shell)
         columns = tuple(
             OutputColumn(name, sql_type, *traced[place] if traced is not None else (None, False))

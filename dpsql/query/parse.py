@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import Position
 from dpsql.query.refusal import refuse
 
-MAX_BYTES, MAX_NODES, MAX_DEPTH = 20_000, 1_500, 60
+MAX_BYTES, MAX_NODES, MAX_DEPTH, MAX_TREE_DEPTH = 20_000, 1_500, 60, 120
 
 _TOKEN = re.compile(
     r"(?P<text>'(?:[^']|'')*')|(?P<name>\"(?:[^\"]|\"\")*\")|(?P<line>--[^\r\n]*)|(?P<block>/\*.*?\*/)|(?P<other>[^'\"/-]+|.)",
@@ -57,9 +57,20 @@ def parse(text: str) -> Statement:
     (tree,) = trees
     if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
-    if sum(1 for _ in tree.walk()) > MAX_NODES:
-        refuse("E_LIMITS", f"the statement has more than {MAX_NODES} parts")
+    _check_size(tree)
     return Statement(tree, text)
+
+
+def _check_size(tree: exp.Expr) -> None:
+    """Refuse a tree with too many nodes, or with nodes too deep for the rooms that read it node by node."""
+    level, nodes, depth = [tree], 0, 0
+    while level:
+        nodes, depth = nodes + len(level), depth + 1
+        if nodes > MAX_NODES:
+            refuse("E_LIMITS", f"the statement has more than {MAX_NODES} parts")
+        if depth > MAX_TREE_DEPTH:
+            refuse("E_LIMITS", f"the statement is more than {MAX_TREE_DEPTH} levels deep; write IN (…) for long ORs")
+        level = [part for node in level for part in node.iter_expressions()]
 
 
 def scan(text: str) -> None:

@@ -1,5 +1,5 @@
 """Core → SQL of one engine dialect: unit joins, contribution bounding, quantisation, key domains."""
 
-from dpsql.query.rewrite.core import core_sql, key_type
+from dpsql.query.rewrite.core import core_sql, readable
 
-__all__ = ["core_sql", "key_type"]
+__all__ = ["core_sql", "readable"]

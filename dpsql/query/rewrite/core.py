@@ -13,26 +13,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import sqlglot
 from sqlglot import exp
 
 from dpsql.query.contribution import MOST_NORM, Contribution, Norm
-from dpsql.query.expression import Expression
 from dpsql.query.relation import Core, Distinct, Rows, Total, Units
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.relation import from_clause
-from dpsql.query.rewrite.scalar import engine_type, key, native
+from dpsql.query.rewrite.scalar import key, native
 
 #: A unit's factor is an integer of 2^20ths.
 FACTOR_BITS = 20
 #: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
 HASH_KEY = "dpsql"
-
-
-def key_type(expression: Expression) -> str:
-    """The engine's type of a released key."""
-    return engine_type(expression.type)
 
 
 def core_sql(core: Core, contributions: tuple[Contribution, ...], norm: Norm, groups: int | None, dialect: str) -> str:
@@ -42,6 +37,11 @@ def core_sql(core: Core, contributions: tuple[Contribution, ...], norm: Norm, gr
     """
     tree = _Emission(core, contributions, norm, groups).tree()
     return tree.sql(dialect=dialect, comments=False, identify=False)
+
+
+def readable(sql: str) -> str:
+    """Emitted SQL over several lines, for people."""
+    return sqlglot.parse_one(sql, read="duckdb").sql(dialect="duckdb", pretty=True)
 
 
 @dataclass(frozen=True)
