@@ -1,0 +1,69 @@
+"""The exact vectors of a plan on two neighbours, compared with what the plan claims of their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from dpsql.plan import CorePlan
+from dpsql.privacy.mechanism import Gaussian
+
+Vectors = dict[tuple[object, ...], tuple[int, ...]]
+Run = Callable[[str], Sequence[tuple[object, ...]]]
+
+
+def vectors(core: CorePlan, run: Run) -> Vectors:
+    """For each key the integers that noise is added to; for thresholded keys the number of units is the last."""
+    width = len(core.core.keys)
+    found: Vectors = {}
+    for row in run(core.sql):
+        assert row[:width] not in found, f"key {row[:width]} stands there twice"
+        assert all(type(each) is int for each in row[width:]), f"a cell that is no integer in {row}"
+        found[row[:width]] = tuple(each for each in row[width:] if isinstance(each, int))
+    return found
+
+
+def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
+    """What the plan promises of the difference between two neighbours, and does not hold."""
+    cells = len(core.cells)
+    zeros = (0,) * (cells + (core.selection is not None))
+    keys = sorted(set(one) | set(other), key=repr)
+    differences = [
+        [abs(a - b) for a, b in zip(one.get(key, zeros), other.get(key, zeros), strict=True)] for key in keys
+    ]
+    broken = []
+    for place, cell in enumerate(core.cells):
+        column = [row[place] for row in differences]
+        noise = cell.mechanism
+        if isinstance(noise, Gaussian):
+            if sum(each**2 for each in column) > noise.l2_squared:
+                broken.append(f"cell {place}: L2² {sum(each**2 for each in column)} > {noise.l2_squared}")
+        elif sum(column) > noise.l1:
+            broken.append(f"cell {place}: L1 {sum(column)} > {noise.l1}")
+    if core.selection is None:
+        if set(one) != set(other):
+            broken.append("the keys differ, and they are not thresholded")
+        return broken
+    moved = [row[cells] for row in differences]
+    if max(moved, default=0) > 1 or sum(map(bool, moved)) > core.selection.groups:
+        broken.append(f"the counts of units move by {moved}, at most {core.selection.groups} may move by one")
+    for mine, theirs in ((one, other), (other, one)):
+        if any(row[cells] != 1 for key, row in mine.items() if key not in theirs):
+            broken.append("a key of one neighbour alone has more than one unit")
+    return broken
+
+
+def charged_rho(core: CorePlan) -> Fraction:
+    """The zCDP loss of a core, from the noise and the sensitivities alone."""
+    noises = [cell.mechanism for cell in core.cells]
+    if core.selection is not None:
+        noises.append(core.selection.noise)
+    return sum(
+        (
+            Fraction(noise.l2_squared) / (2 * noise.variance)
+            if isinstance(noise, Gaussian)
+            else Fraction(noise.l1**2) / (2 * noise.scale**2)
+            for noise in noises
+        ),
+        Fraction(0),
+    )

@@ -1,0 +1,67 @@
+"""The attacks: `attacks.jsonl` (the ways in which systems of this kind were broken) and `more.jsonl` (variations).
+
+Each case says what must come of it: ``reject`` is refused, ``answer`` is answered, ``safe`` may be either.
+Whatever comes, every check must hold.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+#: Marked as rejected in the corpus, and answered safely: each is refused no more since dpsql can do better.
+ANSWERED: dict[str, str] = {
+    "R02-raw-009": "the distinct keys are released through a thresholded count of units",
+    "J02-subquery-007": "the private count is a core of its own; what is added to it is public",
+    "J08-stability-006": "the private count is a core of its own, and LIMIT takes the released number",
+    "J08-stability-007": "the private count is a core of its own, and OFFSET takes the released number",
+    "J11-window-005": "the window looks at released groups only",
+    "J12-nested-002": "the inner groups are released; their sum is taken over released rows",
+    "K06-having-003": "HAVING compares the released count",
+    "K07-order-002": "the sum that orders the groups is released and paid for",
+    "E01-error-001": "integer division and the cast are total: NULL where they would fail",
+    "E01-error-003": "the cast is total: NULL where it would fail",
+    "E01-error-004": "the sum of doubles is clamped row by row and never overflows",
+    "E01-error-023": "sqrt is NULL below zero",
+    "E01-error-024": "ln is NULL at and below zero",
+    "E01-error-027": "the cast is total: NULL where it would fail",
+    "P10-param-026": "a bound number is a constant, and LIMIT stands over released rows",
+    "V01-value-043": "the shifted date is total: NULL where it would fail",
+}
+
+#: What no design may answer: statements that are no query, injections, tables that are not the schema's, raw rows.
+NEVER_ANSWERED = frozenset({"inject", "multi", "tablefn", "meta", "set", "ddl", "root", "pivot"})
+
+#: Cases that say less than they could until a later front end reads them; what they send today is tried all the same.
+LATER: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack: what is sent, what must come of it, and why."""
+
+    id: str
+    sql: str
+    category: str
+    expect: str
+    why: str
+    parameters: tuple[object, ...] = ()
+
+    @property
+    def may_be_answered(self) -> bool:
+        return self.expect != "reject" or self.id in ANSWERED
+
+
+def cases(name: str) -> list[Case]:
+    """The cases of one file, in order."""
+    lines = [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        Case(line["id"], line["sql"], line["category"], line["expect"], line["why"], tuple(line.get("params", ())))
+        for line in lines
+    ]
+
+
+CASES = [*cases("attacks.jsonl"), *cases("more.jsonl")]
