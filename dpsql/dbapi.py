@@ -9,21 +9,24 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime, time
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NoReturn, Self, SupportsIndex, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NoReturn, Self, SupportsIndex, TypeAlias, TypeVar
 
 from dpsql import errors
 from dpsql.errors import Error, InterfaceError, InternalError, ProgrammingError
-from dpsql.estimate import Interval
-from dpsql.explain import Explanation
-from dpsql.plan import OutputColumn
-from dpsql.privacy.accountant import Remaining
-from dpsql.schema import Schema
-from dpsql.session import Session, open_session
-from dpsql.shell import Result
+
+if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    from dpsql.estimate import Interval
+    from dpsql.explain import Explanation
+    from dpsql.plan import OutputColumn
+    from dpsql.privacy.accountant import Remaining
+    from dpsql.schema import Schema
+    from dpsql.session import Session
+    from dpsql.shell import Result
 
 apilevel: Final = "2.0"
 #: Threads may share the module and connections, and each has its own cursors.
@@ -79,6 +82,8 @@ def connect(schema: str | Path | Schema, analyst: str = "analyst", *, ledger: st
 
     ``ledger`` is for the owner: by default what is spent is kept where the schema says, or beside the data.
     """
+    from dpsql.session import open_session
+
     return Connection(_said(lambda: open_session(schema, analyst, ledger)))
 
 
@@ -212,7 +217,7 @@ class Cursor:
         if results:
             rows = [row for result in results for row in result.rows]
             intervals = [each for result in results for each in result.intervals]
-            self._result = Result(results[-1].columns, rows, intervals)
+            self._result = replace(results[-1], rows=rows, intervals=intervals)
         self._next = 0
         return self
 

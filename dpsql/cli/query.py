@@ -1,0 +1,119 @@
+"""``dpsql query`` and ``dpsql explain``: one statement answered, or priced."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import dpsql
+from dpsql import output
+
+if TYPE_CHECKING:
+    from dpsql.explain import Explanation
+    from dpsql.privacy.accountant import Remaining
+
+SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+ANALYST = click.option("--analyst", default="analyst", show_default=True, help="In whose name the budget is spent.")
+STATEMENT = click.argument("sql")
+
+
+def _price(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
+    """An epsilon as plain digits, kept exact."""
+    if value is None:
+        return None
+    try:
+        price = Decimal(value)
+    except ArithmeticError:
+        price = Decimal(0)
+    if not price.is_finite() or not 0 < price < 10**6 or abs(price.adjusted()) > 15:
+        raise click.BadParameter(f"{value!r} is not a price; write a number above 0, such as 0.5")
+    return price
+
+
+@click.command()
+@SCHEMA
+@STATEMENT
+@click.option("--format", "style", type=click.Choice(list(output.STYLES)), default="table", show_default=True)
+@click.option("--intervals", is_flag=True, help="Show how far noise may have moved each value.")
+@click.option(
+    "--epsilon",
+    callback=_price,
+    metavar="NUMBER",
+    help="The price; the schema says it by default.",
+)
+@ANALYST
+@click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+def query(
+    schema: Path, sql: str, style: str, intervals: bool, epsilon: Decimal | None, analyst: str, file: Path | None
+) -> None:
+    """Answer one SQL statement on the database that the file SCHEMA describes.
+
+    The rows go to standard output; what they cost and what is left go to standard error.
+    """
+    if style == "parquet" and file is None:
+        raise click.UsageError("Parquet is not text; name a file with -o FILE.")
+    with dpsql.connect(schema, analyst) as connection:
+        if epsilon is not None:
+            connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
+        explanation = _priced(connection, sql)
+        cursor = connection.execute(sql)
+        if cursor.description is not None:
+            output.write(cursor, style, intervals, file)
+        if explanation is not None:
+            click.echo(said_price(explanation, connection.remaining), err=True)
+
+
+@click.command()
+@SCHEMA
+@STATEMENT
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--epsilon", callback=_price, metavar="NUMBER", help="The price; the schema says it by default.")
+@ANALYST
+def explain(schema: Path, sql: str, as_json: bool, epsilon: Decimal | None, analyst: str) -> None:
+    """Tell what a statement would cost and how exact it would be, at no cost and without reading a row."""
+    with dpsql.connect(schema, analyst) as connection:
+        if epsilon is not None:
+            connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
+        explanation = connection.explain(sql)
+    click.echo(as_data(explanation) if as_json else str(explanation))
+
+
+def said_price(explanation: Explanation, left: Remaining) -> str:
+    """The price and what is left, in one line."""
+    from dpsql.privacy.measure import shown
+
+    price = f"price ε = {shown(explanation.epsilon)}" if explanation.affordable is not None else "no price: public data"
+    return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} ({float(left.share):.0%})"
+
+
+def as_data(explanation: Explanation) -> str:
+    """The explanation as JSON, its exact figures as plain numbers."""
+    left = explanation.remaining
+    return json.dumps(
+        {
+            "engine_sql": explanation.engine_sql,
+            "cells": [dataclasses.asdict(cell) for cell in explanation.cells],
+            "columns": [
+                {"name": name, "half_width": half or None}
+                for name, half in zip(explanation.columns, explanation.half_widths, strict=True)
+            ],
+            "missing_below": explanation.missing_below,
+            "confidence": explanation.confidence,
+            "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},
+            "left": {"epsilon": float(left.epsilon), "delta": float(left.delta), "statements": explanation.affordable},
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:
+    """What the statement will cost; None where it is a setting, an explanation or a transaction word."""
+    from dpsql import statement
+
+    return connection.explain(sql) if isinstance(statement.read(sql), statement.Select) else None

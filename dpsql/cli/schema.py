@@ -1,0 +1,48 @@
+"""``dpsql schema``: draft a schema file, check it, publish its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dpsql.cli.query import SCHEMA
+
+
+@click.group()
+def schema() -> None:
+    """Draft and check schema files, which say who is protected and what is publicly known."""
+
+
+@schema.command()
+@click.argument("source", type=click.Path(exists=True, path_type=Path))
+def init(source: Path) -> None:
+    """Draft a schema file for a DuckDB file or a folder of Parquet from its names, types and keys; no row is read."""
+    from dpsql.engines.catalog import read_catalog
+    from dpsql.schema import draft
+
+    click.echo(draft(read_catalog(source)), nl=False)
+
+
+@schema.command()
+@SCHEMA
+@click.pass_context
+def check(ctx: click.Context, schema: Path) -> None:
+    """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
+    from dpsql.engines.catalog import read_catalog
+    from dpsql.schema import check as find
+
+    findings = find(schema, lambda declared: read_catalog(declared.source_path))
+    for finding in findings:
+        click.echo(str(finding))
+    if any(finding.level == "error" for finding in findings):
+        ctx.exit(2)
+
+
+@schema.command("json-schema")
+def json_schema() -> None:
+    """Print the JSON Schema of schema files, for editors that complete TOML."""
+    from dpsql.schema import json_schema as published
+
+    click.echo(json.dumps(published(), indent=2))
