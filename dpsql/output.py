@@ -75,7 +75,8 @@ def cell(value: object, interval: Interval | None, with_bar: bool) -> str:
     places = _places(half, value)
     if not with_bar:
         return _rounded(value, places)
-    if abs((high + low) / 2 - float(value)) <= 0.1 * half + 0.5:
+    off_centre = abs((high + low) / 2 - float(value))
+    if off_centre <= 0.1 * half + (0.5 if isinstance(value, int) else 0.0):
         return f"{_rounded(value, places)} ± {_rounded(half, places)}"
     return f"{_rounded(value, places)} ({_rounded(low, places)} to {_rounded(high, places)})"
 
