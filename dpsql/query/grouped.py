@@ -51,7 +51,7 @@ class _Cut:
             key = self._reader.read(node)
             if isinstance(key, Column) and key.identifies == UNIT:
                 refuse("E_KEY", "one group for each unit would list the people; aggregate once more around it", node)
-            if not isinstance(key, Literal) and key not in keys:
+            if key not in keys and not (isinstance(key, Literal) and node.find(exp.Column) is None):
                 keys.append(key)
         return tuple(keys)
 

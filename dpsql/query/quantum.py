@@ -10,6 +10,8 @@ from dpsql.query.expression import Expression
 
 #: A double is cut to this many bits below its largest value; whole numbers and decimals may have more.
 DOUBLE_BITS, MOST_BITS = 24, 32
+#: No grid is finer than 2 to this: its inverse must be a double.
+LEAST_EXPONENT = -1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def _size(expression: Expression, magnitude: Fraction) -> Fraction:
 
 
 def _power_of_two(magnitude: Fraction, bits: int) -> Fraction:
-    """2^(⌈log2 magnitude⌉ − bits), exactly."""
+    """2^(⌈log2 magnitude⌉ − bits), exactly; not below 2^LEAST_EXPONENT."""
     if magnitude == 0:
         return Fraction(1)
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
@@ -74,4 +76,4 @@ def _power_of_two(magnitude: Fraction, bits: int) -> Fraction:
         exponent += 1
     while Fraction(2) ** (exponent - 1) >= magnitude:
         exponent -= 1
-    return Fraction(2) ** (exponent - bits)
+    return Fraction(2) ** max(exponent - bits, LEAST_EXPONENT)

@@ -36,8 +36,6 @@ _NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Nullif: ("nullif", ("this", "expression")),
     exp.Greatest: ("greatest", ("this", "expressions*")),
     exp.Least: ("least", ("this", "expressions*")),
-    exp.Add: ("+", ("this", "expression")),
-    exp.Sub: ("-", ("this", "expression")),
     exp.Mul: ("*", ("this", "expression")),
     exp.Div: ("/", ("this", "expression")),
     exp.IntDiv: ("//", ("this", "expression")),
@@ -79,7 +77,8 @@ _NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Second: ("second", ("this",)),
 }
 #: Settings of a node that say how a dialect spells it, not what it means.
-_SPELLING = ("typed", "safe", "big_int", "date_part_boundary", "coalesce", "input_type_date", "zone_is_dialect_default")
+_SPELLING = ("typed", "safe", "big_int", "date_part_boundary", "coalesce", "input_type_date", "zone_is_dialect_default",
+             "ignore_nulls")  # fmt: skip
 _PART_NAMES = {"doy": "dayofyear", "dow": "dayofweek", "weekday": "dayofweek", "dayofmonth": "day"}
 #: Functions that sqlglot leaves unnamed and the allow-list has under the same name.
 _NAMED = {"prefix": "starts_with", "suffix": "ends_with", "instr": "strpos", "len": "length", "pow": "power"}
@@ -150,8 +149,8 @@ class Reader:
                 only(node, "this", "expression", "unit", *_SPELLING, code="E_FUNC")
                 unit = self._unit(node.args.get("unit"), node)
                 return self._call(f"date_diff {unit}", (node.expression, node.this), node)
-            case exp.Add() | exp.Sub() if self._is_calendar(node):
-                return self._calendar(node)
+            case exp.Add() | exp.Sub():
+                return self._additive(node)
             case _:
                 return self._listed(node)
 
@@ -282,32 +281,30 @@ class Reader:
             refuse("E_FUNC", "the unit must be a constant such as 'month' or 'day'", at)
         return unit
 
-    def _is_calendar(self, node: exp.Expr) -> bool:
-        """Whether + or − works on dates: an interval stands on a side, or the left side is a date."""
-        if isinstance(node.expression, exp.Interval) or isinstance(node.this, exp.Interval):
-            return True
-        return self.read(node.this).type.is_temporal
-
-    def _calendar(self, node: exp.Expr) -> Expression:
+    def _additive(self, node: exp.Add | exp.Sub) -> Expression:
+        """A sum or difference of numbers, or a date moved by an interval; each side is read once."""
+        only(node, "this", "expression", *_SPELLING)
         left, right = node.this, node.expression
         if isinstance(left, exp.Interval) and isinstance(node, exp.Add):
             left, right = right, left
         moment = self.read(left)
         if not moment.type.is_temporal:
-            refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
+            if isinstance(right, exp.Interval):
+                refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
+            return call("-" if isinstance(node, exp.Sub) else "+", [moment, self.read(right)], node)
         if isinstance(right, exp.Interval):
             unit, amount = self._span(right)
         else:
             other = self.read(right)
             if other.type.is_temporal and isinstance(node, exp.Sub):
                 return call("date_diff day", [other, moment], node)
-            if not isinstance(other, Literal) or not isinstance(other.value, int):
+            if not isinstance(other, Literal) or type(other.value) is not int:
                 refuse("E_TYPE", "only a constant number of days is added to a date", node)
             unit, amount = "day", other.value
         amount = -amount if isinstance(node, exp.Sub) else amount
         if isinstance(moment, Literal):
             return literal.shifted(moment, unit, amount, node)
-        return call(f"date_add {unit}", [moment, Literal(amount, SqlType("integer"))], node)
+        return call(f"date_add {unit}", [moment, Literal(amount, INTEGER)], node)
 
     def _span(self, node: exp.Interval) -> tuple[str, int]:
         words = f"{node.this.name if node.this else ''} {node.args['unit'].name if node.args.get('unit') else ''}"

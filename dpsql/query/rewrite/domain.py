@@ -27,6 +27,8 @@ def domain_select(core: Core) -> exp.Select:
         literals = [literal_node(result) for result in results if isinstance(result, Literal)]
         sources.append(_values(literals, engine_type(core.keys[place].type), f"l{place}"))
     sources += [base_table(table.table, table.alias) for table in domain.tables]
+    if not sources:  # keys that read no column: one combination
+        sources.append(_values([exp.true()], "boolean", "d"))
     constant = {place for place, _ in domain.literals}
     where: Places = places  # type: ignore[assignment]
     outputs = [
