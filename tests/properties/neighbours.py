@@ -1,0 +1,214 @@
+"""The exact cells of a plan on a database and on its neighbours, compared with what the plan claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+from worlds import World
+
+from dpsql.engines.duckdb import require_planned
+from dpsql.errors import ExecutionFailed
+from dpsql.plan import CorePlan, plan_cores
+from dpsql.privacy.mechanism import Gaussian
+from dpsql.query.bind import bind
+from dpsql.query.parse import parse
+from dpsql.query.relation import Distinct, Rows, Total, Units
+
+Rowset = list[tuple[Any, ...]]
+
+#: What is set aside for thresholds where the schema promises a delta.
+DELTA_SELECTION = Fraction(1, 2_000_000)
+
+
+@dataclass
+class Tally:
+    """How near the observed changes came to the claims, by kind of cell, and how much was tried."""
+
+    trials: int = 0
+    statements: int = 0
+    answered: int = 0
+    ratios: dict[str, float] = field(default_factory=dict)
+
+    def note(self, kind: str, ratio: float) -> None:
+        self.ratios[kind] = max(self.ratios.get(kind, 0.0), ratio)
+
+
+def planned(world: World, text: str) -> tuple[CorePlan, ...]:
+    """The statement's cores as the session would plan them, with no engine anywhere near."""
+    schema = world.schema
+    delta = DELTA_SELECTION if schema.privacy.delta else Fraction(0)
+    return plan_cores(bind(parse(text), schema), schema.privacy, schema.privacy.query_epsilon, delta)
+
+
+@contextmanager
+def without(connection: duckdb.DuckDBPyConnection, world: World, unit: str) -> Iterator[None]:
+    """The database without one unit, until the end of the block."""
+    connection.execute("BEGIN")
+    try:
+        for table in world.tables:
+            lost = [] if table.public else [
+                str(place) for place, row in enumerate(table.rows) if world.owner(table, row) == unit
+            ]  # fmt: skip
+            if lost:
+                connection.execute(f'DELETE FROM source.main."{table.name}" WHERE rowid IN ({", ".join(lost)})')
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[tuple[str, str]]:
+    """Every claim that does not hold on the world and its neighbours: the statement and what is wrong."""
+    tally = tally or Tally()
+    plans = {text: planned(world, text) for text in texts}
+    cores = [(text, core) for text, plan in plans.items() for core in plan]
+    found: list[tuple[str, str]] = []
+    with world.connect() as connection:
+        whole: list[Rowset | None] = []
+        for text, core in cores:
+            rows = _run(connection, core)
+            whole.append(rows)
+            problems = ["the engine failed on the whole database"] if rows is None else _malformed(core, rows)
+            problems += _unplanned(connection, core)
+            found += [(text, problem) for problem in problems]
+        lacking: list[list[Rowset | None]] = []
+        for unit in world.units:
+            with without(connection, world, unit):
+                lacking.append([_run(connection, core) for _, core in cores])
+    replaced = world.schema.privacy.neighbours == "replace"
+    for place, (text, core) in enumerate(cores):
+        rest = [rows[place] for rows in lacking]
+        pairs = [(whole[place], other) for other in rest]
+        if replaced:
+            pairs = [(one, other) for index, one in enumerate(rest) for other in rest[index + 1 :]]
+        for one, other in pairs:
+            tally.trials += 1
+            problems = compare(core, one, other, tally, replaced)
+            found += [(text, problem) for problem in problems]
+    return found
+
+
+def _run(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> Rowset | None:
+    try:
+        return connection.execute(core.sql).fetchall()
+    except duckdb.Error:
+        if connection.execute("SELECT 1").fetchone() is None:
+            raise
+        return None
+
+
+def _unplanned(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> list[str]:
+    try:
+        require_planned(connection.cursor(), core)
+    except ExecutionFailed:
+        return ["the engine's parser sees something that was not planned"]
+    return []
+
+
+def _malformed(core: CorePlan, rows: Rowset) -> list[str]:
+    width, problems = len(core.core.keys), []
+    for row in rows:
+        if not all(type(cell) is int for cell in row[width:]):
+            problems.append(f"a cell is no integer: {row}")
+    if len({_spelt(row[:width]) for row in rows}) < len(rows):
+        problems.append("a key stands twice")
+    return problems
+
+
+def compare(
+    core: CorePlan, one: Rowset | None, other: Rowset | None, tally: Tally, replaced: bool = False
+) -> list[str]:
+    """What is wrong between two neighbours' rows of a core."""
+    if one is None or other is None:
+        return [] if one is other else ["the engine failed on one of two neighbours"]
+    width = len(core.core.keys)
+    left = {_spelt(row[:width]): row[width:] for row in one}
+    right = {_spelt(row[:width]): row[width:] for row in other}
+    if core.selection is None and left.keys() != right.keys():
+        return ["public keys differ between neighbours"]
+    if not core.core.keys and (len(one), len(other)) != (1, 1):
+        return ["a statement without keys gives other than one row"]
+    count = len(core.cells) + (core.selection is not None)
+    nothing = (0,) * count
+    keys = left.keys() | right.keys()
+    changes = [[left.get(key, nothing)[place] - right.get(key, nothing)[place] for key in keys]
+               for place in range(count)]  # fmt: skip
+    problems = []
+    for cell, change in zip(core.cells, changes, strict=False):
+        observed, claimed = _distance(cell.mechanism, change)
+        kind = _kind(cell.contribution.cell, isinstance(cell.mechanism, Gaussian))
+        tally.note(kind, observed / claimed)
+        if observed > claimed:
+            problems.append(f"{kind}: a unit moves the cell by {observed}, claimed is {claimed}")
+    if core.selection is not None:
+        problems += _selection(core, left, right, changes[-1], tally, replaced)
+    return problems
+
+
+def _selection(core: CorePlan, left: dict[str, Any], right: dict[str, Any], change: list[int], tally: Tally,
+               replaced: bool) -> list[str]:  # fmt: skip
+    assert core.selection is not None
+    observed, claimed = _distance(core.selection.noise, change)
+    tally.note("threshold", observed / claimed)
+    problems = []
+    if observed > claimed or sum(each != 0 for each in change) > core.selection.groups:
+        problems.append(f"a unit stands in {observed} groups, claimed is {claimed}")
+    if any(abs(each) > 1 for each in change):
+        problems.append("a unit counts more than once in a group")
+    for one, other in ((left, right), (right, left)):
+        lonely = [one[key][-1] for key in one.keys() - other.keys()]
+        if any(units != 1 for units in lonely):
+            problems.append(f"a group that only one database has holds {max(lonely)} units")
+        if any(cells[-1] < 1 for cells in one.values()):
+            problems.append("a group without units is a candidate")
+    return problems
+
+
+def _distance(mechanism: Any, change: list[int]) -> tuple[int, int]:
+    """How far the vectors are apart in the mechanism's own norm, and how far it claims they may be."""
+    if isinstance(mechanism, Gaussian):
+        return sum(each * each for each in change), mechanism.l2_squared
+    return sum(abs(each) for each in change), mechanism.l1
+
+
+def _kind(cell: Rows | Total | Units | Distinct, gaussian: bool) -> str:
+    names = {Rows: "count", Total: "sum", Units: "units", Distinct: "distinct"}
+    return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
+
+
+def _spelt(key: tuple[Any, ...]) -> str:
+    """A key so that NaN equals itself and 0.0 does not equal −0.0."""
+    return repr(key)
+
+
+def shrunk(world: World, text: str, broken: Callable[[World], bool]) -> World:
+    """A smaller world on which the statement still breaks its claim: units go first, then single rows."""
+    for unit in world.units:
+        smaller = world.without(unit)
+        if broken(smaller):
+            world = smaller
+    for table in world.tables:
+        if table.public:
+            continue
+        for place in reversed(range(len(table.rows))):
+            smaller = world.without_row(table.name, place)
+            if broken(smaller):
+                world = smaller
+    return world
+
+
+def report(world: World, text: str, problem: str) -> str:
+    """Everything needed to see the fault again."""
+
+    def broken(smaller: World) -> bool:
+        return bool(faults(smaller, [text]))
+
+    small = shrunk(world, text, broken)
+    claims = [(core.sql, core.cells, core.selection) for core in planned(small, text)]
+    return "\n".join([f"seed {world.seed}: {problem}", text, json.dumps(small.document, default=str), small.script(),
+                      *map(str, claims)])  # fmt: skip
