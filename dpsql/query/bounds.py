@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.query import literal
-from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, columns, parts
+from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, columns
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.schema import Bound
@@ -106,8 +106,3 @@ def unbounded_columns(expression: Expression) -> list[Column]:
 def is_bounded(expression: Expression) -> bool:
     """Whether the expression's numbers lie in a finite interval."""
     return bounds(expression).is_finite
-
-
-def depth(expression: Expression) -> int:
-    """How deeply the expression is nested."""
-    return 1 + max((depth(part) for part in parts(expression)), default=0)

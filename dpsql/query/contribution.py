@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import Literal as OneOf
 from typing import assert_never
 
@@ -29,8 +30,9 @@ class Contribution:
     """One cell's bound on a unit: over all its groups, in steps of ``step``.
 
     ``limit`` is the largest L1 norm, or the square of the largest L2 norm, before the finer step: what the clipping
-    compares with. ``fine`` is by how many steps one unclipped unit of the cell counts. ``pairs`` is how many distinct
-    values a unit may bring, for counts of distinct values.
+    compares with. A unit of at most ``rows`` rows stays within it, whatever they hold. ``fine`` is by how many steps
+    one unclipped unit of the cell counts. ``pairs`` is how many distinct values a unit may bring, for counts of
+    distinct values.
     """
 
     cell: Cell
@@ -38,6 +40,7 @@ class Contribution:
     limit: int
     fine: int
     step: Fraction
+    rows: int = 0
     pairs: int | None = None
 
 
@@ -58,7 +61,7 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             return _made(cell, None, 1, _known(groups, declared.rows), "l1")
         case Distinct(argument=argument):
             pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
-            return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs)
+            return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)
         case _:
             assert_never(cell)
 
@@ -75,7 +78,8 @@ def _made(cell: Cell, grid: Quantum | None, largest: int, rows: int, norm: Norm)
         refuse("E_LIMITS", "the limits of the joined tables multiply to more than can be measured; aggregate one of "
                "them per unit first")  # fmt: skip
     fine = 2 ** max(0, FINE_BITS + 1 - largest.bit_length())
-    return Contribution(cell, grid, limit, fine, (Fraction(1) if grid is None else grid.size) / fine)
+    size = Fraction(1) if grid is None else grid.size
+    return Contribution(cell, grid, limit, fine, size / fine, rows if norm == "l1" else isqrt(rows))
 
 
 def _row_limit(rows: int | None, groups: int | None, per_group: int | None, norm: Norm) -> int:

@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.query.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
-from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
+from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMP
+from dpsql.query.interval import EVERYTHING, Interval
 from dpsql.schema import SqlType
 
 Node: TypeAlias = exp.Expr
@@ -144,11 +144,7 @@ def _round_interval(argument: Interval, digits: Interval | None = None) -> Inter
     return argument.monotone(lambda x: round(x, places))
 
 
-def _least(*intervals: Interval) -> Interval:
-    return _union(*intervals)
-
-
-def _length_interval(_: Interval) -> Interval:
+def _length_interval(*_: Interval) -> Interval:
     return Interval(Fraction(0), None)
 
 
@@ -320,8 +316,3 @@ FUNCTIONS: dict[str, Function] = {
     **{f"date_diff {unit}": _difference(unit) for unit in _PER_DAY},
     **{f"date_add {unit}": _shift(unit) for unit in SHIFTS},
 }
-
-#: Intervals of conditions, wherever one is summed or averaged.
-TRUTH = UNIT_INTERVAL
-#: The type of a truncated or shifted date where the engine would answer with a timestamp.
-KEEPS_DATE = DATE

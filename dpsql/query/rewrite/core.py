@@ -1,23 +1,31 @@
-"""Core → engine SQL: rows, contributions per unit and key, clipping, totals per key.
+"""Core → engine SQL: rows, clipping of the few units that need it, totals per key.
 
 The statement that is emitted reads from top to bottom:
 
 ``rows``            unit, keys, and each cell's value of the row as an integer
-``contributions``   the sum of each cell's values per unit and key
+``contributions``   where units are counted: the sum of each cell's values per unit and key
 ``kept``            where keys are thresholded: at most so many keys per unit, in an order by keyed hash
-``heavy``           the few units whose norm is above a limit, and by how much to scale them down
-``totals``          per key, the sum over units; for thresholded keys also the number of units
+``sums_many``       the units with more rows than always stay within every limit
+``sums_suspects``   of these, the units whose values' sizes add to more than a norm may be
+``sums_own``        their sums per unit and key
+``sums_heavy``      of these, the units whose norm is above a limit, and by how much to scale them down
+``sums_excess``     per key, what scaling down takes away
+``totals``          per key, the sum over all units; for thresholded keys also the number of units
+
+The cells of counts of units are clipped in the same steps, as ``units_…``. What is released is total less excess.
+Proved in ``docs/proofs/contribution.md``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 import sqlglot
 from sqlglot import exp
 
 from dpsql.query.contribution import MOST_NORM, Contribution, Norm
-from dpsql.query.relation import Core, Distinct, Rows, Total, Units
+from dpsql.query.relation import Core, Distinct, Rows, Total, Units, tables_of
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.quantise import quantised
@@ -67,13 +75,14 @@ class _Emission:
         return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, Distinct)]
 
     def tree(self) -> exp.Select:
-        steps: dict[str, exp.Query] = {"rows": self._rows(), "contributions": self._contributions()}
+        steps: dict[str, exp.Query] = {"rows": self._rows()}
+        if self._base != "rows":
+            steps["contributions"] = self._contributions()
         if self.groups is not None:
             steps |= {"crowded": self._crowded(self.groups), "kept": self._kept(self.groups)}
-        families = self._families()
-        for family, members in families.items():
-            steps[family] = self._heavy(members)
-        steps["totals"] = self._totals(families)
+        for family, members in self._families().items():
+            steps |= self._clipping(family, members)
+        steps["totals"] = self._totals()
         for name, each in self.distinct:
             steps[f"pairs_{name}"] = self._pairs(name, each)
             steps[f"distinct_{name}"] = self._distinct(name)
@@ -81,18 +90,25 @@ class _Emission:
             steps["domain"] = domain_select(self.core)
         final = self._final()
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
+        ctes[0].set("materialized", len(tables_of(self.core.relation)) > 1)  # one table is cheaper to scan again
         final.set("with_", exp.With(expressions=ctes))
         return final
 
     @property
     def _base(self) -> str:
-        return "contributions" if self.groups is None else "kept"
+        """What is summed: rows, or what each unit adds to each key where units are counted."""
+        if self.groups is not None:
+            return "kept"
+        return "contributions" if any(isinstance(each.cell, Units) for each in self.contributions) else "rows"
 
     def _families(self) -> dict[str, list[tuple[str, Contribution]]]:
-        """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart."""
-        rows = [pair for pair in self.summed if not isinstance(pair[1].cell, Units)]
-        units = [pair for pair in self.summed if isinstance(pair[1].cell, Units)]
-        return {name: members for name, members in (("heavy", rows), ("spread", units)) if members}
+        """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
+
+        A count of units without keys needs no clipping: a unit adds at most 1 to it.
+        """
+        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, Units)]
+        units = [pair for pair in self.summed if isinstance(pair[1].cell, Units) and self.keys]
+        return {name: members for name, members in (("sums", sums), ("units", units)) if members}
 
     def _rows(self) -> exp.Select:
         source, joins, conditions = from_clause(self.core.relation)
@@ -106,10 +122,9 @@ class _Emission:
         names = ["u", *self.keys]
         outputs: list[exp.Expr] = [node.column("rows", name) for name in names]
         for name, each in self.summed:
-            value: exp.Expr = node.column("rows", name)
+            value = node.column("rows", name)
             total = exp.Max(this=value) if isinstance(each.cell, Units) else exp.Sum(this=value)
-            wide = node.cast(exp.Coalesce(this=total, expressions=[node.integer(0)]), "hugeint")
-            outputs.append(node.aliased(_squarable(wide) if isinstance(each.cell, Total) else wide, name))
+            outputs.append(node.aliased(_squarable(exp.Coalesce(this=total, expressions=[node.integer(0)])), name))
         return node.select(outputs, node.table("rows"), group=[node.column("rows", name) for name in names])
 
     def _crowded(self, groups: int) -> exp.Select:
@@ -137,15 +152,59 @@ class _Emission:
         cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"), where=first)
         return exp.Union(this=free, expression=cut, distinct=False)
 
-    def _heavy(self, members: list[tuple[str, Contribution]]) -> exp.Select:
-        """The units above a limit, with their common factor: the smallest limit-to-norm ratio, rounded down."""
+    def _clipping(self, family: str, members: list[tuple[str, Contribution]]) -> dict[str, exp.Query]:
+        steps: dict[str, exp.Query] = {}
+        source, joins = node.table(self._base), []
+        if self._base == "rows":
+            steps[f"{family}_many"] = self._many(min(each.rows for _, each in members))
+            joins = [node.join(node.table(f"{family}_many"), _equal("rows", f"{family}_many", "u"))]
+        steps[f"{family}_suspects"] = self._suspects(source, joins, members)
+        steps[f"{family}_own"] = self._own(f"{family}_suspects", members)
+        steps[f"{family}_heavy"] = self._heavy(f"{family}_own", members)
+        steps[f"{family}_excess"] = self._excess(family, members)
+        return steps
+
+    def _many(self, rows: int) -> exp.Select:
+        """The units with more rows than ``rows``; the others are within every limit, whatever their rows hold."""
+        unit = node.column("rows", "u")
+        more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(rows))
+        return node.select([unit], node.table("rows"), group=[unit.copy()], having=more)
+
+    def _suspects(self, source: exp.Expr, joins: list[exp.Join], members: list[tuple[str, Contribution]]) -> exp.Select:
+        """The units whose values' sizes add to more than a limit: no norm over groups is larger than that sum."""
         unit = node.column(self._base, "u")
+        above: exp.Expr | None = None
+        for name, each in members:
+            value: exp.Expr = node.column(self._base, name)
+            size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total) else value)
+            most = each.limit if self.norm == "l1" or isinstance(each.cell, Units) else isqrt(each.limit)
+            over = node.compare(exp.GT, size, node.integer(most))
+            above = over if above is None else exp.Or(this=above, expression=over)
+        return node.select([unit], source, joins, group=[unit.copy()], having=above)
+
+    def _own(self, suspects: str, members: list[tuple[str, Contribution]]) -> exp.Select:
+        """The contributions of suspects per key: ``r…`` as they are in the totals, ``v…`` as they are clipped."""
+        names = ["u", *self.keys]
+        outputs: list[exp.Expr] = [node.column(self._base, name) for name in names]
+        for name, _ in members:
+            value: exp.Expr = node.column(self._base, name)
+            if self._base == "rows":
+                value = exp.Coalesce(this=exp.Sum(this=value), expressions=[node.integer(0)])
+            clamped = _squarable(value.copy()) if self._base == "rows" else value.copy()
+            outputs += [node.aliased(value, f"r{name[1:]}"), node.aliased(clamped, name)]
+        groups = [node.column(self._base, name) for name in names] if self._base == "rows" else None
+        joins = [node.join(node.table(suspects), _equal(self._base, suspects, "u"))]
+        return node.select(outputs, node.table(self._base), joins, group=groups)
+
+    def _heavy(self, own: str, members: list[tuple[str, Contribution]]) -> exp.Select:
+        """The units above a limit, with their common factor: the smallest limit-to-norm ratio, rounded down."""
+        unit = node.column(own, "u")
         outputs: list[exp.Expr] = [node.aliased(unit, "u")]
         for name, _ in members:
-            value = node.column(self._base, name)
+            value = node.cast(node.column(own, name), "hugeint")
             size = node.function("ABS", value) if self.norm == "l1" else node.times(value, value.copy())
             outputs.append(node.aliased(exp.Sum(this=size), name))
-        norms = node.select(outputs, node.table(self._base), group=[unit.copy()])
+        norms = node.select(outputs, node.table(own), group=[unit.copy()])
         above: exp.Expr | None = None
         for name, each in members:
             over = node.compare(exp.GT, node.column("norms", name), node.cast(node.integer(each.limit), "hugeint"))
@@ -154,6 +213,19 @@ class _Emission:
         smallest = factors[0] if len(factors) == 1 else node.function("LEAST", *factors)
         return node.select([node.column("norms", "u"), node.aliased(smallest, "factor")],
                            node.subquery(norms, "norms"), where=above)  # fmt: skip
+
+    def _excess(self, family: str, members: list[tuple[str, Contribution]]) -> exp.Select:
+        """Per key, what heavy units have in the totals above value·factor, in the cells' finer steps."""
+        own, heavy = f"{family}_own", f"{family}_heavy"
+        groups = [node.column(own, name) for name in self.keys]
+        outputs: list[exp.Expr] = [group.copy() for group in groups]
+        for name, each in members:
+            scaled = exp.IntDiv(this=node.times(node.column(own, name), node.column(heavy, "factor")),
+                                expression=node.integer(2**FACTOR_BITS // each.fine))  # fmt: skip
+            whole = node.times(node.cast(node.column(own, f"r{name[1:]}"), "hugeint"), node.integer(each.fine))
+            outputs.append(node.aliased(exp.Sum(this=exp.Sub(this=whole, expression=node.paren(scaled))), name))
+        return node.select(outputs, node.table(own), [node.join(node.table(heavy), _equal(own, heavy, "u"))],
+                           group=groups)  # fmt: skip
 
     def _factor(self, norm: exp.Expr, limit: int) -> exp.Expr:
         """limit / norm in 2^20ths, rounded down; 2^20 where the norm is within the limit."""
@@ -172,25 +244,16 @@ class _Emission:
                               default=node.cast(node.integer(0), "hugeint"))  # fmt: skip
         return node.case((within, whole), default=ratio)
 
-    def _totals(self, families: dict[str, list[tuple[str, Contribution]]]) -> exp.Select:
+    def _totals(self) -> exp.Select:
+        """Per key, the sum over all units before clipping, in the cells' finer steps."""
         groups = [node.column(self._base, name) for name in self.keys]
         outputs: list[exp.Expr] = [group.copy() for group in groups]
-        joins = [node.join(node.table(family), _equal(self._base, family, "u"), "LEFT") for family in families]
-        for family, members in families.items():
-            for name, each in members:
-                outputs.append(node.aliased(self._clipped_sum(family, name, each), name))
-        if self.groups is not None or not families:
+        for name, each in self.summed:
+            total: exp.Expr = exp.Sum(this=node.column(self._base, name))
+            outputs.append(node.aliased(total if each.fine == 1 else node.times(total, node.integer(each.fine)), name))
+        if self.groups is not None or not self.summed:
             outputs.append(node.aliased(exp.Count(this=exp.Star()), "units"))
-        return node.select(outputs, node.table(self._base), joins, group=groups)
-
-    def _clipped_sum(self, family: str, name: str, each: Contribution) -> exp.Expr:
-        """The sum over units of value·factor, in the cell's finer steps; light units count in full."""
-        value = node.column(self._base, name)
-        factor = node.column(family, "factor")
-        scaled = exp.IntDiv(this=node.times(value, factor), expression=node.integer(2**FACTOR_BITS // each.fine))
-        light = exp.Is(this=factor.copy(), expression=exp.null())
-        full = value.copy() if each.fine == 1 else node.times(value.copy(), node.integer(each.fine))
-        return exp.Sum(this=node.case((light, full), default=node.paren(scaled)))
+        return node.select(outputs, node.table(self._base), group=groups)
 
     def _pairs(self, name: str, each: Contribution) -> exp.Select:
         """The distinct values that each unit brings, at most so many, in an order by keyed hash."""
@@ -219,35 +282,35 @@ class _Emission:
                            group=groups)  # fmt: skip
 
     def _final(self) -> exp.Select:
-        """Keys of the domain with their totals, 0 where there are none; or the keys that the data hold."""
+        """Keys of the domain with total less excess, 0 where there are none; or the keys that the data hold."""
         base = "totals" if self.core.domain is None else "domain"
         outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
+        clipped = {name: f"{family}_excess" for family, members in self._families().items() for name, _ in members}
         sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
-        for place in range(len(self.contributions)):
-            name = f"v{place}"
-            value = exp.Coalesce(this=node.column(sources[name], name), expressions=[node.integer(0)])
+        for name in (f"v{place}" for place in range(len(self.contributions))):
+            value: exp.Expr = exp.Coalesce(this=node.column(sources[name], name), expressions=[node.integer(0)])
+            if name in clipped:
+                excess = exp.Coalesce(this=node.column(clipped[name], name), expressions=[node.integer(0)])
+                value = exp.Sub(this=value, expression=excess)
             outputs.append(node.aliased(node.cast(value, "hugeint"), name))
         if self.groups is not None:
             outputs.append(node.column("totals", "units"))
-        used = ([] if base == "totals" else ["totals"] if self.summed else []) + [
-            f"distinct_{name}" for name, _ in self.distinct
-        ]
         joins = []
-        for source in used:
-            on = node.conjoined([node.same(node.column(base, name), node.column(source, name)) for name in self.keys])
-            joins.append(node.join(node.table(source), exp.true() if on is None else on, "LEFT"))
+        for source in dict.fromkeys([*sources.values(), *clipped.values()]):
+            if source != base:
+                equal = [node.same(node.column(base, name), node.column(source, name)) for name in self.keys]
+                joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
         return node.select(outputs, node.table(base), joins)
 
 
 def _squarable(value: exp.Expr) -> exp.Expr:
     """The value within ±2^52, far above every limit, so that no sum of squares leaves 128 bits."""
-    most = node.cast(node.integer(MOST_NORM), "hugeint")
-    least = node.cast(node.integer(-MOST_NORM), "hugeint")
-    return node.case(
-        (node.compare(exp.GT, value, most), most.copy()),
-        (node.compare(exp.LT, value.copy(), least), least.copy()),
+    bounded = node.case(
+        (node.compare(exp.GT, value, node.integer(MOST_NORM)), node.integer(MOST_NORM)),
+        (node.compare(exp.LT, value.copy(), node.integer(-MOST_NORM)), node.integer(-MOST_NORM)),
         default=value.copy(),
     )
+    return node.cast(bounded, "bigint")
 
 
 def _row_value(each: Contribution) -> exp.Expr:

@@ -21,6 +21,11 @@ _ENGINE_TYPES = {
     "boolean": "boolean", "integer": "bigint", "double": "double", "text": "varchar", "date": "date",
     "timestamp": "timestamp",
 }  # fmt: skip
+#: The first and the last moment that a client has a value for.
+_ENDS: dict[str, tuple[date, date]] = {
+    "date": (date.min, date.max),
+    "timestamp": (datetime.min, datetime.max),
+}
 _CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
 _CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
 
@@ -145,8 +150,17 @@ def _alike(expressions: tuple[Expression, ...], places: Places | None) -> list[e
 
 
 def key(expression: Expression, places: Places | None = None) -> exp.Expr:
-    """A group key in its declared type, equal keys in one spelling (−0.0 is written 0.0)."""
+    """A group key in its declared type, equal keys in one spelling (−0.0 is written 0.0).
+
+    Dates outside the years 1 to 9999, the infinite ones among them, are NULL: a client has no value for them.
+    """
     emitted = native(expression, places)
+    if expression.type.is_temporal:
+        first, last = (literal_node(Literal(end, expression.type)) for end in _ENDS[expression.type.kind])
+        inside = exp.And(
+            this=node.compare(exp.GTE, emitted, first), expression=node.compare(exp.LTE, emitted.copy(), last)
+        )
+        return node.case((inside, emitted.copy()), default=None)
     if expression.type.kind == "double":
         return node.plus(double(expression, places), number(0.0))
     if expression.type.is_numeric:
