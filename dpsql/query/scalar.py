@@ -8,80 +8,16 @@ from typing import NoReturn, TypeAlias
 from sqlglot import exp
 
 from dpsql.query import literal
+from dpsql.query.call import alike, call, castable
 from dpsql.query.expression import BOOLEAN, INTEGER, Call, Case, Cast, Expression, Literal
 from dpsql.query.functions import FUNCTIONS, PARTS, SHIFTS, common_type
+from dpsql.query.listed import NAMED, NODES, PART_NAMES, SPELLING
 from dpsql.query.refusal import only, refuse
 from dpsql.schema import SqlType
 
 #: Finds the column that a name stands for, or gives the value of a node that the caller has already understood.
 Resolve: TypeAlias = Callable[[exp.Column], Expression]
 Known: TypeAlias = Callable[[exp.Expr], Expression | None]
-
-#: Nodes whose arguments are read by name, in this order; ``*`` marks a list.
-_NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
-    exp.EQ: ("=", ("this", "expression")),
-    exp.NEQ: ("<>", ("this", "expression")),
-    exp.LT: ("<", ("this", "expression")),
-    exp.LTE: ("<=", ("this", "expression")),
-    exp.GT: (">", ("this", "expression")),
-    exp.GTE: (">=", ("this", "expression")),
-    exp.NullSafeEQ: ("is not distinct from", ("this", "expression")),
-    exp.NullSafeNEQ: ("is distinct from", ("this", "expression")),
-    exp.And: ("and", ("this", "expression")),
-    exp.Or: ("or", ("this", "expression")),
-    exp.Not: ("not", ("this",)),
-    exp.Like: ("like", ("this", "expression")),
-    exp.ILike: ("ilike", ("this", "expression")),
-    exp.Coalesce: ("coalesce", ("this", "expressions*")),
-    exp.Nullif: ("nullif", ("this", "expression")),
-    exp.Greatest: ("greatest", ("this", "expressions*")),
-    exp.Least: ("least", ("this", "expressions*")),
-    exp.Mul: ("*", ("this", "expression")),
-    exp.Div: ("/", ("this", "expression")),
-    exp.IntDiv: ("//", ("this", "expression")),
-    exp.Mod: ("%", ("this", "expression")),
-    exp.Neg: ("negate", ("this",)),
-    exp.Abs: ("abs", ("this",)),
-    exp.Sign: ("sign", ("this",)),
-    exp.Floor: ("floor", ("this",)),
-    exp.Ceil: ("ceil", ("this",)),
-    exp.Trunc: ("trunc", ("this",)),
-    exp.Round: ("round", ("this", "decimals")),
-    exp.Sqrt: ("sqrt", ("this",)),
-    exp.Ln: ("ln", ("this",)),
-    exp.Exp: ("exp", ("this",)),
-    exp.Pow: ("power", ("this", "expression")),
-    exp.Lower: ("lower", ("this",)),
-    exp.Upper: ("upper", ("this",)),
-    exp.Length: ("length", ("this",)),
-    exp.DPipe: ("||", ("this", "expression")),
-    exp.Replace: ("replace", ("this", "expression", "replacement")),
-    exp.StartsWith: ("starts_with", ("this", "expression")),
-    exp.EndsWith: ("ends_with", ("this", "expression")),
-    exp.Contains: ("contains", ("this", "expression")),
-    exp.StrPosition: ("strpos", ("this", "substr")),
-    exp.Substring: ("substring", ("this", "start", "length")),
-    exp.Left: ("left", ("this", "expression")),
-    exp.Right: ("right", ("this", "expression")),
-    exp.Year: ("year", ("this",)),
-    exp.Quarter: ("quarter", ("this",)),
-    exp.Month: ("month", ("this",)),
-    exp.Week: ("week", ("this",)),
-    exp.Day: ("day", ("this",)),
-    exp.DayOfMonth: ("day", ("this",)),
-    exp.DayOfYear: ("dayofyear", ("this",)),
-    exp.DayOfWeek: ("dayofweek", ("this",)),
-    exp.DayOfWeekIso: ("isodow", ("this",)),
-    exp.Hour: ("hour", ("this",)),
-    exp.Minute: ("minute", ("this",)),
-    exp.Second: ("second", ("this",)),
-}
-#: Settings of a node that say how a dialect spells it, not what it means.
-_SPELLING = ("typed", "safe", "big_int", "date_part_boundary", "coalesce", "input_type_date", "zone_is_dialect_default",
-             "ignore_nulls")  # fmt: skip
-_PART_NAMES = {"doy": "dayofyear", "dow": "dayofweek", "weekday": "dayofweek", "dayofmonth": "day"}
-#: Functions that sqlglot leaves unnamed and the allow-list has under the same name.
-_NAMED = {"prefix": "starts_with", "suffix": "ends_with", "instr": "strpos", "len": "length", "pow": "power"}
 
 
 class Reader:
@@ -143,10 +79,10 @@ class Reader:
                 only(node, "this", "expression", code="E_FUNC")
                 return self._call(self._part(node.this), (node.expression,), node)
             case exp.TimestampTrunc() | exp.DateTrunc():
-                only(node, "this", "unit", *_SPELLING, code="E_FUNC")
+                only(node, "this", "unit", *SPELLING, code="E_FUNC")
                 return self._call(f"date_trunc {self._unit(node.args.get('unit'), node)}", (node.this,), node)
             case exp.DateDiff() | exp.TimestampDiff():
-                only(node, "this", "expression", "unit", *_SPELLING, code="E_FUNC")
+                only(node, "this", "expression", "unit", *SPELLING, code="E_FUNC")
                 unit = self._unit(node.args.get("unit"), node)
                 return self._call(f"date_diff {unit}", (node.expression, node.this), node)
             case exp.Add() | exp.Sub():
@@ -155,15 +91,15 @@ class Reader:
                 return self._listed(node)
 
     def _listed(self, node: exp.Expr) -> Expression:
-        entry = _NODES.get(type(node))
+        entry = NODES.get(type(node))
         if entry is None and isinstance(node, exp.Anonymous):
-            name = _NAMED.get(node.name.lower(), node.name.lower())
+            name = NAMED.get(node.name.lower(), node.name.lower())
             if name in FUNCTIONS and name.isidentifier():
                 return self._call(name, node.expressions, node)
         if entry is None:
             _refuse_unlisted(node)
         function, names = entry
-        only(node, *(name.rstrip("*") for name in names), *_SPELLING, code="E_FUNC")
+        only(node, *(name.rstrip("*") for name in names), *SPELLING, code="E_FUNC")
         arguments: list[exp.Expr] = []
         for name in names:
             if name.endswith("*"):
@@ -190,7 +126,7 @@ class Reader:
         argument = self.read(node.this)
         if isinstance(argument, Literal):
             return literal.as_type(argument, target, node)
-        if not _castable(argument.type, target):
+        if not castable(argument.type, target):
             refuse("E_TYPE", f"{argument.type} has no form as {target}", node)
         return argument if argument.type == target else Cast(argument, target)
 
@@ -206,7 +142,7 @@ class Reader:
             branches.append((condition, self.read(branch.args["true"])))
         default = node.args.get("default")
         results = [value for _, value in branches] + ([] if default is None else [self.read(default)])
-        results = _alike(results, node)
+        results = alike(results, node)
         sql_type = common_type(*(value.type for value in results))
         conditions = [condition for condition, _ in branches]
         return Case(
@@ -238,7 +174,7 @@ class Reader:
 
     def _concatenation(self, node: exp.Concat) -> Expression:
         """CONCAT reads NULL as an empty string, which || does not."""
-        only(node, "expressions", *_SPELLING, code="E_FUNC")
+        only(node, "expressions", *SPELLING, code="E_FUNC")
         pieces: list[Expression] = [
             Call("coalesce", (self.read(piece), Literal("", SqlType("text"))), SqlType("text"))
             for piece in node.expressions
@@ -270,7 +206,7 @@ class Reader:
 
     def _part(self, node: exp.Expr) -> str:
         name = node.name.lower()
-        name = _PART_NAMES.get(name, name)
+        name = PART_NAMES.get(name, name)
         if name not in PARTS:
             refuse("E_FUNC", f"EXTRACT knows {', '.join(PARTS)}", node)
         return name
@@ -283,7 +219,7 @@ class Reader:
 
     def _additive(self, node: exp.Add | exp.Sub) -> Expression:
         """A sum or difference of numbers, or a date moved by an interval; each side is read once."""
-        only(node, "this", "expression", *_SPELLING)
+        only(node, "this", "expression", *SPELLING)
         left, right = node.this, node.expression
         if isinstance(left, exp.Interval) and isinstance(node, exp.Add):
             left, right = right, left
@@ -326,69 +262,6 @@ def _affirmed(node: exp.Expr) -> exp.Expr:
     plain = node.copy()
     plain.set("negate", None)
     return plain
-
-
-def call(function: str, arguments: list[Expression], node: exp.Expr) -> Expression:
-    """The function applied to typed arguments; refused where a type does not fit."""
-    entry = FUNCTIONS[function]
-    kinds = list(entry.parameters)
-    if kinds[-1].endswith("*"):
-        kinds[-1:] = [kinds[-1][:-1]] * (len(arguments) - len(kinds) + 1)
-    if not len(kinds) - entry.optional <= len(arguments) <= len(kinds):
-        refuse("E_FUNC", f"{function.upper()} takes {len(kinds)} arguments", node)
-    if set(kinds) == {"any"} and len(arguments) > 1:
-        arguments = _alike(arguments, node)
-    for kind, argument in zip(kinds, arguments, strict=False):
-        _check_kind(function, kind, argument, node)
-    return literal.folded(Call(function, tuple(arguments), entry.result(*(argument.type for argument in arguments))))
-
-
-def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) -> None:
-    if argument == literal.NULL and kind != "constant":
-        return
-    fits = {
-        "number": argument.type.is_numeric,
-        "text": argument.type.kind == "text",
-        "temporal": argument.type.is_temporal,
-        "boolean": argument.type == BOOLEAN,
-        "any": True,
-        "constant": isinstance(argument, Literal) and type(argument.value) is int and abs(argument.value) <= 1_000_000,
-    }[kind]
-    if not fits:
-        said = "a constant integer" if kind == "constant" else f"a {kind} value"
-        refuse("E_TYPE", f"{function.upper()} needs {said}, and this is {argument.type}", node)
-
-
-def _family(sql_type: SqlType) -> str:
-    return "number" if sql_type.is_numeric else "moment" if sql_type.is_temporal else sql_type.kind
-
-
-def _alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
-    """The arguments in one family of types: string constants become dates beside dates, NULL becomes anything.
-
-    Nothing else is converted: an implicit conversion of a column fails or not by what the column holds.
-    """
-    typed = [argument for argument in arguments if argument != literal.NULL]
-    leaders = [argument for argument in typed if not (isinstance(argument, Literal) and argument.type.kind == "text")]
-    lead = (leaders or typed or arguments)[0].type
-    result: list[Expression] = []
-    for argument in arguments:
-        if argument == literal.NULL:
-            argument = Literal(None, lead)
-        elif isinstance(argument, Literal) and lead.is_temporal and argument.type.kind in ("text", "date"):
-            argument = literal.as_type(argument, lead, node) if argument.type != lead else argument
-        if _family(argument.type) != _family(lead):
-            refuse("E_TYPE", f"{lead} and {argument.type} do not compare; CAST one of them", node)
-        result.append(argument)
-    return result
-
-
-def _castable(source: SqlType, target: SqlType) -> bool:
-    if target.kind == "text" or source.kind == target.kind or source.kind == "text":
-        return True
-    if source.is_temporal or target.is_temporal:
-        return source.is_temporal and target.is_temporal
-    return True
 
 
 def _refuse_unlisted(node: exp.Expr) -> NoReturn:

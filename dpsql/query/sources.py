@@ -8,10 +8,11 @@ from typing import Literal as OneOf
 
 from sqlglot import exp
 
+from dpsql.query.call import call
 from dpsql.query.expression import UNIT, Call, Column, Expression, conjunction, conjuncts
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Filter, Hop, Join, Leaf, Limits, Relation, Scan, unit_of
-from dpsql.query.scalar import Reader, call
+from dpsql.query.scalar import Reader
 from dpsql.query.scope import Scope, Visible
 from dpsql.query.stability import sources as sources_of
 from dpsql.schema import Schema, fold
