@@ -286,14 +286,16 @@ class Writer:
                 options += [f"{column.text} LIKE {self._random.choice([*alike, one])}", f"LENGTH({column.text}) > 1",
                             f"UPPER({column.text}) = 'A'", f"SUBSTRING({column.text}, 1, 2) <> ''",
                             f"CONTAINS({column.text}, 'x')", f"TRY_CAST({column.text} AS DOUBLE) > 0",
-                            f"TRY_CAST({column.text} AS DATE) IS NULL", f"CAST({column.text} AS INTEGER) = 1"]  # fmt: skip
+                            f"TRY_CAST({column.text} AS DATE) IS NULL",
+                            f"CAST({column.text} AS INTEGER) = 1"]  # fmt: skip
             case "date" | "timestamp":
                 options += [f"EXTRACT({self._pick(*PARTS)} FROM {column.text}) > 2",
                             f"DATE_DIFF('day', {column.text}, DATE '2020-07-01') < 50",
                             f"{column.text} + INTERVAL '1' MONTH > DATE '2020-07-01'",
                             f"DATE_TRUNC('year', {column.text}) = DATE '2020-01-01'"]  # fmt: skip
             case _:
-                options += [f"{column.text} * 2 > {one}", f"{column.text} % 3 = 1", f"CAST({column.text} AS TEXT) = '1'",
+                options += [f"{column.text} * 2 > {one}", f"{column.text} % 3 = 1",
+                            f"CAST({column.text} AS TEXT) = '1'",
                             f"{column.text} / {column.text} = 1", f"EXP({column.text}) > 2"]  # fmt: skip
         return self._random.choice(options)
 

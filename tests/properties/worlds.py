@@ -62,7 +62,7 @@ KINDS: dict[str, Kind] = {
     "ledger": Kind(("DECIMAL(38,6)",), {"type": "decimal(38,6)", "bounds": [Decimal("-1000.5"), Decimal("1000.5")]},
                    ("0.000001", "-1000.5", "12.25"), ("99999999999999999999999999999999.999999", "-1000.500001")),
     "share": Kind(("DOUBLE", "FLOAT"), {"type": "double", "bounds": [0, 1]}, ("0.25::DOUBLE", "1::DOUBLE", "0::DOUBLE"),
-                  _FLOATS[:4] + ("'1e38'::FLOAT", "'-1e-40'::FLOAT")),
+                  (*_FLOATS[:4], "'1e38'::FLOAT", "'-1e-40'::FLOAT")),
     "signed": Kind(("DOUBLE",), {"type": "double", "bounds": [-5, 3]}, ("-5::DOUBLE", "3::DOUBLE", "0.1::DOUBLE"),
                    _FLOATS),
     "great": Kind(("DOUBLE",), {"type": "double", "bounds": [Decimal("-1e300"), Decimal("1e300")]},
