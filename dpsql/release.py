@@ -18,6 +18,8 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
 INT64 = 2**63
+#: The digits that a DECIMAL(38, s) holds.
+DIGITS = 10**38 - 1
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,11 @@ def _integer(cell: object) -> int:
     return cell
 
 
-def _rank(key: Any) -> tuple[bool, Any]:
-    """NULL after all values."""
-    return (True, 0) if key is None else (False, key)
+def _rank(key: Any) -> tuple[int, Any]:
+    """NaN after all numbers, NULL after all values: a total order, whatever order the rows came in."""
+    if key is None:
+        return 2, 0
+    return (1, 0) if key != key else (0, key)
 
 
 def as_type(number: Fraction, sql_type: str) -> int | float | Decimal:
@@ -101,4 +105,4 @@ def as_type(number: Fraction, sql_type: str) -> int | float | Decimal:
     if sql_type == "DOUBLE":
         return float(number)
     scale = int(sql_type.rstrip(")").split(",")[1])
-    return Decimal(round(number * 10**scale)).scaleb(-scale)
+    return Decimal(max(-DIGITS, min(DIGITS, round(number * 10**scale)))).scaleb(-scale)

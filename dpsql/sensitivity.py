@@ -8,6 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal as OneOf
 
+from dpsql.errors import Refused
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.selection import Threshold
 from dpsql.query.contribution import Contribution, Norm
@@ -32,9 +33,12 @@ def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, ep
 
     Laplace cells share ε itself. Gaussian cells share ρ = ε²/2, of which a cell's part is never a square root.
     """
-    if norm == "l1":
-        return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
-    return Gaussian.for_rho(l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share)
+    try:
+        if norm == "l1":
+            return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
+        return Gaussian.for_rho(l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share)
+    except ValueError:
+        raise _out_of_reach() from None
 
 
 def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
@@ -44,9 +48,20 @@ def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Frac
     A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``.
     """
     changed = groups * _units_changed(neighbours)
-    if norm == "l1":
-        return Threshold(Laplace.priced(changed, epsilon * share), delta)
-    return Threshold(Gaussian.for_rho(changed, epsilon**2 / 2 * share), delta)
+    try:
+        noise: Mechanism
+        if norm == "l1":
+            noise = Laplace.priced(changed, epsilon * share)
+        else:
+            noise = Gaussian.for_rho(changed, epsilon**2 / 2 * share)
+    except ValueError:
+        raise _out_of_reach() from None
+    return Threshold(noise, delta)
+
+
+def _out_of_reach() -> Refused:
+    return Refused("E_BOUNDS", "the noise at this price is beyond exact sampling; raise dpsql.epsilon, or sum values "
+                   "of narrower bounds")  # fmt: skip
 
 
 def _units_changed(neighbours: Neighbours) -> int:

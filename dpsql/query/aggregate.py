@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dpsql.query.bounds import is_bounded, unbounded_columns
+from dpsql.query.bounds import bounds, is_bounded, unbounded_columns
 from dpsql.query.expression import BOOLEAN, UNIT, Call, Case, Column, Expression, Literal
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate
 from dpsql.query.scalar import Reader
 from dpsql.schema import SqlType
 
+#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
+LARGEST_SUMMAND = 10**100
 #: Aggregates that sqlglot leaves unnamed, so that they are called by their right name in a refusal.
 _UNNAMED = frozenset(
     "any_value arbitrary arg_min_null arg_max_null bitstring_agg bool_and bool_or favg fsum kahan_sum sumkahan "
@@ -129,4 +131,6 @@ def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
         missing = ", ".join(column.name for column in unbounded_columns(argument))
         where = f"; the schema needs bounds for {missing}" if missing else ""
         refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
+    if (bounds(argument).magnitude or 0) > LARGEST_SUMMAND:
+        refuse("E_BOUNDS", f"{name} of values that may lie beyond ±1e100 is not answered", node)
     return argument
