@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from sqlglot import exp
 
 from dpsql.query import shell_tree
-from dpsql.query.aggregate import has_aggregate, is_grouped
+from dpsql.query.aggregate import is_grouped
+from dpsql.query.ctes import Ctes, alias_columns, without_ctes
 from dpsql.query.expression import UNIT, Column, Expression
 from dpsql.query.grouped import released_select
+from dpsql.query.keys import group_keys, has_window, is_plain_distinct
 from dpsql.query.parse import Statement
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
@@ -20,18 +20,6 @@ from dpsql.query.sources import From, Source, scan
 from dpsql.schema import Schema, fold
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
-
-#: The common table expressions in scope: a name, its query, the names that query itself could see, its columns.
-Ctes: TypeAlias = "Mapping[str, Cte]"
-
-
-@dataclass(frozen=True)
-class Cte:
-    """A common table expression; each use binds it anew, and equal cores are released once."""
-
-    query: exp.Expr
-    ctes: Ctes
-    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -93,7 +81,7 @@ class Binder:
 
     def released(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
         """The query as SQL over released and public tables; raw private rows are refused."""
-        query, ctes = self._without_ctes(query, ctes)
+        query, ctes = without_ctes(query, ctes)
         match query:
             case exp.Subquery():
                 only(query, "this", "alias")
@@ -124,7 +112,7 @@ class Binder:
         self._aliases = 0  # equal cores get equal names, wherever they stand
         source_from = self._from(select, ctes)
         if not is_grouped(select):
-            if not _is_plain_distinct(select):
+            if not is_plain_distinct(select):
                 _name_unknown_columns(select, source_from)
                 shell_tree.refuse_raw(select)
             select = select.copy()
@@ -147,10 +135,10 @@ class Binder:
             case exp.Subquery():
                 return self._gives_private_rows(node.this, ctes)
             case exp.SetOperation():
-                inner, ctes = self._without_ctes(node, ctes)
+                inner, ctes = without_ctes(node, ctes)
                 return any(self._gives_private_rows(side, ctes) for side in (inner.this, inner.expression))
             case exp.Select():
-                inner, ctes = self._without_ctes(node, ctes)
+                inner, ctes = without_ctes(node, ctes)
                 assert isinstance(inner, exp.Select)
                 if not self._reads_private(inner, ctes):
                     return False
@@ -170,7 +158,7 @@ class Binder:
 
     def rows(self, query: exp.Expr, ctes: Ctes) -> Source:
         """The rows of a subquery that stands in a private FROM, each with its unit (public ones without)."""
-        query, ctes = self._without_ctes(query, ctes)
+        query, ctes = without_ctes(query, ctes)
         match query:
             case exp.Subquery():
                 only(query, "this", "alias")
@@ -236,11 +224,11 @@ class Binder:
                     source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
                 else:
                     source = scan(self.schema, self.table_name(node), self.alias)
-                return _renamed(source, _alias_columns(node), node), fold(node.alias_or_name)
+                return _renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
                 source = self.rows(node.this, ctes)
-                return _renamed(source, _alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
+                return _renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
@@ -253,27 +241,6 @@ class Binder:
             refuse("E_TABLE", f"there is no table {name}", node)
         return name
 
-    def _without_ctes(self, query: exp.Expr, ctes: Ctes) -> tuple[exp.Expr, Ctes]:
-        """The query without its WITH, and the names it can see."""
-        clause = query.args.get("with_")
-        if clause is None:
-            return query, ctes
-        if clause.args.get("recursive") and any(_names_itself(cte) for cte in clause.expressions):
-            refuse("E_RECURSIVE", "a recursive query is not answered", clause)
-        visible = dict(ctes)
-        for cte in clause.expressions:
-            only(cte, "this", "alias", "materialized", code="E_STMT")
-            visible[fold(cte.alias)] = Cte(cte.this, dict(visible), tuple(_alias_columns(cte)))
-        query = query.copy()
-        query.set("with_", None)
-        return query, visible
-
-
-def _names_itself(cte: exp.CTE) -> bool:
-    return any(fold(table.name) == fold(cte.alias) and not table.db for table in cte.this.find_all(exp.Table)) and (
-        isinstance(cte.this, exp.SetOperation)
-    )
-
 
 def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
     """Refuse the first column that does not exist: that is nearer to what went wrong than that rows are private."""
@@ -283,50 +250,9 @@ def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
                 source_from.scope.resolve(column)
 
 
-def _is_plain_distinct(select: exp.Select) -> bool:
-    """Whether the SELECT asks for the distinct values of expressions: those are keys, which may be released."""
-    distinct = select.args.get("distinct")
-    return distinct is not None and not distinct.args.get("on") and not select.find(exp.Star)
-
-
-def group_keys(select: exp.Select, source_from: From) -> list[exp.Expr]:
-    """The expressions of GROUP BY; ordinals, and aliases that are no column, replaced by what they stand for."""
-    group = select.args.get("group")
-    if group is None:
-        return []
-    if group.args.get("all"):
-        return [item.unalias() for item in select.expressions if not has_aggregate(item)]
-    only(group, "expressions", code="E_GROUPING", what="GROUP BY with ROLLUP, CUBE or GROUPING SETS")
-    aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
-    keys = []
-    for key in group.expressions:
-        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets):
-            refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered; write one GROUP BY each", key)
-        if isinstance(key, exp.Literal) and not key.is_string:
-            place = int(key.this) if key.this.isdigit() else 0
-            if not 1 <= place <= len(select.expressions):
-                refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
-            key = select.expressions[place - 1].unalias()
-        elif isinstance(key, exp.Column) and not key.table and not source_from.scope.has_column(key.name):
-            key = aliases.get(fold(key.name), key)
-        keys.append(key)
-    return keys
-
-
-def has_window(select: exp.Select) -> bool:
-    """Whether the SELECT list has a window function."""
-    return any(item.find(exp.Window) is not None for item in select.expressions)
-
-
 def _from_items(select: exp.Select) -> list[exp.Expr]:
     clause = select.args.get("from_")
     return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]
-
-
-def _alias_columns(node: exp.Expr) -> tuple[str, ...]:
-    alias = node.args.get("alias")
-    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
-    return tuple(fold(column.name) for column in columns or ())
 
 
 def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:

@@ -17,7 +17,8 @@ from dpsql.query.sources import From
 from dpsql.schema import fold
 
 if TYPE_CHECKING:
-    from dpsql.query.bind import Binder, Ctes
+    from dpsql.query.bind import Binder
+    from dpsql.query.ctes import Ctes
 
 _ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
             "qualify", "windows")  # fmt: skip

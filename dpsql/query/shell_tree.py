@@ -13,7 +13,8 @@ from dpsql.query.rewrite.scalar import literal_node
 from dpsql.schema import fold
 
 if TYPE_CHECKING:
-    from dpsql.query.bind import Binder, Ctes
+    from dpsql.query.bind import Binder
+    from dpsql.query.ctes import Ctes
 
 
 #: Syntax that the shell may have. Whatever is not here or in the function list is refused.
