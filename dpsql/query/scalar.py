@@ -9,8 +9,10 @@ from sqlglot import exp
 
 from dpsql.query import literal
 from dpsql.query.call import alike, call, castable
+from dpsql.query.dates import PARTS, SHIFTS
 from dpsql.query.expression import BOOLEAN, INTEGER, Call, Case, Cast, Expression, Literal
-from dpsql.query.functions import FUNCTIONS, PARTS, SHIFTS, common_type
+from dpsql.query.function import common_type
+from dpsql.query.functions import FUNCTIONS
 from dpsql.query.listed import NAMED, NODES, PART_NAMES, SPELLING
 from dpsql.query.refusal import only, refuse
 from dpsql.schema import SqlType

@@ -158,8 +158,8 @@ class From:
         for condition in conditions:
             match condition:
                 case Call(function="=", arguments=(Column() as left, Column() as right)) if (
-                    left.identifies is not None and left.identifies == right.identifies
-                ):
+                    left.identifies is not None and left.identifies == right.identifies and left.type == right.type
+                ):  # columns of one type are compared exactly, others as doubles
                     if {left.relation, right.relation} <= home.keys() | owners.keys():
                         home[root(left.relation)] = root(right.relation)
         if len({root(part.alias) for part in private}) > 1:
@@ -229,7 +229,7 @@ def _along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rel
     pairs: list[tuple[Column, Column]] = []
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(Column() as left, Column() as right)):
+            case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
                 pairs += [(left, right), (right, left)]
     scans = {source.alias: source for source in sources_of(relation) if isinstance(source, Scan)}
 
@@ -240,6 +240,11 @@ def _along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rel
                 if (child.hops[0].child, key) in pairs:
                     return parent
         return None
+
+    def owner_of(scan: Scan) -> Column | None:
+        """The unit's column where it stands once every parent that the statement joins itself is dropped."""
+        parent = parent_of(scan)
+        return scan.unit if parent is None else owner_of(parent)
 
     def is_parent(scan: Scan) -> bool:
         return any(
@@ -255,7 +260,7 @@ def _along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rel
             case Scan():
                 parent = parent_of(part)
                 part = replace(part, multiplies=not is_parent(part))
-                return part if parent is None else replace(part, hops=(), unit=parent.unit)
+                return part if parent is None else replace(part, hops=(), unit=owner_of(part))
             case _:
                 return part
 

@@ -24,7 +24,7 @@ def limits(relation: Relation) -> Limits:
         case Filter(child=child):
             return limits(child)
         case PerUnit(child=child, keys=keys):
-            return Limits(1, 1, 1) if len(keys) == 1 else Limits(groups_by(child, [key for _, key in keys]), None, 1)
+            return Limits(groups_by(child, [key for _, key in keys]), None, 1)
         case _:
             assert_never(relation)
 

@@ -6,6 +6,7 @@ The statement that is emitted reads from top to bottom:
 ``contributions``   where units are counted: the sum of each cell's values per unit and key
 ``kept``            where keys are thresholded: at most so many keys per unit, in an order by keyed hash
 ``sums_many``       the units with more rows than always stay within every limit
+``sums_rows``       their rows
 ``sums_suspects``   of these, the units whose values' sizes add to more than a norm may be
 ``sums_own``        their sums per unit and key
 ``sums_heavy``      of these, the units whose norm is above a limit, and by how much to scale them down
@@ -90,7 +91,11 @@ class _Emission:
             steps["domain"] = domain_select(self.core)
         final = self._final()
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
-        ctes[0].set("materialized", len(tables_of(self.core.relation)) > 1)  # one table is cheaper to scan again
+        for cte in ctes:
+            if cte.alias == "rows":  # one table is cheaper to scan again than to keep, a join is not
+                cte.set("materialized", len(tables_of(self.core.relation)) > 1)
+            elif cte.alias == "sums_rows":
+                cte.set("materialized", True)
         final.set("with_", exp.With(expressions=ctes))
         return final
 
@@ -154,12 +159,13 @@ class _Emission:
 
     def _clipping(self, family: str, members: list[tuple[str, Contribution]]) -> dict[str, exp.Query]:
         steps: dict[str, exp.Query] = {}
-        source, joins = node.table(self._base), []
-        if self._base == "rows":
+        source = self._base
+        if source == "rows":
+            source = f"{family}_rows"
             steps[f"{family}_many"] = self._many(min(each.rows for _, each in members))
-            joins = [node.join(node.table(f"{family}_many"), _equal("rows", f"{family}_many", "u"))]
-        steps[f"{family}_suspects"] = self._suspects(source, joins, members)
-        steps[f"{family}_own"] = self._own(f"{family}_suspects", members)
+            steps[source] = self._rows_of_many(f"{family}_many")
+        steps[f"{family}_suspects"] = self._suspects(source, members)
+        steps[f"{family}_own"] = self._own(source, f"{family}_suspects", members)
         steps[f"{family}_heavy"] = self._heavy(f"{family}_own", members)
         steps[f"{family}_excess"] = self._excess(family, members)
         return steps
@@ -170,31 +176,37 @@ class _Emission:
         more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(rows))
         return node.select([unit], node.table("rows"), group=[unit.copy()], having=more)
 
-    def _suspects(self, source: exp.Expr, joins: list[exp.Join], members: list[tuple[str, Contribution]]) -> exp.Select:
+    def _rows_of_many(self, many: str) -> exp.Select:
+        """The rows of the units with many rows."""
+        columns = [node.column("rows", name) for name in ["u", *self.keys, *(name for name, _ in self.summed)]]
+        return node.select(columns, node.table("rows"), [node.join(node.table(many), _equal("rows", many, "u"))])
+
+    def _suspects(self, source: str, members: list[tuple[str, Contribution]]) -> exp.Select:
         """The units whose values' sizes add to more than a limit: no norm over groups is larger than that sum."""
-        unit = node.column(self._base, "u")
+        unit = node.column(source, "u")
         above: exp.Expr | None = None
         for name, each in members:
-            value: exp.Expr = node.column(self._base, name)
+            value: exp.Expr = node.column(source, name)
             size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total) else value)
             most = each.limit if self.norm == "l1" or isinstance(each.cell, Units) else isqrt(each.limit)
             over = node.compare(exp.GT, size, node.integer(most))
             above = over if above is None else exp.Or(this=above, expression=over)
-        return node.select([unit], source, joins, group=[unit.copy()], having=above)
+        return node.select([unit], node.table(source), group=[unit.copy()], having=above)
 
-    def _own(self, suspects: str, members: list[tuple[str, Contribution]]) -> exp.Select:
+    def _own(self, source: str, suspects: str, members: list[tuple[str, Contribution]]) -> exp.Select:
         """The contributions of suspects per key: ``r…`` as they are in the totals, ``v…`` as they are clipped."""
-        names = ["u", *self.keys]
-        outputs: list[exp.Expr] = [node.column(self._base, name) for name in names]
+        columns: list[exp.Expr] = [node.column(source, name) for name in ["u", *self.keys]]
+        joins = [node.join(node.table(suspects), _equal(source, suspects, "u"))]
+        summing = self._base == "rows"
+        outputs = list(columns)
         for name, _ in members:
-            value: exp.Expr = node.column(self._base, name)
-            if self._base == "rows":
+            value: exp.Expr = node.column(source, name)
+            if summing:
                 value = exp.Coalesce(this=exp.Sum(this=value), expressions=[node.integer(0)])
-            clamped = _squarable(value.copy()) if self._base == "rows" else value.copy()
-            outputs += [node.aliased(value, f"r{name[1:]}"), node.aliased(clamped, name)]
-        groups = [node.column(self._base, name) for name in names] if self._base == "rows" else None
-        joins = [node.join(node.table(suspects), _equal(self._base, suspects, "u"))]
-        return node.select(outputs, node.table(self._base), joins, group=groups)
+            outputs += [node.aliased(value, f"r{name[1:]}"),
+                        node.aliased(_squarable(value.copy()) if summing else value.copy(), name)]  # fmt: skip
+        groups = [column.copy() for column in columns] if summing else None
+        return node.select(outputs, node.table(source), joins, group=groups)
 
     def _heavy(self, own: str, members: list[tuple[str, Contribution]]) -> exp.Select:
         """The units above a limit, with their common factor: the smallest limit-to-norm ratio, rounded down."""

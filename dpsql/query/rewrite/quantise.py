@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.query.expression import Column, Expression
-from dpsql.query.functions import number
+from dpsql.query.function import number
 from dpsql.query.quantum import Quantum
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.scalar import double, native

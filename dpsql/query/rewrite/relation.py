@@ -7,7 +7,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.query.expression import UNIT
-from dpsql.query.functions import number
+from dpsql.query.function import number
 from dpsql.query.quantum import quantum
 from dpsql.query.relation import Filter, Join, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
 from dpsql.query.rewrite import node

@@ -10,7 +10,8 @@ from typing import TypeAlias, assert_never
 from sqlglot import exp
 
 from dpsql.query.expression import Call, Case, Cast, Column, Expression, Literal
-from dpsql.query.functions import FUNCTIONS, number
+from dpsql.query.function import number
+from dpsql.query.functions import FUNCTIONS
 from dpsql.query.rewrite import node
 from dpsql.schema import SqlType
 
@@ -135,9 +136,11 @@ def is_double(expression: Expression) -> bool:
 
 
 def _condition(call: Call, places: Places | None) -> exp.Expr:
-    """A comparison of one family: whole numbers as they are, other numbers as DOUBLE, dates as timestamps."""
+    """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
+    other numbers as DOUBLE, dates as timestamps."""
     whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
-    parts = [native(part, places) for part in call.arguments] if whole else _alike(call.arguments, places)
+    exact = whole or all(isinstance(part, Column) and part.type == call.arguments[0].type for part in call.arguments)
+    parts = [native(part, places) for part in call.arguments] if exact else _alike(call.arguments, places)
     return FUNCTIONS[call.function].total(*parts)
 
 
