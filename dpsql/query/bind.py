@@ -12,6 +12,7 @@ from dpsql.query.ctes import Ctes, alias_columns, without_ctes
 from dpsql.query.expression import UNIT, Column, Expression
 from dpsql.query.grouped import released_select
 from dpsql.query.keys import group_keys, has_window, is_plain_distinct
+from dpsql.query.parameter import require_values
 from dpsql.query.parse import Statement
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
@@ -38,19 +39,9 @@ class Query:
 def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...] = ()) -> Query:
     """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
     binder = Binder(schema, parameters)
-    tree = _with_numbered_parameters(statement.tree, parameters)
-    shell = binder.released(tree, {})
+    require_values(statement.tree, parameters)
+    shell = binder.released(statement.tree, {})
     return Query(tuple(binder.cores), shell, tuple(sorted(binder.public)))
-
-
-def _with_numbered_parameters(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Expr:
-    """Mark each ``?`` with the place of its value, in the order in which they stand in the text."""
-    marks = sorted(tree.find_all(exp.Placeholder), key=lambda mark: mark.meta.get("start", 0))
-    if len(marks) != len(parameters):
-        refuse("E_PARAM", f"the statement has {len(marks)} parameters and {len(parameters)} values were given")
-    for index, mark in enumerate(marks):
-        mark.meta["dpsql_parameter"] = index
-    return tree
 
 
 class Binder:

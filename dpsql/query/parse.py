@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Position
+from dpsql.query.parameter import parse_numbered
 from dpsql.query.refusal import refuse
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH, MAX_TREE_DEPTH = 20_000, 1_500, 60, 120
@@ -45,7 +45,7 @@ def parse(text: str) -> Statement:
     """
     scan(text)
     try:
-        trees = [tree for tree in sqlglot.parse(text, read="duckdb") if tree is not None]
+        trees = parse_numbered(text)
     except RecursionError:
         refuse("E_LIMITS", "the statement is nested too deeply")
     except SqlglotError as error:

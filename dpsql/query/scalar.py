@@ -14,6 +14,7 @@ from dpsql.query.expression import BOOLEAN, INTEGER, Call, Case, Cast, Expressio
 from dpsql.query.function import common_type
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.listed import NAMED, NODES, PART_NAMES, SPELLING
+from dpsql.query.parameter import PLACE
 from dpsql.query.refusal import only, refuse
 from dpsql.schema import SqlType
 
@@ -114,9 +115,9 @@ class Reader:
         return call(function, [self.read(argument) for argument in arguments], node)
 
     def _parameter(self, node: exp.Placeholder) -> Expression:
-        if node.args.get("this") is not None or "dpsql_parameter" not in node.meta:
+        if node.args.get("this") is not None or PLACE not in node.meta:
             refuse("E_PARAM", "parameters are written as ?", node)
-        return literal.parameter(self.parameters[node.meta["dpsql_parameter"]], node)
+        return literal.parameter(self.parameters[node.meta[PLACE]], node)
 
     def _cast(self, node: exp.Cast) -> Expression:
         only(node, "this", "to", "safe", code="E_TYPE")

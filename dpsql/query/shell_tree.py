@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlglot import exp
 
 from dpsql.query import literal
+from dpsql.query.parameter import PLACE
 from dpsql.query.refusal import only, refuse
 from dpsql.query.rewrite.scalar import literal_node
 from dpsql.schema import fold
@@ -72,7 +73,7 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 def parameter_node(node: exp.Placeholder, binder: Binder) -> exp.Expr:
     """A bound parameter as a constant of the shell."""
-    return literal_node(literal.parameter(binder.parameters[node.meta["dpsql_parameter"]], node))
+    return literal_node(literal.parameter(binder.parameters[node.meta[PLACE]], node))
 
 
 def refuse_raw(select: exp.Select) -> NoReturn:

@@ -1,0 +1,49 @@
+"""The parameters of a statement: each ? is known by its place in the text."""
+
+from __future__ import annotations
+
+from sqlglot import Dialect, Token, TokenType, exp
+
+from dpsql.query.refusal import refuse
+
+#: What a ? carries in ``meta``: its place among the parameters, from 0.
+PLACE = "dpsql_parameter"
+#: Starts a string that stands for a ? while the parser works; no statement may hold it.
+_MARK = "\x00"
+
+
+def parse_numbered(text: str) -> list[exp.Expr]:
+    """The statements of a scanned text, each ? with its place.
+
+    The parser keeps no places for ?, and its tree does not follow the order of the text. So a ? is parsed as a string
+    that the text cannot hold, and turned back in the tree.
+
+    >>> (tree,) = parse_numbered("SELECT COUNT(*) FILTER (WHERE a < ?), b > ?")
+    >>> sorted(mark.meta[PLACE] for mark in tree.find_all(exp.Placeholder)), tree.sql()
+    ([0, 1], 'SELECT COUNT(*) FILTER(WHERE a < ?), b > ?')
+    """
+    dialect = Dialect.get_or_raise("duckdb")
+    tokens: list[Token] = []
+    count = 0
+    for token in dialect.tokenize(text):
+        if token.token_type == TokenType.PLACEHOLDER:
+            token = Token(TokenType.STRING, f"{_MARK}{count}", token.line, token.col, token.start, token.end)
+            count += 1
+        tokens.append(token)
+    return [_turned_back(tree) for tree in dialect.parser().parse(tokens, text) if tree is not None]
+
+
+def _turned_back(tree: exp.Expr) -> exp.Expr:
+    for literal in list(tree.find_all(exp.Literal)):
+        if literal.is_string and literal.this.startswith(_MARK):
+            mark = exp.Placeholder()
+            mark.meta[PLACE] = int(literal.this[len(_MARK) :])
+            literal.replace(mark)
+    return tree
+
+
+def require_values(tree: exp.Expr, parameters: tuple[object, ...]) -> None:
+    """Refuse the statement unless it has one ? for each value."""
+    places = {mark.meta.get(PLACE) for mark in tree.find_all(exp.Placeholder)}
+    if places != set(range(len(parameters))):
+        refuse("E_PARAM", f"the statement has {len(places)} parameters and {len(parameters)} values were given")
