@@ -298,10 +298,15 @@ def _described(column: OutputColumn) -> Described:
 
 
 def _said(action: Callable[[], T]) -> T:
-    """The action's value, or an error in dpsql's words: what was not foreseen could quote the data."""
+    """The action's value, or one error in dpsql's words.
+
+    What an engine or Python said, and the frames that held exact rows, do not hang on to it: they could quote the data.
+    """
     try:
         return action()
-    except Error:
-        raise
+    except Error as error:
+        said = error
     except Exception:
-        raise InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged") from None
+        said = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
+    said.__cause__ = said.__context__ = None
+    raise said.with_traceback(None)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Protocol
 
 from dpsql import shell, statement
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.engine import Engine
 from dpsql.errors import DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note
 from dpsql.plan import OutputColumn, Plan, plan_cores
-from dpsql.privacy.accountant import Accountant, Budget, Charge, Remaining
+from dpsql.privacy.accountant import Accountant, Budget, Remaining
 from dpsql.privacy.ledger import Ledger, ledger_path
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import bind
@@ -23,16 +22,6 @@ from dpsql.query.parse import parse
 from dpsql.release import release
 from dpsql.schema import Schema, load
 from dpsql.shell import Result, Shell
-
-
-class Engine(Protocol):
-    """Where a charged plan is run."""
-
-    def run(self, charge: Charge[Plan]) -> ExactRows: ...
-
-    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]: ...
-
-    def close(self) -> None: ...
 
 
 class Session:

@@ -1,0 +1,180 @@
+"""The command line: what goes to which stream, in which form, with which exit code."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dpsql import cli, statement
+from dpsql.dbapi import connect
+from dpsql.schema import json_schema
+from dpsql.session import Session
+
+BY_SEX = "SELECT male, AVG(bmi) AS bmi, COUNT(*) AS n FROM patients GROUP BY male"
+NAFLD = "schemas/nafld.toml"
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    out: str
+    err: str
+
+
+Dpsql = Callable[..., Run]
+
+
+@pytest.fixture
+def dpsql(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Dpsql:
+    """The command as a terminal runs it, in a checkout of its own."""
+
+    def run(*arguments: str) -> Run:
+        with pytest.raises(SystemExit) as ended:
+            cli.commands(list(arguments), prog_name="dpsql")
+        streams = capsys.readouterr()
+        assert "Traceback" not in streams.out + streams.err
+        return Run(int(ended.value.code or 0), streams.out, streams.err)
+
+    return run
+
+
+def test_a_table_shows_what_noise_leaves(dpsql: Dpsql) -> None:
+    found = dpsql("query", NAFLD, BY_SEX, "--intervals")
+    lines = found.out.splitlines()
+    assert (found.code, lines[0].split(), len(lines)) == (0, ["male", "bmi", "n"], 3)
+    assert all(" ± " in line for line in lines[1:])
+    assert found.err.startswith("price ε = 0.1   left ε = 2.9")
+    assert " ± " not in dpsql("query", NAFLD, BY_SEX).out
+
+
+def test_csv_and_json_give_every_digit(dpsql: Dpsql) -> None:
+    rows = list(csv.reader(io.StringIO(dpsql("query", NAFLD, BY_SEX, "--format", "csv", "--intervals").out)))
+    assert rows[0] == ["male", "bmi", "bmi_low", "bmi_high", "n", "n_low", "n_high"]
+    assert [len(row) for row in rows] == [7, 7, 7]
+    assert all(float(row[2]) <= float(row[1]) <= float(row[3]) for row in rows[1:])
+    records = json.loads(dpsql("query", NAFLD, BY_SEX, "--format", "json").out)
+    assert [set(record) for record in records] == [{"male", "bmi", "n"}] * 2
+    assert {type(value) for record in records for value in record.values()} == {bool, float, int}
+
+
+def test_parquet_goes_to_a_file(dpsql: Dpsql, checkout: Path) -> None:
+    assert dpsql("query", NAFLD, BY_SEX, "--format", "parquet").code == 2
+    found = dpsql("query", NAFLD, BY_SEX, "--format", "parquet", "--intervals", "-o", "it's.parquet")
+    assert (found.code, found.out) == (0, "")
+    with duckdb.connect(":memory:") as plain:
+        described = plain.execute("DESCRIBE FROM 'it''s.parquet'").fetchall()
+    assert [(name, kind) for name, kind, *_ in described][:3] == [
+        ("male", "BOOLEAN"),
+        ("bmi", "DOUBLE"),
+        ("bmi_low", "DOUBLE"),
+    ]
+    assert dpsql("query", NAFLD, BY_SEX, "--format", "parquet", "-o", "no/such/folder.parquet").code == 1
+    assert dpsql("query", NAFLD, BY_SEX, "-o", "no/such/folder.txt").code == 2
+
+
+def test_columns_of_one_name_stay_apart(dpsql: Dpsql) -> None:
+    sql = "SELECT name, name, 1.5 AS x, CAST(NULL AS DOUBLE) AS y FROM conditions WHERE diagnosis = 'MI'"
+    assert json.loads(dpsql("query", NAFLD, sql, "--format", "json").out) == [
+        {"name": "Myocardial infarction", "name_1": "Myocardial infarction", "x": 1.5, "y": None}
+    ]
+
+
+def test_the_price_can_be_chosen(dpsql: Dpsql) -> None:
+    assert "price ε = 0.025" in dpsql("query", NAFLD, BY_SEX, "--epsilon", "0.025").err
+    assert "price: ε = 0.3" in dpsql("explain", NAFLD, BY_SEX, "--epsilon", "0.3").out
+    for wrong in ("0", "-1", "abc", "nan", "inf", "1e99", "1e-30"):
+        assert dpsql("query", NAFLD, BY_SEX, "--epsilon", wrong).code == 2
+    assert "no price: public data" in dpsql("query", NAFLD, "SELECT name FROM conditions").err
+
+
+def test_settings_have_no_price(dpsql: Dpsql) -> None:
+    found = dpsql("query", NAFLD, "SHOW dpsql.budget", "--format", "csv")
+    assert found.out.splitlines()[0] == "epsilon_left,epsilon_total,delta_left,share_left" and found.err == ""
+    assert dpsql("query", NAFLD, "BEGIN") == Run(0, "", "")
+
+
+def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path) -> None:
+    refused = dpsql("query", NAFLD, "SELECT bmi FROM patients")
+    assert (refused.code, refused.out) == (1, "") and "Write instead: SELECT" in refused.err
+    assert dpsql("query", NAFLD, "SELEC").code == 1
+    assert dpsql("query", "nowhere.toml", "SELECT 1").code == 2
+    assert dpsql("nonsense").code == 2
+    (checkout / "wrong.toml").write_text("name = 5")
+    assert dpsql("query", "wrong.toml", "SELECT 1").code == 2
+    (checkout / "wrong.toml").write_text((checkout / NAFLD).read_text().replace("dpsql/data/nafld", "nowhere"))
+    assert dpsql("query", "wrong.toml", "SELECT 1").code == 2
+    spent = dpsql("query", NAFLD, BY_SEX, "--epsilon", "3")
+    assert (spent.code, spent.out) == (4, "") and "the statement costs ε = 3" in spent.err
+    (checkout / "dpsql" / "data" / "nafld" / "dpsql.ledger").write_text("damaged")
+    assert dpsql("query", NAFLD, BY_SEX).code == 2
+
+
+def test_what_was_not_foreseen_has_no_traceback(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("CANARY_7f3a")
+
+    monkeypatch.setattr(statement, "read", fail)
+    found = dpsql("query", NAFLD, BY_SEX)
+    assert found.code == 1 and found.out == "" and "E_INTERNAL" in found.err and "CANARY" not in found.err
+
+
+def test_a_terminal_is_not_obeyed_by_text(dpsql: Dpsql) -> None:
+    found = dpsql("query", NAFLD, "SELECT chr(27) || '[2J' AS x FROM conditions LIMIT 1")
+    assert found.out.splitlines() == ["x", "?[2J"]
+
+
+def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("explain answered")
+
+    monkeypatch.setattr(Session, "answer", fail)
+    assert "one unit changes it by at most" in dpsql("explain", NAFLD, BY_SEX).out
+    report = json.loads(dpsql("explain", NAFLD, BY_SEX, "--json").out)
+    assert report["price"]["epsilon"] == 0.1 and len(report["cells"]) >= 2
+    assert [column["name"] for column in report["columns"]] == ["male", "bmi", "n"]
+    assert json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][0]["statements"] == 0
+
+
+def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
+    with (checkout / NAFLD).open("a") as schema:
+        schema.write("\n[analysts.ada]\nepsilon = 1\n")
+    for analyst in ("ada", "bob"):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(BY_SEX)
+    found = dpsql("budget", NAFLD, "--history", "--group", "3").out.splitlines()
+    assert found[0] == "nafld: unit patients.patient_id, ε = 3, δ = 0.000001"
+    assert [line.split()[0] for line in found[1:4]] == ["all", "ada", "bob"]
+    assert "2 statements" in found[1] and "of 1;" in found[2] and "no cap" in found[3]
+    assert found[4].startswith("a group of 3: ε = 9")
+    assert [BY_SEX in line for line in found[5:]] == [True, True]
+    report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
+    assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
+    assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
+
+
+def test_schema_commands(dpsql: Dpsql, checkout: Path) -> None:
+    drafted = dpsql("schema", "init", "dpsql/data/nafld")
+    assert drafted.code == 0 and "[tables.patients]" in drafted.out
+    checked = dpsql("schema", "check", NAFLD)
+    assert checked.code == 0 and "note: privacy: epsilon pays for" in checked.out
+    (checkout / "wrong.toml").write_text("name = 5")
+    wrong = dpsql("schema", "check", "wrong.toml")
+    assert wrong.code == 2 and wrong.out.startswith("error: ")
+    assert json.loads(dpsql("schema", "json-schema").out) == json_schema()
+    with duckdb.connect("shop.duckdb") as owner:
+        owner.execute("CREATE TABLE people (id BIGINT PRIMARY KEY, age INTEGER)")
+    assert 'key = "id"' in dpsql("schema", "init", "shop.duckdb").out
+
+
+def test_help_and_version(dpsql: Dpsql) -> None:
+    assert dpsql("--version").out.startswith("dpsql 0.1")
+    assert dpsql("--help").code == 0
+    for command in ("demo", "query", "explain", "budget", "schema"):
+        assert dpsql(command, "--help").out.startswith(f"Usage: dpsql {command}")

@@ -1,0 +1,73 @@
+"""Charge, then read, then release: skipping the charge is an error of the type checker, and of the engine."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from mypy import api
+
+from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.privacy.accountant import Charge
+from dpsql.schema import load
+from dpsql.session import Session, open_session
+
+PROJECT = Path(__file__).parents[2]
+
+PAID = """
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.exact import ExactRows
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Accountant
+
+def answer(engine: DuckDBEngine, accountant: Accountant, plan: Plan) -> ExactRows:
+    charge = accountant.spend(plan, analyst="ada", statement=plan.statement)
+    return engine.run(charge)
+"""
+UNPAID = PAID.replace("engine.run(charge)", "engine.run(plan)")
+FORGED = PAID.replace("engine.run(charge)", "engine.run(Charge(plan))").replace("Accountant", "Accountant, Charge", 1)
+
+
+def test_an_unpaid_plan_does_not_type_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROJECT)
+    files = {name: tmp_path / f"{name}.py" for name in ("paid", "unpaid", "forged")}
+    for name, text in (("paid", PAID), ("unpaid", UNPAID), ("forged", FORGED)):
+        files[name].write_text(textwrap.dedent(text))
+    report, trouble, _ = api.run(["--strict", *map(str, files.values())])
+    assert trouble == ""
+    found = [line.partition(": error: ") for line in report.splitlines() if str(tmp_path) in line]
+    errors = {Path(place.partition(":")[0]).stem: message for place, _, message in found}
+    assert set(errors) == {"unpaid", "forged"}, report
+    assert 'incompatible type "Plan"; expected "Charge[Plan]"' in errors["unpaid"]
+
+
+@pytest.fixture
+def session(checkout: Path) -> Session:
+    return open_session("schemas/nafld.toml", ledger=checkout / "own.ledger")
+
+
+def test_an_unpaid_plan_is_not_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = load("schemas/nafld.toml")
+    engine = DuckDBEngine(schema.with_catalog(read_catalog(schema.source_path)))
+    plan = session.plan("SELECT COUNT(*) FROM patients")
+    read: list[str] = []
+    monkeypatch.setattr(DuckDBEngine, "_rows", lambda *_: read.append("rows") or [(1,)])
+    with pytest.raises(AttributeError):
+        engine.run(plan)  # type: ignore[arg-type]
+    assert read == [] and session.remaining.share == 1
+    charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
+    engine.run(charge)
+    assert read == ["rows"]
+    with pytest.raises(Exception, match="already used"):
+        engine.run(charge)
+    assert read == ["rows"]
+
+
+def test_nobody_else_makes_a_charge(session: Session) -> None:
+    plan = session.plan("SELECT COUNT(*) FROM patients")
+    with pytest.raises(Exception, match="only the accountant"):
+        Charge(object(), plan, plan.cost, 1)
+    with pytest.raises(TypeError):
+        type("Forged", (Charge,), {})
