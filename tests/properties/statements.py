@@ -54,6 +54,12 @@ class Writer:
             text += " HAVING COUNT(*) > 2"
         return text
 
+    def number(self, depth: int) -> str:
+        """The sum of a numeric expression over one table."""
+        table = self._random.choice([each for each in self._world.tables if not each.public])
+        name = self._name()
+        return f"SELECT SUM({self._number(self._columns(table, name), depth)}) AS a0 FROM {table.name} {name}"
+
     # -- sources -------------------------------------------------------------------------------------------------
 
     def _from(self) -> tuple[str, str, list[Seen], list[str]]:

@@ -222,10 +222,14 @@ def _declaration(table: Table) -> dict[str, Any]:
 
 
 class Builder:
-    """Builds one world from a seed; ``nasty`` is how often a value is outside what the owner declares."""
+    """Builds one world from a seed.
 
-    def __init__(self, seed: int, nasty: float = 0.3, limits: bool = True) -> None:
-        self._seed, self._nasty, self._tight = seed, nasty, limits
+    ``nasty`` is how often a value is outside what the owner declares; a ``tame`` world keeps every declaration: each
+    row has an owner, and no limit binds.
+    """
+
+    def __init__(self, seed: int, tame: bool = False) -> None:
+        self._seed, self._tame, self._nasty = seed, tame, 0.0 if tame else 0.3
         self._random = Random(seed)
 
     def world(self) -> World:
@@ -245,7 +249,9 @@ class Builder:
         if random.random() < 0.6:
             items = self._table("items", [Column("visit", "INTEGER", None, role="parent")], ("visits", "id"), "visit")
             keys = [row[0] for row in tables[1].rows] or ["1"]
-            tables.append(replace(items, rows=self._rows(items, [*keys, NULL, "99999"], many=12)))
+            tables.append(
+                replace(items, rows=self._rows(items, keys if self._tame else [*keys, NULL, "99999"], many=12))
+            )
         if random.random() < 0.5:
             notes = self._table(
                 "notes", [Column("pid", unit_engine, None, role="parent")], ("people", unit_name), "pid"
@@ -257,7 +263,7 @@ class Builder:
     def _privacy(self) -> tuple[tuple[str, Any], ...]:
         random = self._random
         pure = random.random() < 0.4
-        settings = {"epsilon": 3, "delta": 0 if pure else Decimal("1e-6"), "query_epsilon": 1}
+        settings = {"epsilon": 1000, "delta": 0 if pure else Decimal("1e-6"), "query_epsilon": 1}
         if random.random() < 0.25:
             settings["neighbours"] = "replace"
         if not pure and random.random() < 0.4:
@@ -269,7 +275,7 @@ class Builder:
 
     def _strangers(self, engine: str) -> list[str]:
         """Owners that the unit's table does not have, and no owner at all."""
-        return [NULL, "''" if engine == "VARCHAR" else "2147483647"]
+        return [] if self._tame else [NULL, "''" if engine == "VARCHAR" else "2147483647"]
 
     def _table(self, name: str, first: list[Column], parent: tuple[str, str] | None, link: str | None) -> Table:
         random = self._random
@@ -282,7 +288,7 @@ class Builder:
 
     def _limits(self) -> tuple[tuple[str, int], ...]:
         random = self._random
-        if not self._tight:
+        if self._tame:
             return (("max_rows_per_unit", 1000),)
         found: dict[str, int] = {}
         shape = random.randrange(4)
@@ -308,8 +314,8 @@ class Builder:
         return random.choice(fitting if wild and fitting else kind.tame)
 
     def _home_rows(self, table: Table, units: list[str]) -> tuple[tuple[str, ...], ...]:
-        rows = [self._row(table, unit) for unit in units if self._random.random() < 0.9]
-        if self._random.random() < 0.3:
+        rows = [self._row(table, unit) for unit in units if self._tame or self._random.random() < 0.9]
+        if not self._tame and self._random.random() < 0.3:
             rows.append(self._row(table, NULL))
         return tuple(rows)
 
@@ -331,7 +337,7 @@ class Builder:
         for place, link in enumerate(links):
             count = random.randint(many // 2, many) if place == 0 else random.choice([0, 1, 1, 2, 4])
             rows += [self._row(table, link, str(len(rows) + each + 1)) for each in range(count)]
-        if len(links) > 2:
+        if len(links) > 2 and not self._tame:
             place, twin = table.place(table.link or ""), links[1]
             for row in [row for row in rows if row[place] == twin]:
                 copy = list(row)
@@ -362,6 +368,6 @@ def _fits(value: str, engine: str) -> bool:
     return not (engine == "FLOAT" and "308" in value)
 
 
-def world(seed: int, nasty: float = 0.3, limits: bool = True) -> World:
-    """The world of that seed."""
-    return Builder(seed, nasty, limits).world()
+def world(seed: int, tame: bool = False) -> World:
+    """The world of that seed; a tame one keeps all that its owner declares."""
+    return Builder(seed, tame).world()

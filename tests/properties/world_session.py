@@ -1,0 +1,84 @@
+"""Sessions over generated worlds, with the noise taken out or frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from worlds import World
+
+from dpsql.engines.exact import ExactRows
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Charge
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.selection import Threshold
+from dpsql.session import Session, open_accountant
+
+
+class WorldEngine:
+    """A generated world as the engine that runs charged plans."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._connection = world, world.connect()
+
+    def run(self, charge: Charge[Plan]) -> ExactRows:
+        return ExactRows([self._connection.execute(core.sql).fetchall() for core in charge.redeem().cores])
+
+    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        columns = ", ".join(f'"{column}"' for column in self._world.schema.tables[table].columns)
+        return self._connection.execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+
+    def plain(self, text: str) -> list[tuple[object, ...]]:
+        """The statement as plain DuckDB answers it."""
+        cursor = self._connection.cursor()
+        cursor.execute("USE source")
+        return cursor.execute(text).fetchall()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@contextmanager
+def session_on(world: World, ledger: Path) -> Iterator[tuple[Session, WorldEngine]]:
+    """A session on the world, with a ledger of its own."""
+    engine = WorldEngine(world)
+    session = Session(world.schema, engine, open_accountant(world.schema, ledger), "ada")
+    try:
+        yield session, engine
+    finally:
+        session.close()
+
+
+def without_noise(patch: pytest.MonkeyPatch) -> None:
+    """Every mechanism adds nothing, and every key that has a unit is shown."""
+    for mechanism in (Laplace, Gaussian):
+        patch.setattr(mechanism, "sample", lambda self, size, *, _entropy=None: np.zeros(size, dtype=np.int64))
+    patch.setattr(Threshold, "threshold", 1)
+
+
+class FrozenNoise:
+    """Mechanisms whose outputs depend on nothing but their place: what is left of the data is a leak.
+
+    Where keys are thresholded the rows differ between neighbours, so that there every row gets the same output.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.same_for_all_rows = False
+        self._calls = 0
+        for mechanism in (Laplace, Gaussian):
+            patch.setattr(mechanism, "perturb", lambda _, values, *, _entropy=None: self._frozen(len(values)))
+            patch.setattr(mechanism, "sample", lambda _, size, *, _entropy=None: np.arange(size, dtype=np.int64))
+        patch.setattr(Threshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts))
+
+    def start(self, plan: Plan) -> None:
+        """Begin one release of the plan."""
+        self._calls = 0
+        self.same_for_all_rows = any(core.selection is not None for core in plan.cores)
+
+    def _frozen(self, size: int) -> list[int]:
+        self._calls += 1
+        step = 0 if self.same_for_all_rows else 13
+        return [10_000 + 37 * self._calls + step * place for place in range(size)]
