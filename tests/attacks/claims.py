@@ -17,9 +17,10 @@ def vectors(core: CorePlan, run: Run) -> Vectors:
     width = len(core.core.keys)
     found: Vectors = {}
     for row in run(core.sql):
-        assert row[:width] not in found, f"key {row[:width]} stands there twice"
+        key = tuple("NaN" if each != each else each for each in row[:width])
+        assert key not in found, f"key {key} stands there twice"
         assert all(type(each) is int for each in row[width:]), f"a cell that is no integer in {row}"
-        found[row[:width]] = tuple(each for each in row[width:] if isinstance(each, int))
+        found[key] = tuple(each for each in row[width:] if isinstance(each, int))
     return found
 
 

@@ -39,8 +39,8 @@ def shop(files: dict[str, Path]) -> Iterator[Shop]:
 
 @pytest.fixture(scope="session")
 def neighbours(files: dict[str, Path]) -> Iterator[dict[str, Shop]]:
-    """The whole shop, two neighbours and the empty one, all with one set of frozen rows."""
-    names = ("whole", "without 1", "without 2", "empty")
+    """A neighbour and the empty shop, both with one set of frozen rows."""
+    names = ("without 1", "empty")
     opened = {name: Shop(files[name], FrozenEngine) for name in names}
     shared: dict[str, list[tuple[object, ...]]] = {}
     for each in opened.values():

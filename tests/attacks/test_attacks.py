@@ -12,8 +12,10 @@ from attacked_shop import CANARIES, CANARY_NUMBERS, UNITS
 from claims import Run, Vectors, broken_claims, charged_rho, vectors
 from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
+from dpsql import statement
 from dpsql.errors import Error, OperationalError
-from dpsql.plan import Plan
+from dpsql.estimate import Mean
+from dpsql.plan import CorePlan, Plan
 from dpsql.session import Session
 from dpsql.shell import Result
 
@@ -28,6 +30,15 @@ def execute(session: Session, case: Case) -> Result | Error:
         return session.execute(case.sql, case.parameters)
     except Error as error:
         return error
+
+
+def planned(session: Session, case: Case) -> Plan | None:
+    """The plan of a query; None for the words that speak to the session."""
+    match statement.read(case.sql):
+        case statement.Select(text=text):
+            return session.plan(text, case.parameters)
+        case _:
+            return None
 
 
 def is_refusal(outcome: Result | Error) -> bool:
@@ -50,7 +61,7 @@ def test_attack(case: Case, shop: Shop, neighbours: dict[str, Shop], plain: dict
         assert spent == before, "refused and charged"
         return
     assert case.may_be_answered, f"must be refused: {outcome}"
-    plan = shop.fresh().plan(case.sql, case.parameters) if is_query(case) else None
+    plan = planned(shop.fresh(), case)
     if plan is None or not plan.cores:
         assert spent == before and shop.engine.private_readings == readings[0], "free, and it touched private rows"
         return
@@ -63,11 +74,6 @@ def test_attack(case: Case, shop: Shop, neighbours: dict[str, Shop], plain: dict
     realistic = shop.fresh()
     realistic.epsilon = plan.price * 10**6
     assert_no_canary(execute(realistic, case))
-
-
-def is_query(case: Case) -> bool:
-    """Whether the line is a query rather than a word to the session."""
-    return not case.sql.lstrip().lower().startswith(("explain", "show", "set", "begin", "commit", "rollback"))
 
 
 def texts(outcome: Result | Error) -> Iterator[str]:
@@ -103,7 +109,10 @@ def assert_parity(outcome: Result | Error, case: Case, neighbours: dict[str, Sho
             assert (type(other), str(other), other.sqlstate) == (type(outcome), str(outcome), outcome.sqlstate)
         else:
             assert not is_refusal(other), f"answered, and on the database {name}: {other}"
-            assert bytes_of(other) == bytes_of(others["whole"]), f"the database {name} shows around the engine's answer"
+            assert isinstance(outcome, Error) or isinstance(other, Error) or other.columns == outcome.columns
+            assert bytes_of(other) == bytes_of(others["without 1"]), (
+                f"the database {name} shows around the engine's answer"
+            )
     charged = {each.session.accountant.ledger.totals()[0] for each in neighbours.values()}
     assert len(charged) == 1, "the charge depends on the data"
 
@@ -124,7 +133,7 @@ def assert_not_exact(outcome: Result, plan: Plan, case: Case, run: Run) -> None:
     except duckdb.Error:
         return
     for place, column in enumerate(plan.columns):
-        if column.aggregate is None and not column.simulated:
+        if column.aggregate is None or is_constant(plan.cores[0], column.aggregate):
             continue
         truths = [row[place] for row in exact if len(row) == len(plan.columns) and is_number(row[place])]
         for row in outcome.rows:
@@ -132,13 +141,26 @@ def assert_not_exact(outcome: Result, plan: Plan, case: Case, run: Run) -> None:
             assert not near, f"{column.name} = {row[place]} is the exact answer"
 
 
+def is_constant(core: CorePlan, aggregate: int) -> bool:
+    """Whether the aggregate is the average of a constant, which is known without any data."""
+    estimate = core.estimates[aggregate]
+    return isinstance(estimate, Mean) and estimate.reach == 0
+
+
 def is_number(cell: object) -> bool:
     return isinstance(cell, numbers.Number) and not isinstance(cell, bool)
+
+
+#: Many attacks come to the same core; each is run on the neighbours once.
+_CHECKED: list[CorePlan] = []
 
 
 def assert_claims(plan: Plan, plain: dict[str, Run]) -> None:
     """The exact vectors move by no more than the plan says, whichever unit leaves, and not with the order of rows."""
     for core in plan.cores:
+        if core in _CHECKED:
+            continue
+        _CHECKED.append(core)
         whole = vectors(core, plain["whole"])
         assert whole == vectors(core, plain["reversed"]), "the exact cells depend on the order of rows or on threads"
         for unit in UNITS:

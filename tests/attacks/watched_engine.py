@@ -30,8 +30,8 @@ class WatchedEngine(DuckDBEngine):
 class FrozenEngine(WatchedEngine):
     """Runs the statement and then answers what was handed to it, whatever the data hold.
 
-    With the same noise, two sessions on two databases must then give the same bytes: what differs has come from the data
-    by a way around the engine's one answer.
+    With the same noise, two sessions on two databases must then give the same bytes: what differs has come from the
+    data by a way around the engine's one answer.
     """
 
     def __init__(self, schema: Schema) -> None:
