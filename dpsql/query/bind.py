@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.ctes import Ctes, alias_columns, without_ctes
-from dpsql.query.expression import UNIT, Column, Expression
+from dpsql.query.expression import UNIT, Column, Expression, has_more_parts
 from dpsql.query.grouped import released_select
 from dpsql.query.keys import group_keys, has_window, is_plain_distinct
 from dpsql.query.parameter import require_values
@@ -20,7 +20,7 @@ from dpsql.query.relation import Core
 from dpsql.query.sources import From, Source, scan
 from dpsql.schema import Schema, fold
 
-MAX_AGGREGATES, MAX_SOURCES = 32, 24
+MAX_AGGREGATES, MAX_SOURCES, MAX_PARTS = 32, 24, 500
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,11 @@ class Binder:
             left_out = {fold(each.name) for each in star.args.get("except_") or ()}
             return [pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out]
         name = fold(item.alias_or_name) or f"column{place}"
-        return [(name, source_from.reader().read(item.unalias()))]
+        expression = source_from.reader().read(item.unalias())
+        if has_more_parts(expression, MAX_PARTS):
+            refuse("E_LIMITS", f"{name} stands for more than {MAX_PARTS} parts; columns that subqueries use twice "
+                   "double each time", item)  # fmt: skip
+        return [(name, expression)]
 
     def _from(self, select: exp.Select, ctes: Ctes) -> From:
         source_from = From(self.parameters)

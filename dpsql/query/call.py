@@ -23,6 +23,8 @@ def call(function: str, arguments: list[Expression], node: exp.Expr) -> Expressi
         arguments = alike(arguments, node)
     for kind, argument in zip(kinds, arguments, strict=False):
         _check_kind(function, kind, argument, node)
+    if function == "replace":
+        _require_no_growth(arguments[1], arguments[2], node)
     return literal.folded(Call(function, tuple(arguments), entry.result(*(argument.type for argument in arguments))))
 
 
@@ -40,6 +42,14 @@ def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) 
     if not fits:
         said = "a constant integer" if kind == "constant" else f"a {kind} value"
         refuse("E_TYPE", f"{function.upper()} needs {said}, and this is {argument.type}", node)
+
+
+def _require_no_growth(pattern: Expression, replacement: Expression, node: exp.Expr) -> None:
+    """Refuse a REPLACE that makes texts longer: nested ones would fill the memory, or not, by what a row holds."""
+    texts = [part.value for part in (pattern, replacement) if isinstance(part, Literal)]
+    sizes = [len(text.encode()) for text in texts if isinstance(text, str)]
+    if len(sizes) < 2 or sizes[1] > sizes[0]:
+        refuse("E_FUNC", "REPLACE takes two constants here, of which the second is no longer than the first", node)
 
 
 def _family(sql_type: SqlType) -> str:

@@ -35,7 +35,7 @@ def _part(name: str, low: int, high: int) -> Function:
     return Function(
         ("temporal",),
         always(INTEGER),
-        lambda moment: exp.Extract(this=exp.var(name.upper()), expression=moment),
+        lambda moment: attempt(exp.Extract(this=exp.var(name.upper()), expression=moment)),
         lambda _: Interval(Fraction(low), Fraction(high)),
         fallible=True,
     )

@@ -100,6 +100,15 @@ def columns(expression: Expression) -> Iterator[Column]:
         yield from columns(part)
 
 
+def has_more_parts(expression: Expression, most: int) -> bool:
+    """Whether the expression is made of more than ``most`` expressions; it is not read further than that."""
+    waiting, seen = [expression], 0
+    while waiting and seen <= most:
+        seen += 1
+        waiting += parts(waiting.pop())
+    return seen > most
+
+
 def conjuncts(expression: Expression | None) -> Iterator[Expression]:
     """The conditions that must all hold, where the expression is their AND."""
     if expression is None:
