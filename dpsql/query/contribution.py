@@ -19,7 +19,7 @@ from dpsql.query.stability import groups_by, limits
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
 FINE_BITS = 11
-#: The most that limits may multiply to: sums of squares of what is below it stay within 128 bits.
+#: Limits multiply to less than this: sums are clamped to it before norms, and a clamped unit must be above its limit.
 MOST_NORM = 2**52
 
 Norm = OneOf["l1", "l2"]
@@ -74,7 +74,7 @@ def kept_groups(core: Core) -> int:
 def _made(cell: Cell, grid: Quantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
     """``rows`` is the norm of a unit whose rows are all 1 (its square under L2); ``largest`` the size of one row."""
     limit = largest * rows if norm == "l1" else largest**2 * rows
-    if limit > (MOST_NORM if norm == "l1" else MOST_NORM**2):
+    if limit >= (MOST_NORM if norm == "l1" else MOST_NORM**2):
         refuse("E_LIMITS", "the limits of the joined tables multiply to more than can be measured; aggregate one of "
                "them per unit first")  # fmt: skip
     fine = 2 ** max(0, FINE_BITS + 1 - largest.bit_length())
