@@ -1,0 +1,10 @@
+-- schema: nafld
+SELECT COUNT(*) FROM patients
+-- ==== core 0: engine SQL
+WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", 1 AS "v0" FROM "source"."main"."patients" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "sums_many" AS (SELECT "rows"."u" FROM "rows" GROUP BY "rows"."u" HAVING COUNT(*) > 1), "sums_rows" AS MATERIALIZED (SELECT "rows"."u", "rows"."v0" FROM "rows" JOIN "sums_many" ON "rows"."u" = "sums_many"."u"), "sums_suspects" AS (SELECT "sums_rows"."u" FROM "sums_rows" GROUP BY "sums_rows"."u" HAVING SUM("sums_rows"."v0") > 1), "sums_own" AS (SELECT "sums_rows"."u", COALESCE(SUM("sums_rows"."v0"), 0) AS "r0", CAST(GREATEST(-4503599627370496, LEAST(4503599627370496, COALESCE(SUM("sums_rows"."v0"), 0))) AS BIGINT) AS "v0" FROM "sums_rows" JOIN "sums_suspects" ON "sums_rows"."u" = "sums_suspects"."u" GROUP BY "sums_rows"."u"), "sums_heavy" AS (SELECT "norms"."u", GREATEST(CAST(FLOOR(SQRT(CAST(1.0 AS DOUBLE) / CAST(GREATEST("norms"."v0", 1) AS DOUBLE)) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "sums_own"."u" AS "u", SUM(CAST("sums_own"."v0" AS INT128) * CAST("sums_own"."v0" AS INT128)) AS "v0" FROM "sums_own" GROUP BY "sums_own"."u") AS "norms" WHERE "norms"."v0" > 1), "sums_excess" AS (SELECT SUM(CAST("sums_own"."r0" AS INT128) * 2048 - ("sums_own"."v0" * "sums_heavy"."factor" // 512)) AS "v0" FROM "sums_own" JOIN "sums_heavy" ON "sums_own"."u" = "sums_heavy"."u"), "totals" AS (SELECT SUM("rows"."v0") * 2048 AS "v0" FROM "rows") SELECT CAST(COALESCE("totals"."v0", 0) - COALESCE("sums_excess"."v0", 0) AS INT128) AS "v0" FROM "totals" LEFT JOIN "sums_excess" ON TRUE
+-- ==== core 0: cells
+-- 0: rows in steps of 1/2048; L2² at most 4194304, Gaussian of variance 419430400
+-- ==== shell
+SELECT "core0"."a0" AS "count", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- count BIGINT

@@ -1,0 +1,10 @@
+-- schema: nafld, mechanism = "laplace"
+SELECT case_id, COUNT(DISTINCT patient_id) FROM patients GROUP BY case_id
+-- ==== core 0: engine SQL
+WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", TRY_CAST("t0"."case_id" AS BIGINT) AS "k0" FROM "source"."main"."patients" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "contributions" AS (SELECT "rows"."u", "rows"."k0" FROM "rows" GROUP BY "rows"."u", "rows"."k0"), "crowded" AS (SELECT "contributions"."u" FROM "contributions" GROUP BY "contributions"."u" HAVING COUNT(*) > 1), "kept" AS (SELECT "contributions"."u", "contributions"."k0" FROM "contributions" LEFT JOIN "crowded" ON "contributions"."u" = "crowded"."u" WHERE "crowded"."u" IS NULL UNION ALL SELECT "ranked"."u", "ranked"."k0" FROM (SELECT "contributions"."u", "contributions"."k0", ROW_NUMBER() OVER (PARTITION BY "contributions"."u" ORDER BY HASH('dpsql', "contributions"."u", "contributions"."k0") NULLS FIRST, "contributions"."k0" NULLS FIRST) AS "place" FROM "contributions" JOIN "crowded" ON "contributions"."u" = "crowded"."u") AS "ranked" WHERE "ranked"."place" <= 1), "totals" AS (SELECT "kept"."k0", COUNT(*) AS "units" FROM "kept" GROUP BY "kept"."k0") SELECT "totals"."k0", "totals"."units" FROM "totals"
+-- ==== core 0: cells
+-- keys: units; L1 at most 1, Laplace of scale 10; shown from 202 on, δ = 1/1000000000
+-- ==== shell
+SELECT "core0"."k0" AS "case_id", "core0"."a0" AS "count", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- case_id BIGINT, count BIGINT

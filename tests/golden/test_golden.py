@@ -1,0 +1,63 @@
+"""What a statement becomes: its engine SQL, its cells with sensitivity and noise, its shell, its columns.
+
+Each file holds a statement and what was planned for it when somebody last read it. A change shows here as a difference
+to be read; ``pytest tests/golden --update-golden`` writes it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from untouched import planning_session
+
+from dpsql.explain import measured
+from dpsql.plan import CorePlan, Plan
+from dpsql.privacy.mechanism import Gaussian, Mechanism
+
+FOLDER = Path(__file__).parent
+FILES = sorted(FOLDER.glob("*.sql"))
+MARK = "-- ===="
+
+
+def rendered(plan: Plan) -> str:
+    """The plan as the golden file shows it."""
+    lines: list[str] = []
+    for place, core in enumerate(plan.cores):
+        lines += [f"{MARK} core {place}: engine SQL", core.sql, f"{MARK} core {place}: cells", *_cells(core)]
+    columns = ", ".join(f"{column.name} {column.type}" for column in plan.columns)
+    lines += [f"{MARK} shell", plan.shell, f"{MARK} columns", f"-- {columns}"]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(core: CorePlan) -> list[str]:
+    lines = [
+        f"-- {place}: {measured(cell.contribution.cell)} in steps of {cell.contribution.step}; {_noise(cell.mechanism)}"
+        for place, cell in enumerate(core.cells)
+    ]
+    if core.selection is not None:
+        chosen = core.selection
+        lines.append(f"-- keys: units; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")
+    return lines
+
+
+def _noise(noise: Mechanism) -> str:
+    if isinstance(noise, Gaussian):
+        return f"L2² at most {noise.l2_squared}, Gaussian of variance {noise.variance}"
+    return f"L1 at most {noise.l1}, Laplace of scale {noise.scale}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_golden(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    written = path.read_text(encoding="utf-8")
+    statement = written.split(f"\n{MARK}")[0].rstrip() + "\n"
+    first, text = statement.split("\n", 1)
+    session = planning_session(first.removeprefix("-- schema: "), tmp_path / "ledger")
+    found = statement + rendered(session.plan(text))
+    if request.config.getoption("--update-golden", default=False):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
+
+
+def test_there_is_a_statement_for_every_construct() -> None:
+    assert len(FILES) >= 25

@@ -1,0 +1,39 @@
+"""Sessions that plan and never read: their engine fails the test when it is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpsql.engines.exact import ExactRows
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Charge
+from dpsql.schema import loads
+from dpsql.session import Session, open_accountant
+
+SCHEMAS = Path(__file__).parent.parent / "schemas"
+
+
+class UntouchedEngine:
+    """An engine that nobody may ask for anything."""
+
+    def run(self, charge: Charge[Plan]) -> ExactRows:
+        raise AssertionError("the engine was asked for private rows")
+
+    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        raise AssertionError("the engine was asked for public rows")
+
+    def close(self) -> None:
+        pass
+
+
+def planning_session(schema: str, ledger: Path) -> Session:
+    """A session on a schema of the repository, named with changes to its text as in ``nafld, delta = 0``."""
+    name, *changes = schema.split(", ")
+    lines = (SCHEMAS / f"{name}.toml").read_text(encoding="utf-8").splitlines()
+    for change in changes:
+        field = change.split(" = ")[0]
+        lines = [line for line in lines if not line.startswith(f"{field} = ")]
+        lines.insert(lines.index("[privacy]") + 1, change)
+    declared = loads("\n".join(lines), SCHEMAS / f"{name}.toml")
+    return Session(declared, UntouchedEngine(), open_accountant(declared, ledger), "reader")
