@@ -1,0 +1,14 @@
+-- schema: nafld
+SELECT COUNT(*) FROM `patients`
+-- says: character U+0060 is not read here (line 1, column 22)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs WHERE test = E'hdl'
+-- says: strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string (line 1, column 40)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*)​FROM patients
+-- says: character U+200B is not read here (line 1, column 16)
+-- answered: SELECT COUNT(*) FROM patients

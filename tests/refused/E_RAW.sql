@@ -1,0 +1,24 @@
+-- schema: nafld
+SELECT * FROM patients
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT age, bmi FROM patients WHERE male
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients WHERE male
+
+-- schema: tpch
+SELECT c_name FROM customer ORDER BY c_acctbal LIMIT 10
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: nafld
+SELECT age FROM patients UNION SELECT day FROM labs
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) OVER () FROM patients
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients

@@ -1,0 +1,29 @@
+-- schema: nafld
+PIVOT labs ON test USING COUNT(*)
+-- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 7)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients USING SAMPLE 10
+-- says: SELECT with SAMPLE is not supported (line 1, column 44)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+DELETE FROM patients
+-- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 13)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+CREATE TABLE copy AS SELECT * FROM patients
+-- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 14)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+EXPLAIN SELECT COUNT(*) FROM patients
+-- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 30)
+-- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients FOR UPDATE
+-- says: SELECT with LOCKS is not supported (line 1, column 8)
+-- answered: SELECT COUNT(*) FROM patients
