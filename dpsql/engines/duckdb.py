@@ -156,6 +156,14 @@ def require_planned(cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> None:
         raise ExecutionFailed
     if not {each["type"] for each in nodes if "class" not in each and isinstance(each.get("type"), str)} <= _PARTS:
         raise ExecutionFailed
+    if any(each.get("sample") is not None or _is_star_of_a_table(each) for each in nodes):
+        raise ExecutionFailed
+
+
+def _is_star_of_a_table(each: dict[str, Any]) -> bool:
+    """Whether the node is a SELECT * of anything but constants."""
+    starred = any(item.get("class") == "STAR" for item in each.get("select_list") or ())
+    return starred and each["from_table"]["type"] != "EXPRESSION_LIST"
 
 
 def _nodes(value: object) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,109 @@
+"""Whatever the engine says when it fails, the analyst reads one constant message, and the charge stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from databases import CANARIES, clinic
+
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.errors import ExecutionFailed
+from dpsql.session import Session, open_session
+
+SECRET = "Could not convert string 'CANARY_7f3a' to INT32 in /home/owner/clinic.duckdb"
+
+
+def _subclasses(root: type[Exception]) -> Iterator[type[Exception]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _subclasses(child)
+
+
+CLASSES = sorted({*_subclasses(duckdb.Error), ValueError, TypeError, MemoryError, RecursionError, OSError,
+                  OverflowError, AssertionError, UnicodeDecodeError}, key=lambda each: each.__name__)  # fmt: skip
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    opened = open_session(clinic(tmp_path))
+    yield opened
+    opened.close()
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and every error that it came from or that it came up in."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _exception(kind: type[Exception]) -> Exception:
+    if issubclass(kind, UnicodeDecodeError):
+        return kind("utf-8", SECRET.encode(), 0, 1, SECRET)
+    return kind(SECRET)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_an_engine_error_is_one_constant_message_and_is_paid_for(
+    session: Session, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def fail(*_: object) -> None:
+        raise _exception(kind)
+
+    monkeypatch.setattr(DuckDBEngine, "_rows", fail)
+    plan = session.plan("SELECT COUNT(*) FROM patients")
+    before = session.remaining.spent
+    with pytest.raises(ExecutionFailed) as raised:
+        session.answer(plan)
+    assert str(raised.value) == "E_EXEC query could not be completed"
+    assert raised.value.sqlstate == "XX000"
+    assert [str(each) for each in chain(raised.value)] == [str(raised.value)]
+    assert session.remaining.spent.rho == before.rho + plan.cost.rho
+
+
+def test_an_engine_error_over_public_rows_says_nothing_either(session: Session) -> None:
+    session._engine.close()
+    with pytest.raises(ExecutionFailed) as raised:
+        session.execute("SELECT region FROM places")
+    assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]
+
+
+STATEMENTS = (
+    "SELECT sex, COUNT(*), SUM(weight), AVG(weight) FROM patients GROUP BY sex",
+    "SELECT name, COUNT(*) FROM patients GROUP BY name",
+    "SELECT note, COUNT(*) FROM visits GROUP BY note",
+    "SELECT p.ward, COUNT(DISTINCT p.patient) FROM patients p JOIN visits v ON p.patient = v.patient GROUP BY p.ward",
+    "SELECT SUM(cost) FROM visits WHERE note LIKE 'CAN%'",
+    "SELECT MAX(name) FROM patients",
+    "SELECT * FROM patients",
+    "SELECT COUNT(*) FROM patients WHERE CAST(name AS INTEGER) = 1",
+    "SELECT COUNT(*) FROM patients WHERE 1 / ward = 1 AND SQRT(weight) > 1",
+    "SELECT name FROM patients ORDER BY weight LIMIT 1",
+    "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region ORDER BY 2",
+    "SELECT SUM(x) FROM (SELECT patient, MAX(cost) AS x FROM visits GROUP BY patient) AS s",
+    "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
+)
+
+
+def test_canaries_and_exact_answers_stay_inside_at_a_tiny_epsilon(tmp_path: Path) -> None:
+    session = open_session(clinic(tmp_path, query_epsilon="1e-6"))
+    for text in STATEMENTS:
+        try:
+            result = session.execute(text)
+            said = repr((result.columns, result.rows, result.intervals))
+        except Exception as error:
+            said = " ".join(f"{each!r} {each}" for each in chain(error))
+            said = said.replace(text, "")
+        assert not [canary for canary in CANARIES if canary in said], (text, said)
+    session.close()
+
+
+def test_counts_at_a_tiny_epsilon_are_far_from_exact(tmp_path: Path) -> None:
+    """With noise of a scale above 10^5, one cell of twenty within 1 of the truth has a probability below 10^-3."""
+    session = open_session(clinic(tmp_path, query_epsilon="1e-6"))
+    found = [session.execute("SELECT COUNT(*) FROM patients").rows[0][0] for _ in range(20)]
+    assert sum(abs(int(str(each)) - 7) <= 1 for each in found) <= 2
+    session.close()

@@ -1,0 +1,143 @@
+"""DuckDB as dpsql opens it: read-only, locked, reading nothing but the schema's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from databases import clinic
+
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
+from dpsql.schema import Schema, load
+
+#: What must not run on the engine's connection even if it got past everything before it.
+HOSTILE = (
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET threads = 1",
+    "RESET memory_limit",
+    "SET allowed_directories = ['/']",
+    "ATTACH 'other.duckdb' AS other",
+    "COPY source.main.patients TO 'patients.csv'",
+    "EXPORT DATABASE 'somewhere'",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM glob('/*')",
+    "SELECT * FROM '/etc/passwd.csv'",
+    "SELECT * FROM secret_rows",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+)
+WRITES = (
+    "INSERT INTO source.main.places VALUES ('a', 'b')",
+    "UPDATE source.main.patients SET weight = 0",
+    "DELETE FROM source.main.patients",
+    "DROP TABLE source.main.patients",
+    "CREATE TABLE source.main.copy AS SELECT * FROM source.main.patients",
+    "CREATE VIEW source.main.seen AS SELECT * FROM source.main.patients",
+    "CREATE MACRO source.main.sum(x) AS max(x)",
+)
+
+
+@pytest.fixture(params=[False, True], ids=["file", "parquet"])
+def schema(request: pytest.FixtureRequest, tmp_path: Path) -> Schema:
+    return load(clinic(tmp_path, parquet=request.param))
+
+
+@pytest.fixture
+def engine(schema: Schema) -> Iterator[DuckDBEngine]:
+    opened = DuckDBEngine(schema)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("statement", HOSTILE)
+def test_settings_files_and_extensions_are_out_of_reach(engine: DuckDBEngine, statement: str) -> None:
+    secret_rows = [1]  # a Python variable is a table in an unlocked DuckDB
+    assert secret_rows
+    with pytest.raises(duckdb.Error):
+        engine._connection.cursor().execute(statement)
+
+
+@pytest.mark.parametrize("statement", WRITES)
+def test_a_file_is_attached_read_only(tmp_path: Path, statement: str) -> None:
+    engine = DuckDBEngine(load(clinic(tmp_path)))
+    with pytest.raises(duckdb.Error):
+        engine._connection.cursor().execute(statement)
+    engine.close()
+
+
+def test_a_folder_opens_no_other_parquet_file(tmp_path: Path) -> None:
+    schema = load(clinic(tmp_path, parquet=True))
+    other = tmp_path / "clinic" / "salaries.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT 1 AS salary) TO '{other}' (FORMAT parquet)")
+    engine = DuckDBEngine(schema)
+    with pytest.raises(duckdb.Error):
+        engine._connection.cursor().execute(f"SELECT * FROM read_parquet('{other}')")
+    engine.close()
+
+
+def test_the_settings_are_those_of_a_locked_engine(engine: DuckDBEngine) -> None:
+    wanted = {
+        "enable_external_access": False,
+        "lock_configuration": True,
+        "autoload_known_extensions": False,
+        "autoinstall_known_extensions": False,
+        "allow_community_extensions": False,
+        "allow_unsigned_extensions": False,
+        "allow_persistent_secrets": False,
+        "python_enable_replacements": False,
+    }
+    for setting, value in wanted.items():
+        (found,) = engine._connection.execute("SELECT current_setting(?)", [setting]).fetchone() or (None,)
+        assert str(found).lower() == str(value).lower(), setting
+
+
+def test_private_tables_have_no_public_rows(engine: DuckDBEngine) -> None:
+    assert engine.public_rows("places") == [("ward", "north"), ("yard", "south")]
+    with pytest.raises(ExecutionFailed):
+        engine.public_rows("patients")
+
+
+def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(tmp_path: Path) -> None:
+    text = clinic(tmp_path).read_text()
+    text += '[tables.bills]\nreferences = { visit = "visits.visit" }\nmax_rows_per_unit = 2\n'
+    text += '[tables.bills.columns]\nvisit = { type = "integer" }\n'
+    (tmp_path / "clinic.toml").write_text(text)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE bills(visit INTEGER); UPDATE visits SET visit = 1 WHERE visit = 2")
+    with pytest.raises(SchemaError, match="not unique") as raised:
+        DuckDBEngine(load(tmp_path / "clinic.toml"))
+    assert "visits" in str(raised.value)
+
+
+def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(tmp_path: Path) -> None:
+    schema = load(clinic(tmp_path))
+    (tmp_path / "clinic.duckdb").write_bytes(b"no database" * 500)
+    with pytest.raises(OperationalError) as raised:
+        DuckDBEngine(schema)
+    assert str(tmp_path) not in str(raised.value)
+
+
+GUARDS = {
+    "GREATEST skips NULL": ("SELECT greatest(NULL, 0) = 0", True),
+    "LEAST skips NULL": ("SELECT least(NULL, 3) = 3", True),
+    "a cast rounds halves to even": ("SELECT [CAST(x AS BIGINT) FOR x IN [0.5::DOUBLE, 1.5, 2.5]]", [0, 2, 2]),
+    "a sum of BIGINT is HUGEINT": ("SELECT typeof(sum(x)) FROM (VALUES (1::BIGINT)) t(x)", "HUGEINT"),
+    "NaN is above every number": ("SELECT 'nan'::DOUBLE > 1e308", True),
+    "NaN equals NaN": ("SELECT 'nan'::DOUBLE = 'nan'::DOUBLE", True),
+    "integer division cuts towards zero": ("SELECT (-7)::HUGEINT // 2", -3),
+    "CASE does not compute the branch it leaves": (
+        "SELECT CASE WHEN x > 1 THEN 1 ELSE CAST(x AS BIGINT) END FROM (VALUES (1e300::DOUBLE)) t(x)", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fact", GUARDS)
+def test_what_the_rewriting_relies_on_holds_in_this_duckdb(fact: str) -> None:
+    sql, expected = GUARDS[fact]
+    with duckdb.connect() as connection:
+        assert connection.execute(sql).fetchone() == (expected,)

@@ -1,0 +1,85 @@
+"""NULL, NaN, infinities, −0.0 and empty groups each have one meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from databases import clinic, without_noise
+
+from dpsql.query.expression import Column
+from dpsql.query.quantum import quantum
+from dpsql.query.rewrite import node
+from dpsql.query.rewrite.quantise import quantised
+from dpsql.schema import SqlType
+from dpsql.session import Session, open_session
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    without_noise(monkeypatch)
+    opened = open_session(clinic(tmp_path))
+    yield opened
+    opened.close()
+
+
+def _quantised(column: Column, values: str) -> list[int | None]:
+    sql = quantised(column, quantum(column)).sql(dialect="duckdb")
+    with duckdb.connect() as connection:
+        rows = connection.execute(f'SELECT {sql} FROM (VALUES {values}) AS "t"("x")').fetchall()
+    return [row[0] for row in rows]
+
+
+def test_doubles_are_clamped_to_their_grid_and_null_stays_null() -> None:
+    column = Column("t", "x", SqlType("double"), True, (-10, 16))  # type: ignore[arg-type]
+    values = "(1e300::DOUBLE), ('nan'), ('inf'), ('-inf'), (NULL), (3.25), (-0.0), (5e-324), (16), (-10), (-1e308)"
+    top, bottom = 16 * 2**20, -10 * 2**20
+    expected = [top, top, top, bottom, None, 3_407_872, 0, 0, top, bottom, bottom]
+    assert _quantised(column, values) == expected
+
+
+def test_integers_and_decimals_are_clamped_exactly() -> None:
+    whole = Column("t", "x", SqlType("integer"), True, (-3, 2**32))  # type: ignore[arg-type]
+    values = "(9223372036854775807), (-9223372036854775808), (NULL), (4294967295), (4294967297), (7)"
+    assert _quantised(whole, values) == [2**32, -3, None, 2**32 - 1, 2**32, 7]
+    cents = Column("t", "x", SqlType("decimal", 12, 2), True, (0, 500))  # type: ignore[arg-type]
+    values = "(500.01::DECIMAL(12,2)), (-0.01), (NULL), (0.01), (19.99), (499.99)"
+    assert _quantised(cents, values) == [50_000, 0, None, 1, 1_999, 49_999]
+
+
+def test_greatest_and_least_do_not_clamp() -> None:
+    """They skip NULL, and would turn it into an end of the range."""
+    column = Column("t", "x", SqlType("double"), True, (0, 1))  # type: ignore[arg-type]
+    sql = quantised(column, quantum(column)).sql(dialect="duckdb")
+    assert "GREATEST" not in sql.upper() and "LEAST" not in sql.upper()
+    assert node.column("t", "x").sql(dialect="duckdb") in sql
+
+
+def test_sums_clamp_and_skip_null(session: Session) -> None:
+    (row,) = session.execute("SELECT SUM(weight), COUNT(weight), COUNT(*) FROM patients").rows
+    # 3.25 + NaN→16 + inf→16 + −inf→−10 + NULL + −0.0 + 1e308→16
+    assert row[0] == pytest.approx(41.25, abs=0.01) and row[1:] == (6, 7)
+
+
+def test_declared_keys_without_rows_still_appear_and_others_never(session: Session) -> None:
+    rows = session.execute("SELECT sex, COUNT(*) FROM patients WHERE ward = 3 GROUP BY sex").rows
+    assert rows == [("f", 0), ("m", 1), (None, 0)]
+
+
+def test_an_empty_sum_is_zero_and_an_empty_average_the_middle(session: Session) -> None:
+    (row,) = session.execute("SELECT SUM(weight), COUNT(*) FROM patients WHERE ward = 44").rows
+    assert row == (0.0, 0)
+    (row,) = session.execute("SELECT AVG(weight) FROM patients WHERE ward = 44").rows
+    assert row == (3.0,)
+
+
+def test_zero_and_negative_zero_and_all_nans_are_one_key_each(session: Session) -> None:
+    keys = [row[0] for row in session.execute("SELECT weight, COUNT(*) FROM patients GROUP BY weight").rows]
+    assert len(keys) == 7 and str(keys[1:3]) == "[0.0, 3.25]", keys
+
+
+def test_rows_of_nobody_count_nowhere(session: Session) -> None:
+    assert session.execute("SELECT COUNT(*) FROM visits WHERE note = 'nobody'").rows == [(0,)]
+    assert session.execute("SELECT note, COUNT(*) FROM visits WHERE note = 'nobody' GROUP BY note").rows == []

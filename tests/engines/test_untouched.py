@@ -1,0 +1,83 @@
+"""Planning, describing and explaining cost nothing and touch nothing: the engine here fails when touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from databases import clinic
+
+from dpsql.engines.catalog import read_catalog
+from dpsql.schema import load
+from dpsql.session import Session, open_accountant
+
+
+class Touched(AssertionError):
+    """Somebody asked the engine for something."""
+
+
+class FailingEngine:
+    """An engine that may not be touched."""
+
+    def run(self, charge: object) -> NoReturn:
+        raise Touched
+
+    def public_rows(self, table: str) -> NoReturn:
+        raise Touched
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    schema = load(clinic(tmp_path))
+    schema = schema.with_catalog(read_catalog(schema.source_path))
+    opened = Session(schema, FailingEngine(), open_accountant(schema), "ada")
+    yield opened
+    opened.close()
+
+
+STATEMENTS = (
+    "SELECT sex, COUNT(*), AVG(weight) FROM patients GROUP BY sex",
+    "SELECT name, COUNT(*) FROM patients GROUP BY name",
+    "SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region HAVING SUM(cost) > 1 ORDER BY 2",
+    "SELECT region FROM places",
+    "SELECT COUNT(*) FROM visits WHERE cost > 3",
+)
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_plan_and_explain_touch_nothing(session: Session, text: str) -> None:
+    before = session.remaining
+    plan = session.plan(text)
+    assert plan == session.plan(text) and plan.columns
+    assert str(session.explain(text))
+    assert session.execute(f"EXPLAIN PRIVACY {text}").rows
+    assert session.remaining == before
+
+
+@pytest.mark.parametrize("text", ["SHOW dpsql.budget", "SHOW dpsql.epsilon", "SET dpsql.epsilon = 0.5", "BEGIN"])
+def test_settings_touch_nothing(session: Session, text: str) -> None:
+    before = session.remaining
+    session.execute(text)
+    assert session.remaining == before
+
+
+@pytest.mark.parametrize("text", ["SELECT name FROM patients", "SELECT 1 FROM nowhere", "DROP TABLE patients", "SELEC"])
+def test_refusals_touch_nothing(session: Session, text: str) -> None:
+    before = session.remaining
+    with pytest.raises(Exception) as raised:
+        session.execute(text)
+    assert not isinstance(raised.value, Touched)
+    assert session.remaining == before
+
+
+def test_answering_touches_the_engine_after_the_charge(session: Session) -> None:
+    before = session.remaining.spent
+    plan = session.plan("SELECT COUNT(*) FROM patients")
+    with pytest.raises(Touched):
+        session.answer(plan)
+    assert session.remaining.spent.rho == before.rho + plan.cost.rho
