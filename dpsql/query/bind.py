@@ -21,6 +21,8 @@ from dpsql.query.sources import From, Source, scan
 from dpsql.schema import Schema, fold
 
 MAX_AGGREGATES, MAX_SOURCES, MAX_PARTS = 32, 24, 500
+#: How often the uses of common table expressions may be followed into each other.
+MAX_OPENED = 1_000
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Binder:
         self.schema, self.parameters = schema, parameters
         self.cores: list[Core] = []
         self.public: set[str] = set()
-        self._aliases = 0
+        self._aliases = self._opened = 0
 
     def alias(self) -> str:
         """A fresh name for a relation."""
@@ -120,6 +122,10 @@ class Binder:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 name = fold(node.name)
                 if not node.db and name in ctes:
+                    self._opened += 1
+                    if self._opened > MAX_OPENED:
+                        refuse("E_LIMITS", "common table expressions that are used twice double the statement each "
+                               "time, and this one grows too large", node)  # fmt: skip
                     return self._gives_private_rows(ctes[name].query, ctes[name].ctes)
                 table = self.schema.table(name)
                 return table is not None and not table.public
