@@ -71,7 +71,7 @@ def _reference_faults(name: str, table: Table, tables: Mapping[str, Table]) -> I
         if parent.key is not None and parent.key != (parent_column,):
             yield f"{where} {target} is not the key of {parent_name}; refer to its key ({', '.join(parent.key)})"
         if parent_column in parent.columns:
-            if column in table.columns and table.columns[column].type.kind != parent.columns[parent_column].type.kind:
+            if column in table.columns and table.columns[column].type != parent.columns[parent_column].type:
                 yield (
                     f"{where} {table.columns[column].type} cannot refer to {target}, which is "
                     f"{parent.columns[parent_column].type}; give both columns one type"
