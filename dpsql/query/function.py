@@ -42,7 +42,7 @@ def attempt(node: Node) -> Node:
 
 def number(value: int | float) -> Node:
     """A DOUBLE literal; the cast keeps the engine from reading it as a DECIMAL."""
-    return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType.build("double"))
+    return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType(this=exp.DType.DOUBLE))
 
 
 def always(sql_type: SqlType) -> Callable[..., SqlType]:

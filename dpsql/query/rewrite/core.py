@@ -26,6 +26,7 @@ import sqlglot
 from sqlglot import exp
 
 from dpsql.query.contribution import MOST_NORM, Contribution, Norm
+from dpsql.query.function import number
 from dpsql.query.relation import Core, Distinct, Rows, Total, Units, tables_of
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.domain import domain_select
@@ -45,7 +46,7 @@ def core_sql(core: Core, contributions: tuple[Contribution, ...], norm: Norm, gr
     ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None.
     """
     tree = _Emission(core, contributions, norm, groups).tree()
-    return tree.sql(dialect=dialect, comments=False, identify=False)
+    return tree.sql(dialect=dialect, copy=False, comments=False, identify=False)
 
 
 def readable(sql: str) -> str:
@@ -203,8 +204,8 @@ class _Emission:
             value: exp.Expr = node.column(source, name)
             if summing:
                 value = exp.Coalesce(this=exp.Sum(this=value), expressions=[node.integer(0)])
-            outputs += [node.aliased(value, f"r{name[1:]}"),
-                        node.aliased(_squarable(value.copy()) if summing else value.copy(), name)]  # fmt: skip
+                outputs.append(node.aliased(value.copy(), f"r{name[1:]}"))
+            outputs.append(node.aliased(_squarable(value) if summing else value, name))
         groups = [column.copy() for column in columns] if summing else None
         return node.select(outputs, node.table(source), joins, group=groups)
 
@@ -219,42 +220,38 @@ class _Emission:
         norms = node.select(outputs, node.table(own), group=[unit.copy()])
         above: exp.Expr | None = None
         for name, each in members:
-            over = node.compare(exp.GT, node.column("norms", name), node.cast(node.integer(each.limit), "hugeint"))
+            over = node.compare(exp.GT, node.column("norms", name), node.integer(each.limit))
             above = over if above is None else exp.Or(this=above, expression=over)
         factors = [self._factor(node.column("norms", name), each.limit) for name, each in members]
-        smallest = factors[0] if len(factors) == 1 else node.function("LEAST", *factors)
-        return node.select([node.column("norms", "u"), node.aliased(smallest, "factor")],
+        if len(factors) > 1:
+            factors = [node.function("LEAST", *factors, node.integer(2**FACTOR_BITS))]
+        return node.select([node.column("norms", "u"), node.aliased(factors[0], "factor")],
                            node.subquery(norms, "norms"), where=above)  # fmt: skip
+
+    def _factor(self, norm: exp.Expr, limit: int) -> exp.Expr:
+        """limit / norm in 2^20ths, rounded down; no less than 2^20 where the norm is within the limit."""
+        if self.norm == "l1":
+            scaled = node.cast(node.integer(limit * 2**FACTOR_BITS), "hugeint")
+            return exp.IntDiv(this=scaled, expression=node.function("GREATEST", norm, node.integer(1)))
+        least = node.cast(node.function("GREATEST", norm, node.integer(1)), "double")
+        square = exp.Div(this=number(float(limit)), expression=least, typed=False, safe=False)
+        root = node.times(node.function("SQRT", square), node.integer(2**FACTOR_BITS))
+        down = exp.Sub(this=node.cast(node.function("FLOOR", root), "hugeint"), expression=node.integer(1))
+        # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
+        return node.function("GREATEST", down, node.integer(0))
 
     def _excess(self, family: str, members: list[tuple[str, Contribution]]) -> exp.Select:
         """Per key, what heavy units have in the totals above value·factor, in the cells' finer steps."""
-        own, heavy = f"{family}_own", f"{family}_heavy"
+        own, heavy, raw = f"{family}_own", f"{family}_heavy", "r" if self._base == "rows" else "v"
         groups = [node.column(own, name) for name in self.keys]
         outputs: list[exp.Expr] = [group.copy() for group in groups]
         for name, each in members:
             scaled = exp.IntDiv(this=node.times(node.column(own, name), node.column(heavy, "factor")),
                                 expression=node.integer(2**FACTOR_BITS // each.fine))  # fmt: skip
-            whole = node.times(node.cast(node.column(own, f"r{name[1:]}"), "hugeint"), node.integer(each.fine))
+            whole = node.times(node.cast(node.column(own, f"{raw}{name[1:]}"), "hugeint"), node.integer(each.fine))
             outputs.append(node.aliased(exp.Sum(this=exp.Sub(this=whole, expression=node.paren(scaled))), name))
         return node.select(outputs, node.table(own), [node.join(node.table(heavy), _equal(own, heavy, "u"))],
                            group=groups)  # fmt: skip
-
-    def _factor(self, norm: exp.Expr, limit: int) -> exp.Expr:
-        """limit / norm in 2^20ths, rounded down; 2^20 where the norm is within the limit."""
-        within = node.compare(exp.LTE, norm, node.cast(node.integer(limit), "hugeint"))
-        whole = node.cast(node.integer(2**FACTOR_BITS), "hugeint")
-        if self.norm == "l1":
-            scaled = node.cast(node.integer(limit * 2**FACTOR_BITS), "hugeint")
-            ratio: exp.Expr = exp.IntDiv(this=scaled, expression=norm.copy())
-        else:
-            square = exp.Div(this=node.cast(node.integer(limit), "double"), expression=node.cast(norm.copy(), "double"),
-                             typed=False, safe=False)  # fmt: skip
-            root = node.times(node.function("SQRT", square), node.cast(node.integer(2**FACTOR_BITS), "double"))
-            down = exp.Sub(this=node.cast(node.function("FLOOR", root), "hugeint"), expression=node.integer(1))
-            # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
-            ratio = node.case((node.compare(exp.GT, down, node.integer(0)), down.copy()),
-                              default=node.cast(node.integer(0), "hugeint"))  # fmt: skip
-        return node.case((within, whole), default=ratio)
 
     def _totals(self) -> exp.Select:
         """Per key, the sum over all units before clipping, in the cells' finer steps."""
@@ -316,13 +313,9 @@ class _Emission:
 
 
 def _squarable(value: exp.Expr) -> exp.Expr:
-    """The value within ±2^52, far above every limit, so that no sum of squares leaves 128 bits."""
-    bounded = node.case(
-        (node.compare(exp.GT, value, node.integer(MOST_NORM)), node.integer(MOST_NORM)),
-        (node.compare(exp.LT, value.copy(), node.integer(-MOST_NORM)), node.integer(-MOST_NORM)),
-        default=value.copy(),
-    )
-    return node.cast(bounded, "bigint")
+    """The value, never NULL, within ±2^52: far above every limit, and no sum of squares leaves 128 bits."""
+    least, most = node.integer(-MOST_NORM), node.integer(MOST_NORM)
+    return node.cast(node.function("GREATEST", least, node.function("LEAST", most, value)), "bigint")
 
 
 def _row_value(each: Contribution) -> exp.Expr:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from sqlglot import exp
 
 
 def name(text: str) -> exp.Identifier:
     """A quoted identifier."""
-    return exp.to_identifier(text, quoted=True)
+    return exp.Identifier(this=text, quoted=True)
 
 
 def column(relation: str, text: str) -> exp.Column:
@@ -30,28 +31,43 @@ def function(text: str, *arguments: exp.Expr) -> exp.Anonymous:
 
 def cast(node: exp.Expr, sql_type: str) -> exp.Cast:
     """A conversion that cannot fail on what it is given."""
-    return exp.Cast(this=node, to=exp.DataType.build(sql_type, dialect="duckdb"))
+    return exp.Cast(this=node, to=_data_type(sql_type).copy())
+
+
+@cache
+def _data_type(sql_type: str) -> exp.DataType:
+    return exp.DataType.build(sql_type, dialect="duckdb")
 
 
 def try_cast(node: exp.Expr, sql_type: str) -> exp.TryCast:
     """A conversion that gives NULL where it fails."""
-    return exp.TryCast(this=node, to=exp.DataType.build(sql_type, dialect="duckdb"))
+    return exp.TryCast(this=node, to=_data_type(sql_type).copy())
 
 
 def paren(node: exp.Expr) -> exp.Paren:
     return exp.Paren(this=node)
 
 
+#: What is written as a name, a number or a call, and so stands beside an operator as it is.
+_CLOSED = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Case, exp.Anonymous, exp.Coalesce,
+           exp.Count, exp.Sum)  # fmt: skip
+
+
+def operand(node: exp.Expr) -> exp.Expr:
+    """The node, in parentheses unless it is closed by itself."""
+    return node if isinstance(node, _CLOSED) else paren(node)
+
+
 def plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Add(this=paren(left), expression=paren(right))
+    return exp.Add(this=operand(left), expression=operand(right))
 
 
 def times(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Mul(this=paren(left), expression=paren(right))
+    return exp.Mul(this=operand(left), expression=operand(right))
 
 
 def compare(kind: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return kind(this=paren(left), expression=paren(right))
+    return kind(this=operand(left), expression=operand(right))
 
 
 def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
@@ -60,7 +76,7 @@ def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) 
 
 
 def not_null(node: exp.Expr) -> exp.Expr:
-    return exp.Not(this=paren(exp.Is(this=paren(node), expression=exp.null())))
+    return exp.Not(this=paren(exp.Is(this=operand(node), expression=exp.null())))
 
 
 def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
