@@ -129,6 +129,7 @@ class Connection:
         return self.cursor().execute(statement, parameters)
 
     def cursor(self) -> Cursor:
+        """A new cursor on this connection; all cursors share its session."""
         self._require_open()
         return Cursor(self)
 

@@ -1,4 +1,7 @@
-"""The plan: one frozen value from which a statement's SQL, noise, price and columns are all read off."""
+"""The plan: one frozen value from which a statement's SQL, noise, price and columns are all read off.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value."""
+"""ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value.
+
+Proved in ``docs/proofs/domain.md``.
+"""
 
 from __future__ import annotations
 

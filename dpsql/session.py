@@ -1,4 +1,7 @@
-"""One analyst's conversation: plan, execute, explain, remaining."""
+"""One analyst's conversation: plan, execute, explain, remaining.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The shell: public SQL over released rows, in a sandbox that has never seen a private row."""
+"""The shell: public SQL over released rows, in a sandbox that has never seen a private row.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

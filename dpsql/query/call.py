@@ -77,6 +77,7 @@ def alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
 
 
 def castable(source: SqlType, target: SqlType) -> bool:
+    """Whether values of the one type have a form as the other, or at least some of them."""
     if target.kind == "text" or source.kind == target.kind or source.kind == "text":
         return True
     if source.is_temporal or target.is_temporal:

@@ -1,4 +1,7 @@
-"""One private SELECT with groups, cut in two: a core that is measured, and shell SQL over its released rows."""
+"""One private SELECT with groups, cut in two: a core that is measured, and shell SQL over its released rows.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

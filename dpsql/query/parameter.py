@@ -1,4 +1,7 @@
-"""The parameters of a statement: each ? is known by its place in the text."""
+"""The parameters of a statement: each ? is known by its place in the text.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Subqueries that group by the unit: one row per unit (and further keys), made of that unit's own rows."""
+"""Subqueries that group by the unit: one row per unit (and further keys), made of that unit's own rows.
+
+Proved in ``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 

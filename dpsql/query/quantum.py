@@ -1,4 +1,7 @@
-"""The integer grid on which the values of an expression are added."""
+"""The integer grid on which the values of an expression are added.
+
+Proved in ``docs/proofs/quantise.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""FROM and JOIN over private and public tables → one relation in which every row keeps its one unit."""
+"""FROM and JOIN over private and public tables → one relation in which every row keeps its one unit.
+
+Proved in ``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 

@@ -81,6 +81,7 @@ class Entry:
         return chained and self.total == total + self.cost and self.own == own + self.cost
 
     def row(self) -> Row:
+        """The entry as the columns of its line."""
         facts = (self.seq, self.previous, self.digest, self.at, self.analyst, self.statement, self.cells)
         return facts + _texts(self.cost) + _texts(self.total) + _texts(self.own)
 
@@ -91,6 +92,7 @@ def chain_start(dataset: str, unit: str, version: int) -> str:
 
 
 def damaged(seq: object) -> LedgerError:
+    """The error for an entry that does not hash to what the chain says."""
     return LedgerError(f"the ledger is damaged: entry {seq} is not what was written; nothing is released")
 
 

@@ -55,6 +55,7 @@ class Gaussian:
 
     @property
     def standard_deviation(self) -> float:
+        """That of the noise, in grid units."""
         if self.variance >= _SUMMED:
             return sqrt(self.variance)  # the true value is smaller by less than a part in 10^300
         weights = _weights(float(self.variance))

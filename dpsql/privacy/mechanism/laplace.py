@@ -46,6 +46,7 @@ class Laplace:
 
     @property
     def standard_deviation(self) -> float:
+        """That of the noise, in grid units."""
         rate = float(1 / self.scale)
         return 1 / (sqrt(2) * sinh(rate / 2)) if rate < 1000 else 0.0
 

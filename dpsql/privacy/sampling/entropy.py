@@ -1,4 +1,7 @@
-"""Where random bits come from."""
+"""Where random bits come from.
+
+Proved in ``docs/proofs/sampling.md``.
+"""
 
 from __future__ import annotations
 

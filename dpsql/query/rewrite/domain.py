@@ -1,4 +1,7 @@
-"""The key domain of a core as SQL over public values and public tables alone."""
+"""The key domain of a core as SQL over public values and public tables alone.
+
+Proved in ``docs/proofs/domain.md``.
+"""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ def try_cast(node: exp.Expr, sql_type: str) -> exp.TryCast:
 
 
 def paren(node: exp.Expr) -> exp.Paren:
+    """The node between parentheses."""
     return exp.Paren(this=node)
 
 
@@ -59,14 +60,17 @@ def operand(node: exp.Expr) -> exp.Expr:
 
 
 def plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """The sum of two numbers."""
     return exp.Add(this=operand(left), expression=operand(right))
 
 
 def times(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """The product of two numbers."""
     return exp.Mul(this=operand(left), expression=operand(right))
 
 
 def compare(kind: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """A comparison of that kind."""
     return kind(this=operand(left), expression=operand(right))
 
 
@@ -76,6 +80,7 @@ def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) 
 
 
 def not_null(node: exp.Expr) -> exp.Expr:
+    """NOT (… IS NULL)."""
     return exp.Not(this=paren(exp.Is(this=operand(node), expression=exp.null())))
 
 
@@ -88,6 +93,7 @@ def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
 
 
 def aliased(node: exp.Expr, text: str) -> exp.Alias:
+    """An output column and its name."""
     return exp.Alias(this=node, alias=name(text))
 
 
@@ -123,6 +129,7 @@ def join(source: exp.Expr, on: exp.Expr | None = None, side: str | None = None) 
 
 
 def subquery(query: exp.Query, alias: str, columns: list[str] | None = None) -> exp.Subquery:
+    """A query that stands in FROM."""
     return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias), columns=[name(c) for c in columns or ()]))
 
 

@@ -1,4 +1,7 @@
-"""Relations → FROM and WHERE of engine SQL."""
+"""Relations → FROM and WHERE of engine SQL.
+
+Proved in ``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 
