@@ -1,4 +1,7 @@
-"""Which group keys a core shows whatever the data hold; where that is not known, keys need a threshold."""
+"""Which group keys a core shows whatever the data hold; where that is not known, keys need a threshold.
+
+Proved in ``docs/proofs/domain.md``.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +47,32 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
         literals.append((place, results))
     if _combinations(values, literals) > MAX_KEYS:
         return None
-    named = {table.alias for table in tables}
+    conditions = [(condition, list(columns(condition))) for condition in _conditions(relation)]
+    named = _joined({table.alias for table in tables}, [read for _, read in conditions])
     known = [
         condition
-        for condition in _conditions(relation)
-        if (read := list(columns(condition)))
-        and all(column in values or (column.public and column.relation in named) for column in read)
+        for condition, read in conditions
+        if read and all(column in values or (column.public and column.relation in named) for column in read)
     ]
-    return KeyDomain(tuple(values), tuple(literals), tuple(tables), conjunction(known))
+    joined = tuple(scan for alias, scan in public.items() if alias in named)
+    return KeyDomain(tuple(values), tuple(literals), joined, conjunction(known))
+
+
+def _joined(named: set[str], conditions: list[list[Column]]) -> set[str]:
+    """The public tables that keys are read from, with those that conditions on public columns alone join to them.
+
+    ``nation JOIN region ON … WHERE r_name = 'ASIA'`` shows the nations of Asia, and no others.
+    """
+    while True:
+        more = {
+            column.relation
+            for read in conditions
+            if all(column.public for column in read) and any(column.relation in named for column in read)
+            for column in read
+        }
+        if more <= named:
+            return named
+        named = named | more
 
 
 def enumerated(column: Column) -> tuple[object, ...] | None:
