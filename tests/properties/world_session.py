@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from databases import without_noise
 from worlds import World
 
 from dpsql.engines.exact import ExactRows
@@ -16,6 +17,8 @@ from dpsql.privacy.accountant import Charge
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.selection import Threshold
 from dpsql.session import Session, open_accountant
+
+__all__ = ["FrozenNoise", "WorldEngine", "session_on", "without_noise"]
 
 
 class WorldEngine:
@@ -50,13 +53,6 @@ def session_on(world: World, ledger: Path) -> Iterator[tuple[Session, WorldEngin
         yield session, engine
     finally:
         session.close()
-
-
-def without_noise(patch: pytest.MonkeyPatch) -> None:
-    """Every mechanism adds nothing, and every key that has a unit is shown."""
-    for mechanism in (Laplace, Gaussian):
-        patch.setattr(mechanism, "sample", lambda self, size, *, _entropy=None: np.zeros(size, dtype=np.int64))
-    patch.setattr(Threshold, "threshold", 1)
 
 
 class FrozenNoise:

@@ -1,0 +1,87 @@
+"""A small database made by hand so that each claim is reached: heavy units, twins, rows of nobody, hostile values."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from worlds import NULL, Column, Table, World
+
+_PEOPLE = Table(
+    "people",
+    (
+        Column("id", "INTEGER", None, role="unit"),
+        Column("grade", "VARCHAR", "grade", True),
+        Column("signed", "DOUBLE", "signed", True),
+        Column("above", "INTEGER", "above"),
+        Column("birth", "DATE", "birth", True),
+        Column("word", "VARCHAR", "word", True),
+    ),
+    (
+        ("1", "'A'", "-0.0", "1010", "'5881580-07-10'::DATE", "'x'"),
+        ("2", "'B'", "0.0", "5000", "'4714-01-01 (BC)'::DATE", "'x'"),
+        ("3", "'C'", "'nan'::DOUBLE", "1000", "DATE '2020-02-29'", "'y'"),
+        ("4", "'C'", "'inf'::DOUBLE", "1000", "DATE '2020-02-29'", "'y'"),
+        ("5", "'a'", "'-inf'::DOUBLE", "-7", "'infinity'::DATE", "'alone'"),
+        (NULL, "'A'", "1.0", "1010", NULL, "'x'"),
+    ),
+    limits=(("max_rows_per_unit", 1),),
+)
+
+
+def _visits(limits: tuple[tuple[str, int], ...]) -> Table:
+    """Unit 1 has 24 visits over many words, unit 2 six in one, units 3 and 4 are twins; two visits are nobody's."""
+    rows = [(str(n), "1", str(n % 6), "1e300::DOUBLE" if n % 2 else "3.0", f"'w{n % 8}'", "499.99") for n in range(24)]
+    rows += [(str(30 + n), "2", "5", "-1e300::DOUBLE", "'w1'", "9999999999.99") for n in range(6)]
+    rows += [(str(40 + n), unit, "127", "-5.0", "'twin'", "0.01") for n, unit in enumerate(["3", "4"])]
+    rows += [("50", NULL, "5", "3.0", "'nobody'", "500.00"), ("51", "77", "5", "3.0", "'stranger'", "500.00")]
+    return Table(
+        "visits",
+        (
+            Column("id", "INTEGER", None, role="key"),
+            Column("pid", "INTEGER", None, role="parent"),
+            Column("small", "INTEGER", "small", True),
+            Column("signed", "DOUBLE", "signed", True),
+            Column("word", "VARCHAR", "word", True),
+            Column("price", "DECIMAL(12,2)", "price", True),
+        ),
+        tuple(rows),
+        ("people", "id"),
+        "pid",
+        limits=limits,
+    )
+
+
+_ITEMS = Table(
+    "items",
+    (Column("visit", "INTEGER", None, role="parent"), Column("share", "DOUBLE", "share", True)),
+    tuple((str(n % 26), "0.9::DOUBLE") for n in range(60)),
+    ("visits", "id"),
+    "visit",
+    limits=(("max_rows_per_unit", 4),),
+)
+_PLACES = Table(
+    "places",
+    (Column("code", "VARCHAR", "word"), Column("region", "VARCHAR", "word", True)),
+    (("'w1'", "'north'"), ("'w1'", "'south'"), ("'w2'", "'north'"), ("'x'", "'east'"), ("'zero'", "'empty'")),
+    public=True,
+)
+
+#: Ways to bound a unit's visits, and promises under which every statement is tried.
+LIMITS: dict[str, tuple[tuple[str, int], ...]] = {
+    "rows": (("max_rows_per_unit", 3),),
+    "groups": (("max_groups_per_unit", 2), ("max_rows_per_group", 2)),
+    "all": (("max_rows_per_unit", 5), ("max_groups_per_unit", 3), ("max_rows_per_group", 2)),
+}
+PROMISES: dict[str, dict[str, Any]] = {
+    "L1": {"delta": 0},
+    "L2": {"delta": Decimal("1e-6")},
+    "L1 with delta": {"delta": Decimal("1e-6"), "mechanism": "laplace"},
+    "replace": {"delta": Decimal("1e-6"), "neighbours": "replace"},
+}
+
+
+def hand_world(limits: str = "rows", promise: str = "L2") -> World:
+    """The database under one way to bound visits and one promise."""
+    privacy = {"epsilon": 1000, "query_epsilon": 1, **PROMISES[promise]}
+    return World(0, (_PEOPLE, _visits(LIMITS[limits]), _ITEMS, _PLACES), tuple(privacy.items()))
