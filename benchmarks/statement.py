@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -66,7 +67,7 @@ class Rooms:
         marks.append(perf_counter())
         self.session.execute(text)
         marks.append(perf_counter())
-        return [after - before for before, after in zip(marks, marks[1:], strict=False)]
+        return [after - before for before, after in pairwise(marks)]
 
     def close(self) -> None:
         self.shell.close()

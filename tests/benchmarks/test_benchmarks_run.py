@@ -1,0 +1,62 @@
+"""Every benchmark runs, at its smallest, and prints its table; nothing here looks at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent.parent
+
+
+def run(script: str, *arguments: str) -> str:
+    """What a benchmark prints."""
+    paths = [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / "benchmarks" / script), *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "rows"),
+    [
+        ("bounding.py", ("--events", "3000", "--repetitions", "1"), ("SUM by 20 countries", "COUNT(DISTINCT user)")),
+        ("planning.py", ("--repetitions", "1"), ("NAFLD", "question 1", "q01", "median")),
+        ("statement.py", ("--repetitions", "1"), ("charge", "question 1", "median")),
+        ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
+    ],
+)
+def test_a_benchmark_prints_its_table(script: str, arguments: tuple[str, ...], rows: tuple[str, ...]) -> None:
+    printed = run(script, *arguments)
+    for row in rows:
+        assert row in printed
+
+
+def test_events_are_the_same_each_time_and_as_described(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assert "20,000 events" in run("events.py", str(tmp_path / name), "--events", "20000")
+    first, second = (
+        duckdb.sql(f"SELECT * FROM '{tmp_path / name / 'data' / 'events.parquet'}'").fetchall()
+        for name in ("one", "two")
+    )
+    assert first == second and len(first) == 20_000
+    counts = sorted((sum(1 for _ in rows) for rows in _by_user(first).values()), reverse=True)
+    heavy = sum(counts[:100]) / len(first)
+    assert 0.33 < heavy < 0.41
+    assert len({country for _, country, *_ in first}) == 20
+
+
+def _by_user(rows: list[tuple[object, ...]]) -> dict[object, list[tuple[object, ...]]]:
+    found: dict[object, list[tuple[object, ...]]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(row)
+    return found
