@@ -146,7 +146,7 @@ def require_planned(cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> None:
         for each in nodes
         if each.get("type") == "BASE_TABLE"
     }
-    own = {name for name, *_ in _ctes(parsed)}
+    own = {entry["key"] for each in nodes for entry in (each.get("cte_map") or {}).get("map", [])}
     read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
     others = {table for catalog, schema, table in tables if (catalog, schema) != ("source", "main")}
     functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
@@ -166,20 +166,16 @@ def _is_star_of_a_table(each: dict[str, Any]) -> bool:
     return starred and each["from_table"]["type"] != "EXPRESSION_LIST"
 
 
-def _nodes(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-        for part in value.values():
-            yield from _nodes(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _nodes(part)
-
-
-def _ctes(parsed: object) -> Iterator[tuple[str, Any]]:
-    for each in _nodes(parsed):
-        for entry in (each.get("cte_map") or {}).get("map", []):
-            yield entry["key"], entry["value"]
+def _nodes(parsed: object) -> Iterator[dict[str, Any]]:
+    """Every object in the parser's answer, at whatever depth."""
+    pending = [parsed]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
 
 
 def _has_setting(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
