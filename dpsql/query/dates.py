@@ -28,6 +28,21 @@ PARTS = {
     "year": (-290_308, 294_247), "quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31),
     "dayofyear": (1, 366), "dayofweek": (0, 6), "isodow": (1, 7), "hour": (0, 23), "minute": (0, 59), "second": (0, 59),
 }  # fmt: skip
+_ENDS = ("0001-01-01", "9999-12-31")
+
+
+def _ordinary(moment: Node) -> Node:
+    """The moment, or NULL before the year 1 and from the last day of 9999 on.
+
+    DATE_TRUNC and EXTRACT are also applied to the least and the greatest value that the engine's statistics hold, out
+    of reach of TRY: one extreme date in the data would fail the statement.
+    """
+    first, last = (exp.Cast(this=exp.Literal.string(end), to=exp.DataType.build("date")) for end in _ENDS)
+    inside = exp.And(
+        this=exp.Paren(this=exp.GTE(this=exp.Paren(this=moment), expression=first)),
+        expression=exp.Paren(this=exp.LT(this=exp.Paren(this=moment.copy()), expression=last)),
+    )
+    return exp.Case(ifs=[exp.If(this=inside, true=moment.copy())])
 
 
 def _part(name: str, low: int, high: int) -> Function:
@@ -35,7 +50,7 @@ def _part(name: str, low: int, high: int) -> Function:
     return Function(
         ("temporal",),
         always(INTEGER),
-        lambda moment: attempt(exp.Extract(this=exp.var(name.upper()), expression=moment)),
+        lambda moment: attempt(exp.Extract(this=exp.var(name.upper()), expression=_ordinary(moment))),
         lambda _: Interval(Fraction(low), Fraction(high)),
         fallible=True,
     )
@@ -43,7 +58,7 @@ def _part(name: str, low: int, high: int) -> Function:
 
 def _trunc(unit: str) -> Function:
     def build(moment: Node) -> Node:
-        return attempt(exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(unit), moment]))
+        return attempt(exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(unit), _ordinary(moment)]))
 
     return Function(("temporal",), same, build, fallible=True)
 
