@@ -209,6 +209,8 @@ class Binder:
 
     def _from(self, select: exp.Select, ctes: Ctes) -> From:
         source_from = From(self.parameters)
+        if select.args.get("from_") is None:
+            refuse("E_TABLE", "a SELECT beside private rows needs a FROM", select)
         for join in [None, *(select.args.get("joins") or ())]:
             node = select.args["from_"].this if join is None else join.this
             source, name = self._source(node, ctes)

@@ -50,6 +50,8 @@ def parse(text: str) -> Statement:
         refuse("E_LIMITS", "the statement is nested too deeply")
     except SqlglotError as error:
         refuse("E_PARSE", "the statement is not SQL that dpsql can read", _where(error))
+    except (LookupError, AttributeError, TypeError, ValueError):  # faults of the parser, such as for SHOW ALL
+        refuse("E_PARSE", "the statement is not SQL that dpsql can read")
     if not trees:
         refuse("E_PARSE", "the statement is empty")
     if len(trees) > 1:
