@@ -115,6 +115,8 @@ class _Cut:
         match node:
             case exp.Column():
                 return self._alias_or_refusal(node)
+            case exp.Star() if not isinstance(node.parent, exp.AggFunc):
+                refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
             case exp.Placeholder():
                 return shell_tree.parameter_node(node, self._binder)
             case exp.Subquery():
