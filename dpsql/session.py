@@ -18,6 +18,7 @@ from dpsql.explain import Explanation, explain, journal_note
 from dpsql.plan import OutputColumn, Plan, plan_cores
 from dpsql.privacy.accountant import Accountant, Budget, Remaining
 from dpsql.privacy.ledger import Ledger, ledger_path
+from dpsql.privacy.measure import exact as exact_number
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import bind
 from dpsql.query.hint import with_hint
@@ -56,8 +57,8 @@ class Session:
 
     @epsilon.setter
     def epsilon(self, epsilon: Fraction | None) -> None:
-        wanted = self._schema.privacy.query_epsilon if epsilon is None else epsilon
-        if not 0 < wanted <= self._schema.privacy.epsilon:
+        wanted = self._schema.privacy.query_epsilon if epsilon is None else exact_number(epsilon)
+        if wanted > self._schema.privacy.epsilon:
             raise DataError("epsilon must be above 0 and at most the total of the schema")
         self._epsilon = wanted
 
