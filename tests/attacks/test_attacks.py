@@ -172,7 +172,8 @@ def assert_claims(plan: Plan, plain: dict[str, Run]) -> None:
 def test_every_case_has_a_name_of_its_own() -> None:
     names = [case.id for case in CASES]
     assert len(names) == len(set(names))
-    assert set(ANSWERED) | set(LATER) <= set(names)
+    assert set(ANSWERED) <= set(names)
+    assert all(any(name.startswith(start) for name in names) for start in LATER)
 
 
 def test_injections_other_statements_table_functions_and_metadata_are_never_answered() -> None:
