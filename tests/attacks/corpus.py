@@ -35,7 +35,7 @@ ANSWERED: dict[str, str] = {
 #: What no design may answer: statements that are no query, injections, tables that are not the schema's, raw rows.
 NEVER_ANSWERED = frozenset({"inject", "multi", "tablefn", "meta", "set", "ddl", "root", "pivot"})
 
-#: Cases, by the start of their names, of which a part waits for a later front end; what they send is tried all the same.
+#: Cases, by the start of their names, of which a part waits for a later front end; what they send is tried.
 LATER: dict[str, str] = {
     "F03-param": "`dp.*` and OPTIONS (…) are parameters of a later syntax; SET dpsql.epsilon is tried in `more.jsonl`",
     "W01-wire": "the statements are tried; that the wire protocol adds nothing to them is the wire server's to show",
