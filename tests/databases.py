@@ -55,7 +55,7 @@ CREATE TABLE places(place VARCHAR, region VARCHAR);
 INSERT INTO places VALUES ('ward', 'north'), ('yard', 'south');
 INSERT INTO patients VALUES (1, 'CANARY_7f3a', 'f', 3.25, 0), (2, 'b', 'm', 'nan', 1),
     (3, NULL, 'F', 'inf', 987654321), (4, 'd', NULL, '-inf', 2),
-    (5, 'e', 'f', NULL, NULL), (6, 'f', 'm', -0.0, 3), (7, 'g', 'm', 1e308, -5);
+    (5, 'e', 'f', NULL, NULL), (6, 'f', 'm', '-0.0', 3), (7, 'g', 'm', 1e308, -5);
 INSERT INTO visits VALUES (1, 1, 'ward', 135.79, 'CANARY_7f3a'), (2, 1, 'yard', 500.01, NULL),
     (3, 2, 'ward', -0.01, 'x'), (4, NULL, 'ward', 7, 'nobody'), (5, 99, 'nowhere', 13579.25, 'stranger'),
     (6, 2, NULL, NULL, 'y'),

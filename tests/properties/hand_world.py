@@ -18,7 +18,7 @@ _PEOPLE = Table(
         Column("word", "VARCHAR", "word", True),
     ),
     (
-        ("1", "'A'", "-0.0", "1010", "'5881580-07-10'::DATE", "'x'"),
+        ("1", "'A'", "'-0.0'::DOUBLE", "1010", "'5881580-07-10'::DATE", "'x'"),
         ("2", "'B'", "0.0", "5000", "'4714-01-01 (BC)'::DATE", "'x'"),
         ("3", "'C'", "'nan'::DOUBLE", "1000", "DATE '2020-02-29'", "'y'"),
         ("4", "'C'", "'inf'::DOUBLE", "1000", "DATE '2020-02-29'", "'y'"),
@@ -33,7 +33,7 @@ def _visits(limits: tuple[tuple[str, int], ...]) -> Table:
     """Unit 1 has 24 visits over many words, unit 2 six in one, units 3 and 4 are twins; two visits are nobody's."""
     rows = [(str(n), "1", str(n % 6), "1e300::DOUBLE" if n % 2 else "3.0", f"'w{n % 8}'", "499.99") for n in range(24)]
     rows += [(str(30 + n), "2", "5", "-1e300::DOUBLE", "'w1'", "9999999999.99") for n in range(6)]
-    rows += [(str(40 + n), unit, "127", "-5.0", "'twin'", "0.01") for n, unit in enumerate(["3", "4"])]
+    rows += [(str(40 + n), unit, "127", "-1000.0", "'twin'", "9999999999.99") for n, unit in enumerate(["3", "4"])]
     rows += [("50", NULL, "5", "3.0", "'nobody'", "500.00"), ("51", "77", "5", "3.0", "'stranger'", "500.00")]
     return Table(
         "visits",

@@ -74,18 +74,26 @@ DOUBTFUL = {
 }  # fmt: skip
 
 
-def _answered(limits: str, thresholded: bool) -> list[str]:
-    """The statements that are answered under the limits: what a unit has in all is bounded by its rows alone."""
-    kept = [text for name, text in ANSWERED.items() if limits != "groups" or not name.startswith("per unit")]
-    return kept + (list(THRESHOLDED.values()) if thresholded else [])
+def _answered(limits: str, promise: str) -> dict[str, str]:
+    """The statements that are answered: what a unit has in all is bounded by its rows, undeclared keys need a delta."""
+    kept = {name: text for name, text in ANSWERED.items() if limits != "groups" or not name.startswith("per unit")}
+    return kept if PROMISES[promise]["delta"] == 0 else kept | THRESHOLDED
 
 
-@pytest.mark.parametrize(
-    ("limits", "promise"),
-    [("rows", "L1"), ("rows", "L2"), ("groups", "L1"), ("groups", "L2"), ("all", "L1 with delta"), ("all", "replace")],
-)
-def test_claims_hold_where_they_are_reached(limits: str, promise: str) -> None:
-    assert faults(hand_world(limits, promise), _answered(limits, PROMISES[promise]["delta"] > 0)) == []
+WORLDS = [
+    ("rows", "L1"),
+    ("rows", "L2"),
+    ("groups", "L1"),
+    ("groups", "L2"),
+    ("all", "L1 with delta"),
+    ("all", "replace"),
+]
+CLAIMS = [(*world, name) for world in WORLDS for name in _answered(*world)]
+
+
+@pytest.mark.parametrize(("limits", "promise", "name"), CLAIMS, ids=[" / ".join(claim) for claim in CLAIMS])
+def test_claims_hold_where_they_are_reached(limits: str, promise: str, name: str) -> None:
+    assert faults(hand_world(limits, promise), [_answered(limits, promise)[name]]) == []
 
 
 @pytest.mark.parametrize("name", DOUBTFUL)
@@ -101,7 +109,7 @@ def test_what_mixes_units_is_refused_or_keeps_its_claims(name: str) -> None:
 @pytest.mark.parametrize("limits", LIMITS)
 def test_exact_rows_depend_neither_on_physical_order_nor_on_threads(limits: str) -> None:
     world = hand_world(limits)
-    cores = [core for text in _answered(limits, True) for core in planned(world, text)]
+    cores = [core for text in _answered(limits, "L2").values() for core in planned(world, text)]
     found = []
     for seed, threads in ((0, 1), (1, 2), (2, 4)):
         with (world.shuffled(seed) if seed else world).connect(threads) as connection:
@@ -114,11 +122,14 @@ def test_released_rows_come_in_an_order_of_their_own(monkeypatch: pytest.MonkeyP
     noise, world, released = FrozenNoise(monkeypatch), hand_world(), []
     for seed in range(1, 4):
         with session_on(world.shuffled(seed), tmp_path / f"{seed}.ledger") as (session, _):
-            for text in (ANSWERED["count by declared key"], THRESHOLDED["word"], THRESHOLDED["double"]):
+            for text in (
+                ANSWERED["count by declared key"],
+                *(THRESHOLDED[name] for name in ("word", "double", "date")),
+            ):
                 plan = session.plan(text)
                 noise.start(plan)
                 released.append((text, repr(session.answer(plan).rows)))
-    assert len(set(released)) == 3
+    assert len(set(released)) == 4
 
 
 @pytest.mark.parametrize("promise", PROMISES)

@@ -1,0 +1,393 @@
+"""Faults that break the promise, each a change of a line or two, with the tests that must turn red."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CLAIMS = "tests/properties/test_targeted.py::test_claims_hold_where_they_are_reached"
+DOUBTFUL = "tests/properties/test_targeted.py::test_what_mixes_units_is_refused_or_keeps_its_claims"
+ORDER = "tests/properties/test_targeted.py::test_exact_rows_depend_neither_on_physical_order_nor_on_threads"
+RELEASED = "tests/properties/test_targeted.py::test_released_rows_come_in_an_order_of_their_own"
+PRICE = "tests/properties/test_targeted.py::test_a_plan_costs_what_was_asked"
+ANSWER = "tests/properties/test_targeted.py::test_the_answer_without_noise"
+REFUSED = "tests/refused/test_refused.py::test_refused"
+VALUES = "tests/engines/test_special_values.py"
+
+CORE = "dpsql/query/rewrite/core.py"
+QUANTISE = "dpsql/query/rewrite/quantise.py"
+SOURCES = "dpsql/query/sources.py"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A text of one file, what stands there instead, and the tests that find it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def _claim(limits: str, promise: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{CLAIMS}[{limits} / {promise} / {name}]" for name in names)
+
+
+FAULTS = (
+    # values
+    Fault(
+        "no clamp",
+        QUANTISE,
+        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        "    return middle\n    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        _claim("rows", "L1", "sum of a double"),
+    ),
+    Fault(
+        "clamp on the column instead of the expression",
+        QUANTISE,
+        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        "    if not isinstance(argument, Column):\n        return middle\n"
+        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        _claim("rows", "L1", "sum of a square", "sum of an expression"),
+    ),
+    Fault(
+        "GREATEST and LEAST as a clamp",
+        QUANTISE,
+        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        "    ends = node.integer(grid.high - offset), node.integer(grid.low - offset)\n"
+        '    return node.function("GREATEST", node.function("LEAST", middle, ends[0]), ends[1])\n'
+        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        (VALUES,),
+    ),
+    Fault(
+        "NaN escapes the clamp",
+        QUANTISE,
+        "(node.compare(exp.GTE, value, high), node.integer(grid.high - offset)),",
+        "(node.compare(exp.EQ, value, high), node.integer(grid.high - offset)),",
+        (VALUES,),
+    ),
+    Fault(
+        "an expression that can fail",
+        "dpsql/query/function.py",
+        "    return exp.Try(this=node)",
+        "    return node",
+        _claim("rows", "L2", "hostile dates", "hostile casts"),
+    ),
+    Fault(
+        "a cast that can fail",
+        "dpsql/query/rewrite/node.py",
+        "    return exp.TryCast(this=node",
+        "    return exp.Cast(this=node",
+        _claim("rows", "L2", "hostile casts"),
+    ),
+    Fault(
+        "−0.0 and 0.0 are two spellings of one key",
+        "dpsql/query/rewrite/scalar.py",
+        "        return node.plus(double(expression, places), number(0.0))",
+        "        return double(expression, places)",
+        _claim("rows", "L2", "double"),
+    ),
+    Fault(
+        "dates that no client can say are keys",
+        "dpsql/query/rewrite/scalar.py",
+        "    if expression.type.is_temporal:\n        first, last",
+        "    if False:\n        first, last",
+        (RELEASED,),
+    ),
+    # bounds on a unit
+    Fault(
+        "no limit on groups of undeclared keys",
+        CORE,
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))',
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
+        _claim("groups", "L2", "word"),
+    ),
+    Fault(
+        "no clipping",
+        CORE,
+        'return {name: members for name, members in (("sums", sums), ("units", units)) if members}',
+        "return {}",
+        _claim("rows", "L1", "count by integer"),
+    ),
+    Fault(
+        "counts of units are not clipped",
+        CORE,
+        '(("sums", sums), ("units", units)) if members}',
+        '(("sums", sums),) if members}',
+        _claim("rows", "L1", "units"),
+    ),
+    Fault(
+        "one row more than the limit goes unclipped",
+        CORE,
+        "min(each.rows for _, each in members)",
+        "1 + min(each.rows for _, each in members)",
+        _claim("rows", "L1", "sum by integer", "average") + _claim("all", "L1 with delta", "count"),
+    ),
+    Fault(
+        "rows are ranked over all units",
+        CORE,
+        '        partition_by=[node.column(relation, "u")],',
+        "        partition_by=[],",
+        _claim("groups", "L2", "word", "two keys"),
+    ),
+    Fault(
+        "the bound holds in each group instead of over all",
+        CORE,
+        "return node.select([unit], node.table(source), group=[unit.copy()], having=above)",
+        "return node.select([unit], node.table(source), having=above, "
+        "group=[unit.copy(), *(node.column(source, name) for name in self.keys)])",
+        _claim("rows", "L1", "count by integer", "units"),
+    ),
+    Fault(
+        "any number of distinct values",
+        CORE,
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(each.pairs))',
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
+        _claim("rows", "L1", "distinct", "distinct by key"),
+    ),
+    Fault(
+        "distinct values are cut over all units",
+        CORE,
+        'node.aliased(_rank("different", parts), "place")',
+        "node.aliased(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered("
+        'this=node.column("different", part)) for part in parts])), "place")',
+        _claim("rows", "L1", "distinct", "distinct by key"),
+    ),
+    Fault(
+        "tie-breaking that is no total order",
+        CORE,
+        'hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(node.column(relation, part) '
+        "for part in parts))\n",
+        "    order = [exp.Ordered(this=each, nulls_first=True)\n"
+        "             for each in (hashed, *(node.column(relation, part) for part in parts[1:]))]",
+        'order = [exp.Ordered(this=node.column(relation, "u"), nulls_first=True)]',
+        (f"{ORDER}[groups]",),
+    ),
+    Fault(
+        "factor rounded up (L1)",
+        CORE,
+        'return exp.IntDiv(this=scaled, expression=node.function("GREATEST", norm, node.integer(1)))',
+        'return node.plus(exp.IntDiv(this=scaled, expression=node.function("GREATEST", norm, node.integer(1))), '
+        "node.integer(1))",
+        _claim("rows", "L1", "sum of a double", "sum by integer", "sum of a decimal"),
+    ),
+    Fault(
+        "factor rounded up (L2)",
+        CORE,
+        "expression=node.integer(1))\n        # one less",
+        "expression=node.integer(-1))\n        # one less",
+        _claim("rows", "L2", "sum of a double", "sum by integer", "sum of a decimal"),
+    ),
+    Fault(
+        "centring forgotten in the sensitivity",
+        "dpsql/query/contribution.py",
+        "largest = max(grid.reach if centred else grid.largest, 1)",
+        "largest = max(grid.reach, 1)",
+        _claim("rows", "L1", "sum of an integer"),
+    ),
+    Fault(
+        "fine steps forgotten in the sensitivity (L1)",
+        "dpsql/sensitivity.py",
+        "return contribution.limit * contribution.fine * _units_changed(neighbours)",
+        "return contribution.limit * _units_changed(neighbours)",
+        _claim("rows", "L1", "count"),
+    ),
+    Fault(
+        "fine steps forgotten in the sensitivity (L2)",
+        "dpsql/sensitivity.py",
+        "contribution.fine**2 *",
+        "",
+        _claim("rows", "L2", "count"),
+    ),
+    Fault(
+        "replace neighbours not doubled",
+        "dpsql/sensitivity.py",
+        'return 1 if neighbours == "add-remove" else 2',
+        "return 1",
+        _claim("all", "replace", "count by integer", "sum by integer"),
+    ),
+    # units
+    Fault(
+        "unit found by name",
+        SOURCES,
+        "if not schema.tables[of].public and schema.owner(of).steps == () and schema.owner(of).column == column_name:",
+        "if column_name == schema.unit_column:",
+        (DOUBTFUL,),
+    ),
+    Fault(
+        "rows without a unit are kept",
+        CORE,
+        "where = node.conjoined([*conditions, node.not_null(native(self.core.unit))])",
+        "where = node.conjoined([*conditions])",
+        (ANSWER, VALUES),
+    ),
+    Fault(
+        "private tables joined off the unit",
+        SOURCES,
+        "        if len({root(part.alias) for part in private}) > 1:",
+        "        if False:",
+        (DOUBTFUL,),
+    ),
+    Fault(
+        "the padded side of a LEFT JOIN counts as the unit",
+        SOURCES,
+        "return replace(column, nullable=True, domain=None, identifies=None, public=False)",
+        "return replace(column, nullable=True, domain=None, public=False)",
+        (ANSWER,),
+    ),
+    Fault(
+        "an outer join that keeps public rows",
+        SOURCES,
+        "        if left_unit is None and right_unit is not None:",
+        "        if False:",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "LIMIT inside is dropped in silence",
+        "dpsql/query/bind.py",
+        'if select.args.get("limit") or select.args.get("offset"):',
+        "if False:",
+        (f"{REFUSED}[E_LIMIT]",),
+    ),
+    Fault(
+        "IN over a private subquery",
+        "dpsql/query/scalar.py",
+        'if node.args.get("query") is not None:',
+        "if False:",
+        (f"{REFUSED}[E_SUBQ]",),
+    ),
+    Fault(
+        "a scalar subquery is NULL",
+        "dpsql/query/scalar.py",
+        "            case exp.Paren():\n                return self.read(node.this)",
+        "            case exp.Subquery():\n                return literal.NULL\n"
+        "            case exp.Paren():\n                return self.read(node.this)",
+        (f"{REFUSED}[E_SUBQ]",),
+    ),
+    Fault(
+        "DISTINCT over people's rows",
+        "dpsql/query/bind.py",
+        'if select.args.get("distinct"):\n            refuse("E_D',
+        'if False:\n            refuse("E_D',
+        (f"{REFUSED}[E_DISTINCT]",),
+    ),
+    # keys
+    Fault(
+        "inner join on keys loses declared ones", CORE, 'or exp.true(), "LEFT"))', "or exp.true()))", (ANSWER, VALUES)
+    ),
+    Fault(
+        "threshold on rows instead of units",
+        CORE,
+        'outputs.append(node.aliased(exp.Count(this=exp.Star()), "units"))',
+        'outputs.append(node.aliased(exp.Sum(this=node.column(self._base, "v0")) if self.summed else '
+        'exp.Count(this=exp.Star()), "units"))',
+        _claim("rows", "L2", "word"),
+    ),
+    Fault(
+        "a group without units is a candidate",
+        "dpsql/privacy/selection/threshold.py",
+        "count >= 1 and shown",
+        "shown",
+        ("tests/privacy/test_selection.py",),
+    ),
+    Fault(
+        "threshold one too low",
+        "dpsql/privacy/selection/threshold.py",
+        "    return 1 + _least(guess, lambda m: laplace",
+        "    return _least(guess, lambda m: laplace",
+        ("tests/privacy/test_selection.py",),
+    ),
+    Fault(
+        "released rows in the engine's order",
+        "dpsql/release.py",
+        "rows = sorted(rows, key=lambda",
+        "rows = list(rows) or sorted(rows, key=lambda",
+        (RELEASED,),
+    ),
+    # price
+    Fault(
+        "epsilon not split over cores",
+        "dpsql/plan.py",
+        "draft.weight / whole, delta",
+        "Fraction(1), delta",
+        (f"{PRICE}[L1]",),
+    ),
+    Fault(
+        "epsilon not split over cells",
+        "dpsql/plan.py",
+        "core, each = draft.core, share / draft.weight",
+        "core, each = draft.core, share",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "noise of 0.7 times the scale",
+        "dpsql/privacy/mechanism/laplace.py",
+        "return cls(l1, Fraction(l1) / epsilon)",
+        "return cls(l1, Fraction(l1) / epsilon * 7 / 10)",
+        (f"{PRICE}[L1]",),
+    ),
+    Fault(
+        "no noise",
+        "dpsql/privacy/mechanism/gaussian.py",
+        "return [int(value) + drawn for",
+        "return [int(value) for",
+        ("tests/engines/test_engine_errors.py::test_counts_at_a_tiny_epsilon_are_far_from_exact",),
+    ),
+    Fault(
+        "charge after release",
+        "dpsql/session.py",
+        "        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
+        "cells=journal_note(plan))\n        exact = self._engine.run(charge)\n"
+        "        released = release(exact, plan, _entropy=self._entropy)\n",
+        "        from dpsql.privacy.accountant import _MINT, Charge\n\n"
+        "        exact = self._engine.run(Charge(_MINT, plan, plan.cost, 0))\n"
+        "        released = release(exact, plan, _entropy=self._entropy)\n"
+        "        self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
+        "cells=journal_note(plan))\n",
+        ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
+    ),
+    # the engine
+    Fault(
+        "the engine's words reach the analyst",
+        "dpsql/engines/duckdb.py",
+        "        with suppress(Exception):\n            rows =",
+        "        if True:\n            rows =",
+        ("tests/engines/test_engine_errors.py",),
+    ),
+    Fault(
+        "no cross-check",
+        "dpsql/engines/duckdb.py",
+        "    if not core.sql.isascii() or not core.sql.isprintable():",
+        "    if True:\n        return\n    if not core.sql.isascii() or not core.sql.isprintable():",
+        ("tests/engines/test_cross_check.py",),
+    ),
+    Fault(
+        "tables are not compared in the cross-check",
+        "dpsql/engines/duckdb.py",
+        "if read != core.tables or not",
+        "if not",
+        ("tests/engines/test_cross_check.py",),
+    ),
+    Fault(
+        "the engine is not locked",
+        "dpsql/engines/duckdb.py",
+        '        self._connection.execute("SET lock_configuration = true")',
+        "        pass",
+        ("tests/engines/test_lockdown.py",),
+    ),
+    Fault(
+        "exact rows are shown",
+        "dpsql/engines/exact.py",
+        '    def __repr__(self) -> str:\n        raise TypeError("exact rows are not shown")',
+        "    def __repr__(self) -> str:\n        return repr(self._cores)",
+        ("tests/engines/test_exact_rows.py",),
+    ),
+    Fault(
+        "planning reads public rows",
+        "dpsql/session.py",
+        "        sql, columns = self._shell.describe(",
+        "        [self._engine.public_rows(table) for table in query.public]\n"
+        "        sql, columns = self._shell.describe(",
+        ("tests/engines/test_untouched.py",),
+    ),
+)
