@@ -167,6 +167,4 @@ SQLSTATES = {
     "E_PIVOT": "0A000",
     "E_SAMPLE": "42501",
     "E_RECURSIVE": "0A000",
-    "E_HAVING": "42501",
-    "E_ORDER": "42501",
 }

@@ -15,7 +15,7 @@ from dpsql.schema import Schema, fold
 #: Refusals for which another statement about the same rows is a sensible answer.
 _MENDABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
-    "E_SAMPLE E_COLUMN E_ORDER E_HAVING".split()
+    "E_SAMPLE E_COLUMN".split()
 )
 
 

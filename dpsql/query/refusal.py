@@ -31,9 +31,13 @@ def position_of(node: exp.Expr) -> Position | None:
     return Position(*min(places)) if places else None
 
 
+#: Parts of a statement that have a code of their own, wherever they stand.
+_PARTS = {"sample": "E_SAMPLE", "pivots": "E_PIVOT"}
+
+
 def only(node: exp.Expr, *names: str, code: str = "E_STMT", what: str | None = None) -> None:
     """Refuse the node unless every argument that is set is one of ``names``: what is not understood is refused."""
     for name, value in node.args.items():
         if value and name not in names:
             said = what or f"{node.key.upper()} with {name.strip('_').replace('_', ' ').upper()}"
-            refuse(code, f"{said} is not supported", value if isinstance(value, exp.Expr) else node)
+            refuse(_PARTS.get(name, code), f"{said} is not supported", value if isinstance(value, exp.Expr) else node)

@@ -1,14 +1,4 @@
 -- schema: nafld
-PIVOT labs ON test USING COUNT(*)
--- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 7)
--- answered: SELECT COUNT(*) FROM patients
-
--- schema: nafld
-SELECT COUNT(*) FROM patients USING SAMPLE 10
--- says: SELECT with SAMPLE is not supported (line 1, column 44)
--- answered: SELECT COUNT(*) FROM patients
-
--- schema: nafld
 DELETE FROM patients
 -- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 13)
 -- answered: SELECT COUNT(*) FROM patients
