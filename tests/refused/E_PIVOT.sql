@@ -5,7 +5,7 @@ PIVOT patients ON male USING COUNT(*)
 
 -- schema: nafld
 PIVOT labs ON test USING COUNT(*)
--- says: only SELECT is answered; dpsql never changes data, settings or catalogues (line 1, column 7)
+-- says: PIVOT shows the keys that the data hold; write COUNT(*) FILTER (WHERE …) for each (line 1, column 7)
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
