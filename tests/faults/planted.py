@@ -156,8 +156,8 @@ FAULTS = (
     Fault(
         "tie-breaking that is no total order",
         CORE,
-        'hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(node.column(relation, part) '
-        "for part in parts))\n",
+        'hashed = node.function("HASH", exp.Literal.string(HASH_KEY), '
+        "*(node.column(relation, part) for part in parts))\n"
         "    order = [exp.Ordered(this=each, nulls_first=True)\n"
         "             for each in (hashed, *(node.column(relation, part) for part in parts[1:]))]",
         'order = [exp.Ordered(this=node.column(relation, "u"), nulls_first=True)]',

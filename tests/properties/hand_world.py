@@ -30,10 +30,14 @@ _PEOPLE = Table(
 
 
 def _visits(limits: tuple[tuple[str, int], ...]) -> Table:
-    """Unit 1 has 24 visits over many words, unit 2 six in one, units 3 and 4 are twins; two visits are nobody's."""
+    """Unit 1 has 24 visits over many words, unit 2 six in one, 3 and 4 are twins, 6 has one row too many.
+
+    One visit is nobody's, and one of somebody whom the table of people does not have.
+    """
     rows = [(str(n), "1", str(n % 6), "1e300::DOUBLE" if n % 2 else "3.0", f"'w{n % 8}'", "499.99") for n in range(24)]
     rows += [(str(30 + n), "2", "5", "-1e300::DOUBLE", "'w1'", "9999999999.99") for n in range(6)]
     rows += [(str(40 + n), unit, "127", "-1000.0", "'twin'", "9999999999.99") for n, unit in enumerate(["3", "4"])]
+    rows += [(str(60 + n), "6", "5", "-5.0", f"'v{n}'", "500.00") for n in range(4)]
     rows += [("50", NULL, "5", "3.0", "'nobody'", "500.00"), ("51", "77", "5", "3.0", "'stranger'", "500.00")]
     return Table(
         "visits",
