@@ -15,7 +15,7 @@ from typing import assert_never
 from dpsql.query.quantum import Quantum, quantum
 from dpsql.query.refusal import refuse
 from dpsql.query.relation import Cell, Core, Distinct, Rows, Total, Units
-from dpsql.query.stability import groups_by, limits
+from dpsql.query.stability import groups_by, limits, rows_per_group
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
 FINE_BITS = 11
@@ -29,10 +29,9 @@ Norm = OneOf["l1", "l2"]
 class Contribution:
     """One cell's bound on a unit: over all its groups, in steps of ``step``.
 
-    ``limit`` is the largest L1 norm, or the square of the largest L2 norm, before the finer step: what the clipping
-    compares with. A unit of at most ``rows`` rows stays within it, whatever they hold. ``fine`` is by how many steps
-    one unclipped unit of the cell counts. ``pairs`` is how many distinct values a unit may bring, for counts of
-    distinct values.
+    ``limit`` is the largest L1 norm, or the square of the largest L2 norm: what the clipping compares with. A unit of
+    at most ``rows`` rows stays within it, whatever they hold. Values are counted in ``fine`` steps to a step of
+    ``grid`` (to 1, for counts). ``pairs`` is how many distinct values a unit may bring, for counts of distinct values.
     """
 
     cell: Cell
@@ -48,14 +47,15 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
     """The tightest bound that the limits of the core's tables allow for the cell."""
     declared = limits(core.relation)
     groups = groups_by(core.relation, list(core.keys))
+    per_group = rows_per_group(core.relation, list(core.keys))
     match cell:
         case Rows():
-            rows = _row_limit(declared.rows, groups, declared.rows_per_group, norm)
+            rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, None, 1, rows, norm)
         case Total(argument=argument, centred=centred):
             grid = quantum(argument)
             largest = max(grid.reach if centred else grid.largest, 1)
-            rows = _row_limit(declared.rows, groups, declared.rows_per_group, norm)
+            rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, grid, largest, rows, norm)
         case Units():
             return _made(cell, None, 1, _known(groups, declared.rows), "l1")
@@ -73,12 +73,16 @@ def kept_groups(core: Core) -> int:
 
 def _made(cell: Cell, grid: Quantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
     """``rows`` is the norm of a unit whose rows are all 1 (its square under L2); ``largest`` the size of one row."""
-    limit = largest * rows if norm == "l1" else largest**2 * rows
-    if limit >= (MOST_NORM if norm == "l1" else MOST_NORM**2):
+    most = MOST_NORM if norm == "l1" else MOST_NORM**2
+    power = 1 if norm == "l1" else 2
+    if largest**power * rows >= most:
         refuse("E_LIMITS", "the limits of the joined tables multiply to more than can be measured; aggregate one of "
                "them per unit first")  # fmt: skip
     fine = 2 ** max(0, FINE_BITS + 1 - largest.bit_length())
+    while (largest * fine) ** power * rows >= most:
+        fine //= 2
     size = Fraction(1) if grid is None else grid.size
+    limit = (largest * fine) ** power * rows
     return Contribution(cell, grid, limit, fine, size / fine, rows if norm == "l1" else isqrt(rows))
 
 

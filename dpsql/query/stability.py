@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.query.expression import Expression, columns
+from dpsql.query.expression import Column, Expression, columns
 from dpsql.query.relation import Filter, Join, Leaf, Limits, PerUnit, Relation, Scan, unit_of
 
 
@@ -24,7 +24,7 @@ def limits(relation: Relation) -> Limits:
         case Filter(child=child):
             return limits(child)
         case PerUnit(child=child, keys=keys):
-            return Limits(groups_by(child, [key for _, key in keys]), None, 1)
+            return Limits(groups_by(child, [key for _, key in keys]))
         case _:
             assert_never(relation)
 
@@ -48,6 +48,21 @@ def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
         touched = None if touched is None or few is None else touched * few
         named.discard(source.alias)
     return touched if not named else _groups(limits(relation))
+
+
+def rows_per_group(relation: Relation, keys: list[Expression]) -> int | None:
+    """How many rows one unit may have in one group, when the relation is grouped by ``keys``.
+
+    A subquery per unit and further keys has one row in a group of these keys, and any number in a coarser one.
+    """
+    match relation:
+        case Filter(child=child):
+            return rows_per_group(child, keys)
+        case PerUnit(alias=alias, keys=own):
+            shown = {key.name for key in keys if isinstance(key, Column) and key.relation == alias}
+            return 1 if {name for name, _ in own} <= shown else None
+        case _:
+            return limits(relation).rows_per_group
 
 
 def _multiplies(relation: Relation) -> bool:
