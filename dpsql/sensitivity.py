@@ -19,12 +19,12 @@ Neighbours = OneOf["add-remove", "replace"]
 
 def l1_sensitivity(contribution: Contribution, neighbours: Neighbours) -> int:
     """The largest L1 change of a cell over all groups, in its steps, when a unit comes, goes or is replaced."""
-    return contribution.limit * contribution.fine * _units_changed(neighbours)
+    return contribution.limit * _units_changed(neighbours)
 
 
 def l2_squared_sensitivity(contribution: Contribution, neighbours: Neighbours) -> int:
     """The square of the largest L2 change of a cell over all groups, in its steps."""
-    return contribution.limit * contribution.fine**2 * _units_changed(neighbours) ** 2
+    return contribution.limit * _units_changed(neighbours) ** 2
 
 
 def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction,

@@ -58,7 +58,7 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, grid, largest, rows, norm)
         case Units():
-            return _made(cell, None, 1, _known(groups, declared.rows), "l1")
+            return _made(cell, None, 1, _known(groups, declared.rows), norm)
         case Distinct(argument=argument):
             pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
             return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)

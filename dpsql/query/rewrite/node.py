@@ -136,3 +136,14 @@ def subquery(query: exp.Query, alias: str, columns: list[str] | None = None) -> 
 def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """Equality in which NULL equals NULL."""
     return exp.NullSafeEQ(this=left, expression=right)
+
+
+def equal(left: str, right: str, text: str) -> exp.Expr:
+    """Equality of the same column of two relations; keys may be NULL and then equal each other, units never are."""
+    columns = column(left, text), column(right, text)
+    return exp.EQ(this=columns[0], expression=columns[1]) if text == "u" else same(*columns)
+
+
+def or_zero(value: exp.Expr) -> exp.Expr:
+    """The value, 0 where it is NULL."""
+    return exp.Coalesce(this=value, expressions=[integer(0)])
