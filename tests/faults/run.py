@@ -38,7 +38,7 @@ def verdict(fault: Fault) -> tuple[bool, str]:
         folder, start = Path(name), time.monotonic()
         try:
             planted(fault, folder)
-        except ValueError as error:
+        except (ValueError, SyntaxError) as error:
             return False, f"NOT PLANTED: {error}"
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", *fault.tests]
         environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
