@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
-from dpsql.errors import Refused
+from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Alone, Estimate, Mean, Shifted
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
@@ -38,17 +39,25 @@ class MeasuredCell:
 
 @dataclass(frozen=True)
 class CorePlan:
-    """One core as it is measured: the engine SQL, the cells in the order of its columns, and how keys are chosen.
+    """One core as it is measured: the cells in the order of its columns, and how keys are chosen.
 
-    ``estimates`` says, for each aggregate, how it is read off the cells; the number of units that a threshold has
-    released is the cell after the last.
+    ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded. ``estimates`` says, for
+    each aggregate, how it is read off the cells; the number of units that a threshold has released is the cell after
+    the last.
     """
 
     core: Core
     cells: tuple[MeasuredCell, ...]
     selection: Threshold | None
     estimates: tuple[Estimate, ...]
-    sql: str
+    norm: Norm
+    kept_groups: int | None
+
+    @cached_property
+    def sql(self) -> str:
+        """The engine SQL, written when it is first wanted: what it does and costs is fixed by the fields."""
+        contributions = tuple(cell.contribution for cell in self.cells)
+        return core_sql(self.core, contributions, self.norm, self.kept_groups, "duckdb")
 
     @property
     def cost(self) -> Cost:
@@ -108,6 +117,15 @@ class Plan:
         """What the statement costs, read off its cells; nothing where it reads no private table."""
         return sum((core.cost for core in self.cores), FREE)
 
+    def written(self) -> Plan:
+        """This plan with its engine SQL written, so that nothing can fail between the charge and the engine."""
+        try:
+            for core in self.cores:
+                assert core.sql
+        except RecursionError:
+            raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
+        return self
+
 
 def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction) -> tuple[CorePlan, ...]:
     """The cores of a statement priced ``epsilon``, which is split over them by their number of cells."""
@@ -161,7 +179,7 @@ def _plan_core(
     if groups is not None:
         part = each * draft.selection_weight
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
-    return CorePlan(core, cells, selection, draft.estimates, core_sql(core, contributions, norm, groups, "duckdb"))
+    return CorePlan(core, cells, selection, draft.estimates, norm, groups)
 
 
 def _draft(core: Core) -> _Draft:

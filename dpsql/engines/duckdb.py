@@ -115,7 +115,7 @@ class DuckDBEngine:
         return ExactRows(rows)
 
     def _rows(self, cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> CoreRows:
-        require_planned(cursor, core)
+        require_planned(cursor, core.sql, core.tables)
         return cursor.execute(core.sql).fetchall()
 
     def public_rows(self, table: str) -> list[tuple[object, ...]]:
@@ -132,11 +132,11 @@ class DuckDBEngine:
         self._connection.close()
 
 
-def require_planned(cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> None:
-    """Ask the engine's own parser what the SQL touches; anything that was not planned stops it."""
-    if not core.sql.isascii() or not core.sql.isprintable():
+def require_planned(cursor: duckdb.DuckDBPyConnection, sql: str, planned: frozenset[str]) -> None:
+    """Ask the engine's own parser what the SQL touches; anything but the planned tables and known parts stops it."""
+    if not sql.isascii() or not sql.isprintable():
         raise ExecutionFailed
-    answer = cursor.execute("SELECT json_serialize_sql(?)", [core.sql]).fetchone()
+    answer = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
     parsed: dict[str, Any] = json.loads(answer[0]) if answer else {"error": True}
     if parsed.get("error") or len(parsed["statements"]) != 1:
         raise ExecutionFailed
@@ -150,7 +150,7 @@ def require_planned(cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> None:
     read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
     others = {table for catalog, schema, table in tables if (catalog, schema) != ("source", "main")}
     functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
-    if read != core.tables or not others <= own or not functions <= _FUNCTIONS:
+    if read != planned or not others <= own or not functions <= _FUNCTIONS:
         raise ExecutionFailed
     if not {each["class"] for each in nodes if "class" in each} <= _CLASSES:
         raise ExecutionFailed

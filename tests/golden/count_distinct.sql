@@ -1,7 +1,7 @@
 -- schema: nafld
 SELECT COUNT(DISTINCT day) FROM labs
 -- ==== core 0: engine SQL
-WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", TRY_CAST("t0"."day" AS BIGINT) AS "v0" FROM "source"."main"."labs" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "totals" AS (SELECT COUNT(*) AS "units" FROM "rows"), "pairs_v0" AS (SELECT "ranked"."v0" FROM (SELECT "different"."u", "different"."v0", ROW_NUMBER() OVER (PARTITION BY "different"."u" ORDER BY HASH('dpsql', "different"."u", "different"."v0") NULLS FIRST, "different"."v0" NULLS FIRST) AS "place" FROM (SELECT DISTINCT "rows"."u", "rows"."v0" FROM "rows" WHERE NOT ("rows"."v0" IS NULL)) AS "different") AS "ranked" WHERE "ranked"."place" <= 4), "distinct_v0" AS (SELECT COUNT(DISTINCT "pairs_v0"."v0") AS "v0" FROM "pairs_v0") SELECT CAST(COALESCE("distinct_v0"."v0", 0) AS INT128) AS "v0" FROM "totals" LEFT JOIN "distinct_v0" ON TRUE
+WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", TRY_CAST("t0"."day" AS BIGINT) AS "v0" FROM "source"."main"."labs" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "pairs_v0" AS (SELECT "ranked"."v0" FROM (SELECT "different"."u", "different"."v0", ROW_NUMBER() OVER (PARTITION BY "different"."u" ORDER BY HASH('dpsql', "different"."u", "different"."v0") NULLS FIRST, "different"."v0" NULLS FIRST) AS "place" FROM (SELECT DISTINCT "rows"."u", "rows"."v0" FROM "rows" WHERE NOT ("rows"."v0" IS NULL)) AS "different") AS "ranked" WHERE "ranked"."place" <= 4), "distinct_v0" AS (SELECT COUNT(DISTINCT "pairs_v0"."v0") AS "v0" FROM "pairs_v0") SELECT COALESCE("distinct_v0"."v0", 0) AS "v0" FROM "distinct_v0"
 -- ==== core 0: cells
 -- 0: distinct values in steps of 1; L2² at most 16, Gaussian of variance 1600
 -- ==== shell

@@ -104,7 +104,7 @@ def _run(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> Rowset | None
 
 def _unplanned(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> list[str]:
     try:
-        require_planned(connection.cursor(), core)
+        require_planned(connection.cursor(), core.sql, core.tables)
     except ExecutionFailed:
         return ["the engine's parser sees something that was not planned"]
     return []

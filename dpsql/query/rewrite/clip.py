@@ -4,7 +4,7 @@ For sums of rows, looking is cheap before it is exact:
 
 ``…_many``       the units with more rows than always stay within every limit
 ``…_rows``       their rows
-``…_suspects``   of these, the units whose values' sizes add to more than a norm may be
+``…_suspects``   of these, the units whose values' sizes add to more than a norm may be (where a limit is above one row)
 ``…_heavy``      of these, per key, value·factor − value for the units whose norm is above a limit
 
 Proved in ``docs/proofs/contribution.md``.
@@ -32,21 +32,23 @@ FACTOR_BITS = 20
 def steps(family: str, base: str, keys: list[str], members: list[Member], norm: Norm) -> dict[str, exp.Query]:
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
     found: dict[str, exp.Query] = {}
-    source = base
+    source, chosen = base, f"{family}_suspects"
+    rows = min(each.rows for _, each in members)
     if base == "rows":
-        source = f"{family}_rows"
-        found[f"{family}_many"] = _many(min(each.rows for _, each in members))
-        found[source] = _rows_of_many(f"{family}_many", keys, members)
-    found[f"{family}_suspects"] = _suspects(source, members, norm)
-    found[f"{family}_heavy"] = _heavy(source, f"{family}_suspects", keys, members, norm)
+        source, chosen = f"{family}_rows", f"{family}_many"
+        found[chosen] = _many(rows)
+        found[source] = _rows_of_many(chosen, keys, members)
+    if base != "rows" or rows > 1:  # where one row is the limit, units with many rows are few as they are
+        chosen = f"{family}_suspects"
+        found[chosen] = _suspects(source, members, norm)
+    found[f"{family}_heavy"] = _heavy(source, chosen, keys, members, norm)
     return found
 
 
 def _many(rows: int) -> exp.Select:
     """The units with more rows than ``rows``; the others are within every limit, whatever their rows hold."""
-    unit = node.column("rows", "u")
     more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(rows))
-    return node.select([unit], node.table("rows"), group=[unit.copy()], having=more)
+    return node.select([node.bare("u")], node.table("rows"), group=[node.bare("u")], having=more)
 
 
 def _rows_of_many(many: str, keys: list[str], members: list[Member]) -> exp.Select:
@@ -60,80 +62,89 @@ def _suspects(source: str, members: list[Member], norm: Norm) -> exp.Select:
 
     A count of units has the same value in each of its groups, so that the sum itself tells its L2 norm.
     """
-    unit = node.column(source, "u")
     above: exp.Expr | None = None
     for name, each in members:
-        value: exp.Expr = node.column(source, name)
+        value: exp.Expr = node.bare(name)
         size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total) else value)
         squared = each.limit // each.fine if isinstance(each.cell, Units) else isqrt(each.limit)
         most = each.limit if norm == "l1" else squared
-        over = node.compare(exp.GT, size, node.integer(most))
-        above = over if above is None else exp.Or(this=above, expression=over)
-    return node.select([unit], node.table(source), group=[unit.copy()], having=above)
+        above = node.either(above, node.compare(exp.GT, size, node.integer(most)))
+    return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
 
 
-def _heavy(source: str, suspects: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _heavy(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """Per unit above a limit and key, what scaling its values down by its factor changes."""
-    outputs: list[exp.Expr] = [node.column("scaled", name) for name in keys]
-    for name, _ in members:
-        scaled = exp.IntDiv(this=node.times(node.column("scaled", name), node.column("scaled", "factor")),
+    outputs: list[exp.Expr] = [node.bare(name) for name in keys]
+    for name, each in members:
+        scaled = exp.IntDiv(this=node.times(node.bare(name), node.bare("factor")),
                             expression=node.integer(2**FACTOR_BITS))  # fmt: skip
-        change = exp.Sub(this=node.paren(scaled), expression=node.column("scaled", f"r{name[1:]}"))
-        outputs.append(node.aliased(change, name))
-    return node.select(outputs, node.subquery(_scaled(source, suspects, keys, members, norm), "scaled"))
+        outputs.append(node.aliased(exp.Sub(this=node.paren(scaled), expression=node.bare(_raw(name, each))), name))
+    return node.select(outputs, node.subquery(_scaled(source, chosen, keys, members, norm), "scaled"))
 
 
-def _scaled(source: str, suspects: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _scaled(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """The contributions of the units above a limit, with the factor of the unit beside each."""
     above: exp.Expr | None = None
     for name, each in members:
-        over = node.compare(exp.GT, node.column("norms", f"n{name[1:]}"), node.integer(each.limit))
-        above = over if above is None else exp.Or(this=above, expression=over)
-    factors = [_factor(node.column("norms", f"n{name[1:]}"), each.limit, norm) for name, each in members]
-    if len(factors) > 1:
-        factors = [node.function("LEAST", *factors, node.integer(2**FACTOR_BITS))]
-    kept = [*keys, *(f"{kind}{name[1:]}" for name, _ in members for kind in "vr")]
-    outputs = [*(node.column("norms", name) for name in kept), node.aliased(factors[0], "factor")]
-    norms = node.subquery(_norms(source, suspects, keys, members, norm), "norms")
+        above = node.either(above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit)))
+    norms = node.subquery(_norms(source, chosen, keys, members, norm), "norms")
+    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(_factor(members, norm), "factor")]
     return node.select(outputs, norms, where=above)
 
 
-def _norms(source: str, suspects: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
-    """The contributions of suspects per key, with the norms of the unit's whole vectors beside each."""
-    kept = ["u", *keys, *(f"{kind}{name[1:]}" for name, _ in members for kind in "vr")]
-    outputs: list[exp.Expr] = [node.column("own", name) for name in kept]
+def _norms(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+    """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
+    outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
     for name, _ in members:
-        value = node.cast(node.column("own", name), "hugeint")
+        value = node.cast(node.bare(name), "hugeint")
         size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
-        over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.column("own", "u")])
+        over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.bare("u")])
         outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
-    return node.select(outputs, node.subquery(_own(source, suspects, keys, members), "own"))
+    return node.select(outputs, node.subquery(_own(source, chosen, keys, members), "own"))
 
 
-def _own(source: str, suspects: str, keys: list[str], members: list[Member]) -> exp.Select:
-    """The contributions of suspects per key: ``r…`` as they are in the totals, ``v…`` as they are clipped."""
+def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+    """The chosen units' contributions per key: ``v…`` as they are clipped and, where that may differ, ``r…`` as they
+    stand in the totals."""
     columns: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
     summing = source.endswith("_rows")
     outputs = list(columns)
-    for name, _ in members:
+    for name, each in members:
         value: exp.Expr = node.column(source, name)
         if summing:
             value = node.or_zero(exp.Sum(this=value))
+        if _raw(name, each) == name:
+            outputs.append(node.aliased(value, name))
+            continue
         outputs.append(node.aliased(squarable(value) if summing else value, name))
-        outputs.append(node.aliased(value.copy(), f"r{name[1:]}"))
+        outputs.append(node.aliased(value.copy(), _raw(name, each)))
     groups = [column.copy() for column in columns] if summing else None
-    joins = [node.join(node.table(suspects), node.equal(source, suspects, "u"))]
+    joins = [node.join(node.table(chosen), node.equal(source, chosen, "u"))]
     return node.select(outputs, node.table(source), joins, group=groups)
 
 
-def _factor(norm: exp.Expr, limit: int, kind: Norm) -> exp.Expr:
-    """limit / norm in 2^20ths, rounded down; no less than 2^20 where the norm is within the limit."""
-    least = node.function("GREATEST", norm, node.integer(1))
-    if kind == "l1":
-        return exp.IntDiv(this=node.cast(node.integer(limit * 2**FACTOR_BITS), "hugeint"), expression=least)
-    square = exp.Div(this=number(float(limit)), expression=node.cast(least, "double"), typed=False, safe=False)
-    root = node.times(node.function("SQRT", square), node.integer(2**FACTOR_BITS))
-    down = exp.Sub(this=node.cast(node.function("FLOOR", root), "hugeint"), expression=node.integer(1))
+def _carried(keys: list[str], members: list[Member]) -> list[str]:
+    """The keys and contributions that go from step to step."""
+    return [*keys, *dict.fromkeys(column for name, each in members for column in (name, _raw(name, each)))]
+
+
+def _raw(name: str, each: Contribution) -> str:
+    """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
+    return f"r{name[1:]}" if isinstance(each.cell, Total) else name
+
+
+def _factor(members: list[Member], norm: Norm) -> exp.Expr:
+    """The smallest limit-to-norm ratio of the unit in 2^20ths, rounded down."""
+    norms = {name: node.function("GREATEST", node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
+    if norm == "l1":
+        whole = [exp.IntDiv(this=node.cast(node.integer(each.limit * 2**FACTOR_BITS), "hugeint"),
+                            expression=norms[name]) for name, each in members]  # fmt: skip
+        return node.function("LEAST", node.integer(2**FACTOR_BITS), *whole)
+    squares = [exp.Div(this=number(float(each.limit)), expression=node.cast(norms[name], "double"), typed=False,
+                       safe=False) for name, each in members]  # fmt: skip
+    root = node.function("SQRT", node.function("LEAST", number(1.0), *squares))
+    floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))
+    down = exp.Sub(this=node.cast(floor, "hugeint"), expression=node.integer(1))
     # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
     return node.function("GREATEST", down, node.integer(0))
 

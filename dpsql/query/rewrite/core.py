@@ -121,13 +121,13 @@ class _Emission:
         return node.select(outputs, source, joins, where)
 
     def _contributions(self) -> exp.Select:
-        names = ["u", *self.keys]
-        outputs: list[exp.Expr] = [node.column("rows", name) for name in names]
+        groups: list[exp.Expr] = [node.bare(name) for name in ["u", *self.keys]]
+        outputs = list(groups)
         for name, each in self.summed:
-            value = node.column("rows", name)
-            total = exp.Max(this=value) if isinstance(each.cell, Units) else exp.Sum(this=value)
-            outputs.append(node.aliased(clip.squarable(node.or_zero(total)), name))
-        return node.select(outputs, node.table("rows"), group=[node.column("rows", name) for name in names])
+            total = exp.Max(this=node.bare(name)) if isinstance(each.cell, Units) else exp.Sum(this=node.bare(name))
+            value = node.or_zero(total)
+            outputs.append(node.aliased(clip.squarable(value) if isinstance(each.cell, Total) else value, name))
+        return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
 
     def _measured(self) -> exp.Query:
         """Every value under its key and, for units above a limit, what scaling them down changes.
@@ -136,28 +136,21 @@ class _Emission:
         """
         names = [*self.keys, *(name for name, _ in self.summed)]
         counted = [] if self.groups is None else [node.aliased(node.integer(1), "counted")]
-        whole: exp.Query = node.select(
-            [*(node.column(self._base, name) for name in names), *counted], node.table(self._base)
-        )
+        whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         for family, members in self._families().items():
-            own = {name for name, _ in members}
-            outputs = [
-                node.column(f"{family}_heavy", name) if name in own or name in self.keys else exp.null()
-                for name in names
-            ]
+            own = {*self.keys, *(name for name, _ in members)}
+            outputs: list[exp.Expr] = [node.bare(name) if name in own else exp.null() for name in names]
             uncounted = [] if self.groups is None else [exp.null()]
             change = node.select([*outputs, *uncounted], node.table(f"{family}_heavy"))
             whole = exp.Union(this=whole, expression=change, distinct=False)
         return whole
 
     def _totals(self) -> exp.Select:
-        groups = [node.column("measured", name) for name in self.keys]
-        outputs: list[exp.Expr] = [group.copy() for group in groups]
-        for name, _ in self.summed:
-            outputs.append(node.aliased(exp.Sum(this=node.column("measured", name)), name))
+        outputs: list[exp.Expr] = [node.bare(name) for name in self.keys]
+        outputs += [node.aliased(exp.Sum(this=node.bare(name)), name) for name, _ in self.summed]
         if self.groups is not None:
-            outputs.append(node.aliased(exp.Sum(this=node.column("measured", "counted")), "units"))
-        return node.select(outputs, node.table("measured"), group=groups)
+            outputs.append(node.aliased(exp.Sum(this=node.bare("counted")), "units"))
+        return node.select(outputs, node.table("measured"), group=[node.bare(name) for name in self.keys])
 
     def _distinct(self, name: str) -> exp.Select:
         source = f"pairs_{name}"
@@ -173,9 +166,9 @@ class _Emission:
         outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
         sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
         for name in (f"v{place}" for place in range(len(self.contributions))):
-            outputs.append(node.aliased(node.cast(node.or_zero(node.column(sources[name], name)), "hugeint"), name))
+            outputs.append(node.aliased(node.or_zero(node.column(sources[name], name)), name))
         if self.groups is not None:
-            outputs.append(node.aliased(node.cast(node.column("totals", "units"), "bigint"), "units"))
+            outputs.append(node.column("totals", "units"))
         joins = []
         for source in dict.fromkeys(sources.values()):
             if source != base:

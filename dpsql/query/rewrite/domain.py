@@ -44,6 +44,10 @@ def domain_select(core: Core) -> exp.Select:
 
 
 def _values(literals: list[exp.Expr], sql_type: str, alias: str) -> exp.Expr:
+    """The values as a relation with one column, in the type of the key where their literals have another."""
+    if not sql_type.startswith("decimal"):
+        return exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in literals],
+                          alias=exp.TableAlias(this=node.name(alias), columns=[node.name("value")]))  # fmt: skip
     rows = exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in literals],
                       alias=exp.TableAlias(this=node.name(f"{alias}v"), columns=[node.name("value")]))  # fmt: skip
     typed = node.cast(node.column(f"{alias}v", "value"), sql_type)

@@ -18,6 +18,11 @@ def column(relation: str, text: str) -> exp.Column:
     return exp.Column(this=name(text), table=name(relation))
 
 
+def bare(text: str) -> exp.Column:
+    """A column of the only relation in scope."""
+    return exp.Column(this=name(text))
+
+
 def integer(value: int) -> exp.Expr:
     """An integer literal."""
     literal = exp.Literal.number(abs(value))
@@ -147,3 +152,8 @@ def equal(left: str, right: str, text: str) -> exp.Expr:
 def or_zero(value: exp.Expr) -> exp.Expr:
     """The value, 0 where it is NULL."""
     return exp.Coalesce(this=value, expressions=[integer(0)])
+
+
+def either(left: exp.Expr | None, right: exp.Expr) -> exp.Expr:
+    """The OR of the two; the second alone where there is no first."""
+    return right if left is None else exp.Or(this=left, expression=right)
