@@ -94,9 +94,8 @@ class Session:
         """The river: charge, read, release, shell."""
         if not plan.cores:
             return self._shell.run(plan, shell.NOTHING)
-        charge = self._accountant.spend(
-            plan.written(), analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)
-        )
+        plan = plan.written()
+        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan))
         exact = self._engine.run(charge)
         released = release(exact, plan, _entropy=self._entropy)
         return self._shell.run(plan, released)
