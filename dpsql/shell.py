@@ -156,6 +156,7 @@ class Shell:
 
     def _execute(self, sql: str) -> list[tuple[Any, ...]]:
         watchdog = threading.Timer(TIME_LIMIT, self._connection.interrupt)
+        watchdog.daemon = True
         watchdog.start()
         try:
             return self._connection.execute(sql).fetchall()

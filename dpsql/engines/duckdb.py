@@ -104,6 +104,7 @@ class DuckDBEngine:
         plan = charge.redeem()
         cursor = self._connection.cursor()
         watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
+        watchdog.daemon = True
         watchdog.start()
         rows: list[CoreRows] | None = None
         with suppress(Exception):
