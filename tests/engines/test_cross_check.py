@@ -39,6 +39,7 @@ def test_planned_sql_passes(core: CorePlan, cursor: duckdb.DuckDBPyConnection) -
 
 TAMPERED = {
     "another private table": lambda sql: f"{sql} LIMIT (SELECT count(*) FROM source.main.visits)",
+    "another private table in the place of the planned one": lambda sql: sql.replace('."patients"', '."visits"'),
     "a table by a shorter name": lambda sql: sql.replace('"source"."main"."patients"', '"patients"'),
     "a table of another catalogue": lambda sql: sql.replace('"source"."main"', '"temp"."main"'),
     "a catalogue table": lambda sql: f"{sql} UNION ALL SELECT 'a', 1, 1 FROM duckdb_tables()",
