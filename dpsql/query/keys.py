@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.query.aggregate import has_aggregate
-from dpsql.query.refusal import only, refuse
+from dpsql.query.refusal import refuse
 from dpsql.query.sources import From
 from dpsql.schema import fold
 
@@ -17,12 +17,12 @@ def group_keys(select: exp.Select, source_from: From) -> list[exp.Expr]:
         return []
     if group.args.get("all"):
         return [item.unalias() for item in select.expressions if not has_aggregate(item)]
-    only(group, "expressions", code="E_GROUPING", what="GROUP BY with ROLLUP, CUBE or GROUPING SETS")
+    plain = [key for key in group.expressions if not isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets)]
+    if len(plain) < len(group.expressions) or any(value for name, value in group.args.items() if name != "expressions"):
+        refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered; write one GROUP BY each", group)
     aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
     keys = []
-    for key in group.expressions:
-        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets):
-            refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered; write one GROUP BY each", key)
+    for key in plain:
         if isinstance(key, exp.Literal) and not key.is_string:
             place = int(key.this) if key.this.isdigit() else 0
             if not 1 <= place <= len(select.expressions):

@@ -7,10 +7,12 @@ dpsql says and suggests.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import sqlglot
 from untouched import planning_session
 
 from dpsql.errors import SQLSTATES, Refused, StatementError
@@ -78,7 +80,13 @@ def test_refused(path: Path, sessions: dict[str, Session], request: pytest.Fixtu
     text = "\n\n".join(map(str, found)) + "\n"
     if request.config.getoption("--update-golden", default=False):
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    assert _said(text) == _said(path.read_text(encoding="utf-8"))
+
+
+def _said(text: str) -> str:
+    """The text; without columns where an older sqlglot remembers another part of a function as its place."""
+    newest = tuple(map(int, sqlglot.__version__.split(".")[:2])) >= (30, 30)
+    return text if newest else re.sub(r", column \d+\)", ")", text)
 
 
 @pytest.mark.parametrize(("path", "entry"), ENTRIES, ids=[f"{p.stem}-{e.statement[:40]}" for p, e in ENTRIES])
