@@ -137,7 +137,17 @@ class Standing:
         left = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
         if self.budget.delta:
             left += f" (ρ = {shown(max(self.budget.rho_total - self.spent.rho, Fraction(0)))})"
+            left += f" left, of which one statement can take ε = {shown(self._largest_price(cost))}"
+            raise BudgetExhausted(f"the statement costs {price} and {whose} has {left}")
         raise BudgetExhausted(f"the statement costs {price} and {whose} has {left} left")
+
+    def _largest_price(self, cost: Cost) -> Fraction:
+        """The largest ε at which one more release of the same kind of noise is admitted (to four digits)."""
+        rho = max(self.budget.rho_total - self.spent.rho, Fraction(0))
+        price = Fraction((Decimal(2 * rho.numerator) / Decimal(rho.denominator)).sqrt())
+        if cost.epsilon is None or self.spent.epsilon is None:
+            return price
+        return max(price, self.budget.epsilon - self.spent.epsilon)
 
 
 def _price(cost: Cost) -> Fraction:

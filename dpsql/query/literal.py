@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from decimal import Decimal, DecimalException, localcontext
+from decimal import ROUND_HALF_UP, Decimal, DecimalException, localcontext
 from fractions import Fraction
 
 from sqlglot import exp
@@ -93,7 +93,9 @@ def as_type(literal: Literal, target: SqlType, node: exp.Expr) -> Literal:
             case "double" if isinstance(value, int | Decimal | str):
                 return Literal(_finite(float(value)), target)
             case "integer" if isinstance(value, int | Decimal | float | str):
-                whole = int(Decimal(value).to_integral_value())
+                whole = (
+                    round(value) if isinstance(value, float) else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
+                )
                 if abs(whole) < INT64:
                     return Literal(whole, target)
             case "decimal" if isinstance(value, int | Decimal | float | str):
