@@ -104,7 +104,7 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
             if isinstance(argument, Column) and argument.identifies == UNIT:
                 return Aggregate("units", None, condition)
             if argument.type.kind == "double":
-                refuse("E_AGG", "COUNT(DISTINCT …) of a double is not answered; ROUND or CAST it", node)
+                refuse("E_AGG", "COUNT(DISTINCT …) of a double is not answered; CAST it to INTEGER or DECIMAL", node)
             return Aggregate("count distinct", argument, condition)
         case exp.Count():
             return Aggregate("count", None if isinstance(argument, Literal) and argument.value is not None

@@ -40,7 +40,7 @@ def verdict(fault: Fault) -> tuple[bool, str]:
             planted(fault, folder)
         except (ValueError, SyntaxError) as error:
             return False, f"NOT PLANTED: {error}"
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", *fault.tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "--assert=plain", *fault.tests]
         environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         seconds = f"{time.monotonic() - start:.0f} s"
