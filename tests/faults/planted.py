@@ -119,6 +119,13 @@ FAULTS = (
         _claim("rows", "L1", "units"),
     ),
     Fault(
+        "too few suspects among counts of units",
+        CLIP,
+        "squared = each.limit // each.fine if isinstance(each.cell, Units)",
+        "squared = each.limit if isinstance(each.cell, Units)",
+        _claim("rows", "L2", "units"),
+    ),
+    Fault(
         "one row more than the limit goes unclipped",
         CLIP,
         "min(each.rows for _, each in members)",

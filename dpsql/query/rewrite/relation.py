@@ -15,7 +15,7 @@ from dpsql.query.quantum import quantum
 from dpsql.query.relation import Filter, Join, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.quantise import quantised
-from dpsql.query.rewrite.scalar import key, literal_node, native
+from dpsql.query.rewrite.scalar import key, native
 
 #: The database under which every engine holds the owner's tables.
 SOURCE = ("source", "main")
@@ -106,6 +106,3 @@ def _aggregate(aggregate: UnitAggregate) -> exp.Expr:
                            typed=False, safe=False)  # fmt: skip
         case _:
             assert_never(aggregate.function)
-
-
-__all__ = ["base_table", "from_clause", "literal_node", "per_unit_select"]
