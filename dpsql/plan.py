@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
-from dpsql.estimate import Alone, Estimate, Mean, Shifted
+from dpsql.estimate import Estimate
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.selection import Threshold
 from dpsql.query.bind import Query
-from dpsql.query.bounds import is_nullable
 from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups
-from dpsql.query.quantum import quantum
-from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Rows, Total, Units, tables_of
+from dpsql.query.relation import Core, tables_of
 from dpsql.query.rewrite import core_sql
-from dpsql.schema import Privacy, SqlType
+from dpsql.schema import Privacy
 from dpsql.sensitivity import key_threshold, mechanism
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
@@ -130,7 +129,7 @@ class Plan:
 def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction) -> tuple[CorePlan, ...]:
     """The cores of a statement priced ``epsilon``, which is split over them by their number of cells."""
     norm: Norm = "l1" if privacy.delta == 0 or privacy.mechanism == "laplace" else "l2"
-    drafts = [_draft(core) for core in query.cores]
+    drafts = [_Draft(core, choose_cells(core)) for core in query.cores]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
         raise Refused("E_KEY", "group keys that the schema does not declare need a budget with delta; declare `values` "
@@ -147,8 +146,7 @@ class _Draft:
     """A core with its cells chosen, before anything is priced."""
 
     core: Core
-    cells: tuple[Cell, ...]
-    estimates: tuple[Estimate, ...]
+    choice: Choice
 
     @property
     def thresholded(self) -> bool:
@@ -159,18 +157,19 @@ class _Draft:
         """The selection's weight beside cells of weight 1 each."""
         if not self.thresholded:
             return Fraction(0)
-        return len(self.cells) * SELECTION_SHARE / (1 - SELECTION_SHARE) if self.cells else Fraction(1)
+        cells = len(self.choice.cells)
+        return cells * SELECTION_SHARE / (1 - SELECTION_SHARE) if cells else Fraction(1)
 
     @property
     def weight(self) -> Fraction:
-        return len(self.cells) + self.selection_weight
+        return len(self.choice.cells) + self.selection_weight
 
 
 def _plan_core(
     draft: _Draft, norm: Norm, privacy: Privacy, epsilon: Fraction, share: Fraction, delta: Fraction
 ) -> CorePlan:
     core, each = draft.core, share / draft.weight
-    contributions = tuple(contribution(core, cell, norm) for cell in draft.cells)
+    contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
     cells = tuple(
         MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each)) for bounded in contributions
     )
@@ -179,65 +178,4 @@ def _plan_core(
     if groups is not None:
         part = each * draft.selection_weight
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
-    return CorePlan(core, cells, selection, draft.estimates, norm, groups)
-
-
-def _draft(core: Core) -> _Draft:
-    """Choose the cells that the aggregates need, each bought once."""
-    thresholded = bool(core.keys) and core.domain is None
-    averaged = {(a.argument, a.condition) for a in core.aggregates if a.function == "avg"}
-    cells: list[Cell] = []
-
-    def place(cell: Cell) -> int:
-        if cell not in cells:
-            cells.append(cell)
-        return cells.index(cell)
-
-    def rows(aggregate: Aggregate) -> int:
-        argument = aggregate.argument
-        return place(Rows(argument if argument is not None and is_nullable(argument) else None, aggregate.condition))
-
-    def estimate(aggregate: Aggregate) -> Estimate | None:
-        argument, condition = aggregate.argument, aggregate.condition
-        match aggregate.function:
-            case "count":
-                return Alone(rows(aggregate))
-            case "units":
-                return None if thresholded and condition is None else Alone(place(Units(condition)))
-            case "count distinct":
-                assert argument is not None
-                return Alone(place(Distinct(argument, condition)))
-            case "sum" | "avg":
-                assert argument is not None
-                centred = (argument, condition) in averaged
-                total = place(Total(argument, condition, centred))
-                if not centred:
-                    return Alone(total)
-                grid = quantum(argument)
-                middle, reach = grid.middle * grid.size, grid.reach * grid.size
-                if aggregate.function == "sum":
-                    return Shifted(total, rows(aggregate), middle)
-                return Mean(total, rows(aggregate), middle, reach)
-
-    found = [estimate(aggregate) for aggregate in core.aggregates]
-    estimates = tuple(Alone(len(cells)) if each is None else each for each in found)
-    return _Draft(core, tuple(cells), estimates)
-
-
-def aggregate_type(aggregate: Aggregate) -> str:
-    """The sandbox's type of a released aggregate: fixed by the plan, whatever the data hold."""
-    if aggregate.function in ("count", "units", "count distinct"):
-        return "BIGINT"
-    assert aggregate.argument is not None
-    return "DOUBLE" if aggregate.function == "avg" else sum_type(aggregate.argument.type)
-
-
-def sum_type(sql_type: SqlType) -> str:
-    """The type of a sum over values of the type."""
-    match sql_type.kind:
-        case "integer":
-            return "BIGINT"
-        case "decimal":
-            return f"DECIMAL(38,{sql_type.scale})"
-        case _:
-            return "DOUBLE"
+    return CorePlan(core, cells, selection, draft.choice.estimates, norm, groups)

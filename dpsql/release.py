@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.cells import aggregate_type
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Interval, interval, simulated, value
-from dpsql.plan import CorePlan, Plan, aggregate_type
+from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.

@@ -13,9 +13,10 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from dpsql.cells import aggregate_type
 from dpsql.errors import InternalError, OperationalError, StatementError
 from dpsql.estimate import Interval
-from dpsql.plan import CorePlan, OutputColumn, Plan, aggregate_type
+from dpsql.plan import CorePlan, OutputColumn, Plan
 from dpsql.query.bind import Query
 from dpsql.query.rewrite.scalar import engine_type
 from dpsql.release import Released, ReleasedTable
