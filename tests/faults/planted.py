@@ -258,7 +258,7 @@ FAULTS = (
     ),
     Fault(
         "IN over a private subquery",
-        "dpsql/query/scalar.py",
+        "dpsql/query/reading/conditions.py",
         'if node.args.get("query") is not None:',
         "if False:",
         (f"{REFUSED}[E_SUBQ]",),
