@@ -14,9 +14,9 @@ from dpsql.query import shell_tree
 from dpsql.query.aggregate import has_aggregate, is_aggregate, released_aggregate
 from dpsql.query.domain import key_domain
 from dpsql.query.expression import UNIT, Column, Expression, Literal
+from dpsql.query.joins import From
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Core, unit_of
-from dpsql.query.sources import From
 from dpsql.schema import fold
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.query.aggregate import has_aggregate
+from dpsql.query.joins import From
 from dpsql.query.refusal import refuse
-from dpsql.query.sources import From
 from dpsql.schema import fold
 
 

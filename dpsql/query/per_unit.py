@@ -15,10 +15,11 @@ from dpsql.query.aggregate import is_aggregate, split, summand
 from dpsql.query.bounds import bounds, is_nullable
 from dpsql.query.expression import DOUBLE, INTEGER, UNIT, Column, Expression
 from dpsql.query.interval import Interval
+from dpsql.query.joins import From
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
 from dpsql.query.scalar import Reader
-from dpsql.query.sources import From, Source
+from dpsql.query.sources import Source
 from dpsql.query.stability import limits
 from dpsql.schema import SqlType, fold
 

@@ -18,6 +18,8 @@ CLIP = "dpsql/query/rewrite/clip.py"
 KEEP = "dpsql/query/rewrite/keep.py"
 QUANTISE = "dpsql/query/rewrite/quantise.py"
 SOURCES = "dpsql/query/sources.py"
+JOINS = "dpsql/query/joins.py"
+ROWS = "dpsql/query/rows.py"
 
 
 @dataclass(frozen=True)
@@ -230,28 +232,28 @@ FAULTS = (
     ),
     Fault(
         "private tables joined off the unit",
-        SOURCES,
-        "        if len({root(part.alias) for part in private}) > 1:",
-        "        if False:",
+        "dpsql/query/one_unit.py",
+        "    if len({root(part.alias) for part in private}) > 1:",
+        "    if False:",
         (DOUBTFUL,),
     ),
     Fault(
         "the padded side of a LEFT JOIN counts as the unit",
-        SOURCES,
+        JOINS,
         "return replace(column, nullable=True, domain=None, identifies=None, public=False)",
         "return replace(column, nullable=True, domain=None, public=False)",
         (ANSWER,),
     ),
     Fault(
         "an outer join that keeps public rows",
-        SOURCES,
+        JOINS,
         "        if left_unit is None and right_unit is not None:",
         "        if False:",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
         "LIMIT inside is dropped in silence",
-        "dpsql/query/bind.py",
+        ROWS,
         'if select.args.get("limit") or select.args.get("offset"):',
         "if False:",
         (f"{REFUSED}[E_LIMIT]",),
@@ -273,7 +275,7 @@ FAULTS = (
     ),
     Fault(
         "DISTINCT over people's rows",
-        "dpsql/query/bind.py",
+        ROWS,
         'if select.args.get("distinct"):\n            refuse("E_D',
         'if False:\n            refuse("E_D',
         (f"{REFUSED}[E_DISTINCT]",),

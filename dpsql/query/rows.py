@@ -1,0 +1,137 @@
+"""Subqueries in a private FROM → their rows, each with its one unit; what is not a row of one unit is refused.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.query.aggregate import is_grouped
+from dpsql.query.ctes import Ctes, alias_columns, without_ctes
+from dpsql.query.expression import UNIT, Column, Expression, has_more_parts
+from dpsql.query.joins import From
+from dpsql.query.keys import group_keys, has_window
+from dpsql.query.per_unit import per_unit
+from dpsql.query.refusal import only, refuse
+from dpsql.query.sources import Source, scan
+from dpsql.schema import fold
+
+if TYPE_CHECKING:
+    from dpsql.query.bind import Binder
+
+#: Of how many parts an output column of a subquery may be made.
+MAX_PARTS = 500
+
+
+class Rows:
+    """Reads the subqueries of one statement whose rows stay private."""
+
+    def __init__(self, binder: Binder) -> None:
+        self._binder = binder
+
+    def rows(self, query: exp.Expr, ctes: Ctes) -> Source:
+        """The rows of a subquery that stands in a private FROM, each with its unit (public ones without)."""
+        query, ctes = without_ctes(query, ctes)
+        match query:
+            case exp.Subquery():
+                only(query, "this", "alias")
+                return self.rows(query.this, ctes)
+            case exp.Select():
+                return self._row_select(query, ctes)
+            case exp.SetOperation():
+                refuse("E_SETOP", "a set operation over private rows is not answered; aggregate each side first", query)
+            case _:
+                refuse("E_TABLE", "this is not a table of the schema", query)
+
+    def _row_select(self, select: exp.Select, ctes: Ctes) -> Source:
+        if select.args.get("limit") or select.args.get("offset"):
+            refuse("E_LIMIT", "LIMIT inside a private part would let one person's rows pull in another's; put it on "
+                   "the released rows", select)  # fmt: skip
+        if select.args.get("distinct"):
+            refuse("E_DISTINCT", "DISTINCT over private rows is not answered; GROUP BY the unit, or COUNT(DISTINCT …)",
+                   select)  # fmt: skip
+        if select.args.get("qualify") is not None or has_window(select):
+            refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", select)
+        source_from = self.source_from(select, ctes)
+        if is_grouped(select):
+            if not self.groups_by_unit(select, ctes):
+                refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
+                       "subquery, or aggregate once", select)  # fmt: skip
+            return per_unit(select, group_keys(select, source_from), source_from, self._binder)
+        only(select, "expressions", "from_", "joins", "where", "order", code="E_STMT")
+        where = select.args.get("where")
+        relation = source_from.finish(None if where is None else source_from.reader().condition(where.this), select)
+        columns: dict[str, Expression] = {}
+        for place, item in enumerate(select.expressions):
+            for name, expression in self._item(item, place, source_from):
+                if name in columns:
+                    refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
+                columns[name] = expression
+        return Source(relation, columns)
+
+    def _item(self, item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
+        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+        if isinstance(star, exp.Star):
+            only(star, "except_", code="E_STMT")
+            table = fold(item.table) if isinstance(item, exp.Column) else None
+            left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+            return [pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out]
+        name = fold(item.alias_or_name) or f"column{place}"
+        expression = source_from.reader().read(item.unalias())
+        if has_more_parts(expression, MAX_PARTS):
+            refuse("E_LIMITS", f"{name} stands for more than {MAX_PARTS} parts; columns that subqueries use twice "
+                   "double each time", item)  # fmt: skip
+        return [(name, expression)]
+
+    def source_from(self, select: exp.Select, ctes: Ctes) -> From:
+        """The FROM clause of the SELECT, source by source."""
+        source_from = From(self._binder.parameters)
+        if select.args.get("from_") is None:
+            refuse("E_TABLE", "a SELECT beside private rows needs a FROM", select)
+        for join in [None, *(select.args.get("joins") or ())]:
+            node = select.args["from_"].this if join is None else join.this
+            source, name = self._source(node, ctes)
+            source_from.add(source, name, node, join)
+        return source_from
+
+    def _source(self, node: exp.Expr, ctes: Ctes) -> tuple[Source, str]:
+        match node:
+            case exp.Table() if isinstance(node.this, exp.Identifier):
+                only(node, "this", "alias", "db", code="E_TABLE", what="this form of a table")
+                name = fold(node.name)
+                cte = None if node.db else ctes.get(name)
+                if cte is not None:
+                    source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
+                else:
+                    source = scan(self._binder.schema, self._binder.table_name(node), self._binder.alias)
+                return _renamed(source, alias_columns(node), node), fold(node.alias_or_name)
+            case exp.Subquery():
+                only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
+                source = self.rows(node.this, ctes)
+                return _renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
+            case _:
+                refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
+
+    def groups_by_unit(self, select: exp.Select, ctes: Ctes) -> bool:
+        """Whether the SELECT gives groups of one unit each."""
+        if select.args.get("group") is None:
+            return False
+        source_from = self.source_from(select, ctes)
+        columns = (source_from.scope.resolve(key) for key in group_keys(select, source_from)
+                   if isinstance(key, exp.Column))  # fmt: skip
+        return any(isinstance(column, Column) and column.identifies == UNIT for column in columns)
+
+
+def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:
+    """The source with its first columns under new names, as ``AS t(a, b)`` gives them; what they hold stays."""
+    if len(names) > len(source.columns):
+        refuse("E_COLUMN", f"the alias lists {len(names)} columns and there are {len(source.columns)}", node)
+    renamed = dict(zip(names, source.columns.values(), strict=False))
+    for name, expression in list(source.columns.items())[len(names) :]:
+        if name in renamed:
+            refuse("E_COLUMN", f"two columns are called {name}", node)
+        renamed[name] = expression
+    return Source(source.relation, renamed)
