@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.estimate import Alone, Mean, Shifted
-from dpsql.plan import CorePlan, MeasuredCell, Plan
+from dpsql.plan import CorePlan, MeasuredCell, OutputColumn, Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
 from dpsql.privacy.mechanism import Gaussian, Laplace
@@ -79,7 +79,7 @@ def explain(plan: Plan, remaining: Remaining) -> Explanation:
         tuple(readable(core.sql) for core in plan.cores),
         cells,
         tuple(column.name for column in plan.columns),
-        tuple(_half_width(plan, column.aggregate) if column.aggregate is not None else "" for column in plan.columns),
+        tuple(_half_width(plan, column) for column in plan.columns),
         max(needed, default=None),
         plan.price if plan.cores else Fraction(0),
         plan.cost.rho,
@@ -90,10 +90,12 @@ def explain(plan: Plan, remaining: Remaining) -> Explanation:
     )
 
 
-def _half_width(plan: Plan, aggregate: int) -> str:
-    (core,) = plan.cores
+def _half_width(plan: Plan, column: OutputColumn) -> str:
+    if column.aggregate is None:
+        return ""
+    core = plan.cores[column.core]
     halves = [float(half) for half in core.half_widths(plan.confidence)]
-    match core.estimates[aggregate]:
+    match core.estimates[column.aggregate]:
         case Alone(cell=cell):
             return f"± {halves[cell]:.4g}"
         case Shifted(total=total, count=count, middle=middle):

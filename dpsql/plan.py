@@ -89,14 +89,15 @@ class CorePlan:
 class OutputColumn:
     """One column of the result: its name, its type in the sandbox, and where its interval comes from.
 
-    ``aggregate`` is the place of the aggregate that the column is, where it is one; ``simulated`` tells that the
-    column is computed row by row from aggregates, so that its interval is found by drawing their noise again.
+    ``aggregate`` is the place of the aggregate of ``core`` that the column is, where it is one; ``simulated`` tells
+    that the column is computed row by row from aggregates, so that its interval is found by drawing their noise again.
     """
 
     name: str
     type: str
     aggregate: int | None = None
     simulated: bool = False
+    core: int = 0
 
 
 @dataclass(frozen=True)

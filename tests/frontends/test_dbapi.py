@@ -57,6 +57,13 @@ def test_intervals_have_the_shape_of_the_rows(connection: dpsql.Connection) -> N
         assert isinstance(n, int) and of_n[0] - 1 <= n <= of_n[1] + 1
 
 
+def test_a_column_has_its_interval_beside_a_second_core(connection: dpsql.Connection) -> None:
+    text = "SELECT male, COUNT(*) AS n, (SELECT COUNT(*) FROM patients) AS whole FROM patients GROUP BY male"
+    cursor = connection.execute(text)
+    assert [[each is None for each in row] for row in cursor.intervals] == [[True, False, True]] * 2
+    assert "column n: ±" in str(connection.explain(text))
+
+
 def test_description_and_type_objects(connection: dpsql.Connection) -> None:
     cursor = connection.execute(BY_SEX)
     assert cursor.description is not None

@@ -1,0 +1,79 @@
+"""Released rows → the answer: the analyst's own SQL over them, in the sandbox.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpsql.estimate import Interval
+from dpsql.plan import CorePlan, OutputColumn, Plan
+from dpsql.query.bind import Query
+from dpsql.release import Released
+from dpsql.schema import Schema
+from dpsql.shell.intervals import has_intervals, intervals, trace, with_row_numbers
+from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the analyst gets: rows, the names and types of their columns, and an interval for each cell that has one."""
+
+    columns: tuple[OutputColumn, ...]
+    rows: list[tuple[object, ...]]
+    intervals: list[tuple[Interval | None, ...]]
+
+
+class Shell:
+    """One analyst's sandbox, and what is asked of it."""
+
+    def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
+        self._sandbox = Sandbox(schema, public_rows)
+
+    def describe(self, query: Query, cores: Sequence[CorePlan]) -> tuple[str, tuple[OutputColumn, ...]]:
+        """The shell's SQL and its columns, found without any row: released tables are empty, public ones unread.
+
+        Raises StatementError where the shell does not fit its tables.
+        """
+        with self._sandbox.lock:
+            for name in query.public:
+                self._sandbox.declare_public(name)
+            for place, core in enumerate(cores):
+                self._sandbox.create(f"core{place}", column_types(core.core))
+            sql = query.shell.sql(dialect="duckdb", comments=False)
+            described = self._sandbox.describe(sql)
+        traced = trace(query.shell)
+        columns = tuple(
+            OutputColumn(name, sql_type)
+            if traced is None
+            else OutputColumn(name, sql_type, *traced.columns[place], core=traced.core)
+            for place, (name, sql_type) in enumerate(described)
+        )
+        if not has_intervals(columns):
+            return sql, columns
+        return with_row_numbers(query.shell).sql(dialect="duckdb", comments=False), columns
+
+    def run(self, plan: Plan, released: Released) -> Result:
+        """The shell over the released rows; trouble in it can only speak of what is public already."""
+        with self._sandbox.lock:
+            for name in plan.public:
+                self._sandbox.fill_public(name)
+            for place, table in enumerate(released.tables):
+                self._sandbox.put(place, table)
+            rows = self._sandbox.execute(plan.shell)
+            width = len(plan.columns)
+            if not has_intervals(plan.columns):
+                return Result(plan.columns, rows, [(None,) * width for _ in rows])
+            core = plan.columns[0].core
+            places = [row[width] for row in rows]
+            found = intervals(self._sandbox, plan, core, released.tables[core], places)
+        return Result(plan.columns, [row[:width] for row in rows], found)
+
+    def close(self) -> None:
+        self._sandbox.close()
+
+
+#: What a statement without private aggregates releases.
+NOTHING = Released(())

@@ -1,0 +1,127 @@
+"""The sandbox: an in-memory DuckDB without files, extensions or network, and the tables that are put into it.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from dpsql.cells import aggregate_type
+from dpsql.errors import InternalError, OperationalError, StatementError
+from dpsql.query.relation import Core
+from dpsql.query.rewrite.scalar import engine_type
+from dpsql.release import ReleasedTable
+from dpsql.schema import Schema
+
+#: Seconds after which the shell is stopped.
+TIME_LIMIT = 30.0
+
+_CONFIG: dict[str, Any] = {
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+    "enable_external_access": "false",
+    "memory_limit": "1GB",
+    "threads": 1,
+    "max_expression_depth": "250",
+}
+
+PublicRows = Callable[[str], Sequence[tuple[object, ...]]]
+
+
+class Sandbox:
+    """Public tables under the schema ``public``, released ones under ``released``; one statement uses it at a time."""
+
+    def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
+        self._schema, self._public_rows = schema, public_rows
+        self._declared: set[str] = set()
+        self._filled: set[str] = set()
+        self.lock = threading.RLock()
+        self._connection = duckdb.connect(":memory:", config=_CONFIG)
+        self._connection.execute("CREATE SCHEMA released; CREATE SCHEMA public; SET lock_configuration = true")
+
+    def describe(self, sql: str) -> list[tuple[str, str]]:
+        """The names and types of the columns of a query; StatementError where it does not fit its tables."""
+        try:
+            found = self._connection.execute(f"DESCRIBE {sql}").fetchall()
+        except duckdb.Error as error:
+            raise StatementError("E_SHELL", _first_line(error)) from None
+        return [(name, sql_type) for name, sql_type, *_ in found]
+
+    def execute(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query; trouble in it can only speak of what is public already."""
+        watchdog = threading.Timer(TIME_LIMIT, self._connection.interrupt)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            return self._connection.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise OperationalError(f"E_SHELL over the released rows: {_first_line(error)}") from None
+        finally:
+            watchdog.cancel()
+
+    def create(self, name: str, types: Mapping[str, str]) -> None:
+        """An empty released table of that name, in the place of one that is there."""
+        columns = ", ".join(f'"{column}" {sql_type}' for column, sql_type in types.items())
+        self._connection.execute(f'CREATE OR REPLACE TABLE released."{name}" ({columns})')
+
+    def insert(
+        self, name: str, data: Sequence[Sequence[object]], types: Mapping[str, str], schema: str = "released"
+    ) -> None:
+        """Put columns of values into a table."""
+        if data and data[0]:
+            parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types.values())
+            self._connection.execute(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
+
+    def put(self, place: int, table: ReleasedTable) -> None:
+        """The released rows of the core of that place."""
+        self.create(f"core{place}", column_types(table.plan.core))
+        self.insert(f"core{place}", _columns(table), column_types(table.plan.core))
+
+    def declare_public(self, name: str) -> None:
+        """The public table, without its rows until somebody asks for them."""
+        if name not in self._declared:
+            columns = ", ".join(f'"{each}" {sql_type}' for each, sql_type in self._public_types(name).items())
+            self._connection.execute(f'CREATE TABLE public."{name}" ({columns})')
+            self._declared.add(name)
+
+    def fill_public(self, name: str) -> None:
+        """The public table with its rows, which are read once."""
+        if name not in self._filled:
+            self.declare_public(name)
+            rows = self._public_rows(name)
+            self.insert(name, list(zip(*rows, strict=True)), self._public_types(name), "public")
+            self._filled.add(name)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _public_types(self, name: str) -> dict[str, str]:
+        return {each: engine_type(column.type) for each, column in self._schema.tables[name].columns.items()}
+
+
+def column_types(core: Core) -> dict[str, str]:
+    """The columns of a core's released table: the number of the row, keys, aggregates."""
+    keys = {f"k{place}": engine_type(key.type) for place, key in enumerate(core.keys)}
+    values = {f"a{place}": aggregate_type(each) for place, each in enumerate(core.aggregates)}
+    return {"row": "BIGINT", **keys, **values}
+
+
+def _columns(table: ReleasedTable) -> list[list[object]]:
+    numbers: list[object] = list(range(len(table.keys)))
+    keys = [list(column) for column in zip(*table.keys, strict=True)]
+    return [numbers, *keys, *(list(column) for column in zip(*table.aggregates, strict=True))]
+
+
+def _first_line(error: duckdb.Error) -> str:
+    """What went wrong in the sandbox, without the engine's picture of the statement."""
+    lines = str(error).strip().splitlines()
+    if not lines:
+        raise InternalError("the sandbox failed without a word")
+    return lines[0]
