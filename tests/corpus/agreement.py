@@ -1,0 +1,101 @@
+"""Whether an answer without noise is DuckDB's own answer."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp, parse_one
+
+from dpsql.plan import Plan
+
+Row = tuple[Any, ...]
+
+#: Relative; sums of rounded values are right to the rounding of each row.
+RELATIVE = 1e-5
+#: How many steps of a cell a sum may be away: each row is rounded to the nearest step.
+STEPS = 200
+
+
+def disagreement(plan: Plan, ours: Sequence[Row], names: Sequence[str], theirs: Sequence[Row]) -> str | None:
+    """In one line, how the rows differ from DuckDB's; None where they are the same.
+
+    A row that DuckDB has not may be there for a public key without rows: it is known by a count of 0 or a NULL.
+    """
+    own_names = [column.name for column in plan.columns]
+    for own, their in zip(own_names, names, strict=True):
+        if their.isidentifier() and their != own:
+            return f"the column {their} is called {own}"
+    slack = STEPS * max((float(step) for core in plan.cores for step in core.steps), default=0.0)
+    left = _by_exact_part(ours)
+    for row in theirs:
+        candidates = left[_exact_part(row)]
+        found = next((place for place, mine in enumerate(candidates) if is_close(mine, row, slack)), None)
+        if found is None:
+            return f"DuckDB has {row}; near it: {candidates[:2] or list(ours)[:2]} of {len(ours)} rows"
+        candidates.pop(found)
+    for row in (mine for rows in left.values() for mine in rows):
+        if not any(value is None or (_is_number(value) and abs(value) <= 1e-9) for value in row):
+            return f"DuckDB has not {row}"
+    if len(ours) == len(theirs):
+        return _disorder(plan.statement, own_names, ours, theirs, slack)
+    return None
+
+
+def _disorder(text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequence[Row], slack: float) -> str | None:
+    """Where the columns that ORDER BY names run in another order than DuckDB's."""
+    order = parse_one(text, dialect="duckdb").args.get("order")
+    for item in () if order is None else order.expressions:
+        key = item.this
+        if isinstance(key, exp.Literal):
+            place = int(key.this) - 1
+        elif isinstance(key, exp.Column) and not key.table and key.name in names:
+            place = names.index(key.name)
+        else:
+            return None
+        for mine, their in zip(ours, theirs, strict=True):
+            if not is_close((mine[place],), (their[place],), slack):
+                return f"in the order by {names[place]}, {mine[place]} stands where DuckDB has {their[place]}"
+    return None
+
+
+def is_close(ours: Row, theirs: Row, slack: float) -> bool:
+    """Whether two rows say the same, rounding aside."""
+    return len(ours) == len(theirs) and all(_is_close(mine, their, slack) for mine, their in zip(ours, theirs))  # noqa: B905
+
+
+def _is_close(mine: Any, their: Any, slack: float) -> bool:
+    if _is_number(mine) and _is_number(their):
+        if not math.isfinite(mine) or not math.isfinite(their):
+            return mine == their or (mine != mine and their != their)
+        return abs(float(mine) - float(their)) <= RELATIVE * abs(float(their)) + slack
+    if isinstance(mine, list | tuple) and isinstance(their, list | tuple):
+        return is_close(tuple(mine), tuple(their), slack)
+    if isinstance(mine, dict) and isinstance(their, dict):
+        return mine.keys() == their.keys() and all(_is_close(mine[key], their[key], slack) for key in mine)
+    return bool(_plain(mine) == _plain(their))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _plain(value: Any) -> Any:
+    """A date and the midnight that begins it are one."""
+    return datetime(value.year, value.month, value.day) if type(value) is date else value
+
+
+def _exact_part(row: Row) -> Row:
+    """The parts of a row that no rounding touches."""
+    return tuple(_plain(value) if isinstance(value, str | date | bool) else None for value in row)
+
+
+def _by_exact_part(rows: Sequence[Row]) -> dict[Row, list[Row]]:
+    found: dict[Row, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[_exact_part(row)].append(row)
+    return found
