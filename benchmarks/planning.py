@@ -18,6 +18,7 @@ from time import perf_counter
 
 from dpsql.demo import QUESTIONS
 from dpsql.demo import SCHEMA as NAFLD
+from dpsql.errors import DatabaseError
 from dpsql.plan import plan_cores
 from dpsql.query.bind import bind
 from dpsql.query.parse import parse
@@ -67,10 +68,22 @@ def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], r
     session = open_session(schema, ledger=ledger)
     shell = Shell(session.schema, lambda table: [])
     print(f"\n{title:12}", *(f"{room:>9}" for room in ROOMS))
-    rows = [measure(session, shell, text, repetitions).row(name) for name, text in statements.items()]
+    rows = [
+        measure(session, shell, text, repetitions).row(name)
+        for name, text in statements.items()
+        if _is_answered(session, text)
+    ]
     print(f"{'median':12}", *(f"{median(column):9.2f}" for column in zip(*rows, strict=True)), flush=True)
     shell.close()
     session.close()
+
+
+def _is_answered(session: Session, text: str) -> bool:
+    try:
+        session.plan(text)
+    except DatabaseError:
+        return False
+    return True
 
 
 def tpch(folder: Path) -> Path | None:

@@ -32,3 +32,8 @@ def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [command, "parquet", "--scale-factor", TPCH_SCALE, "--output-dir", str(folder)], check=True, capture_output=True
     )
     return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--update-golden`` writes anew what statements become and which are refused; the difference is to be read."""
+    parser.addoption("--update-golden", action="store_true", help="write golden, refused and corpus files anew")

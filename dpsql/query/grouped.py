@@ -55,6 +55,9 @@ class _Cut:
             key = self._reader.read(node)
             if isinstance(key, Column) and key.identifies == UNIT:
                 refuse("E_KEY", "one group for each unit would list the people; aggregate once more around it", node)
+            if isinstance(key, Column) and key.identifies is not None:
+                refuse("E_KEY", f"each {key.name} belongs to one unit, so that no group would be shown; group by what "
+                       "many share", node)  # fmt: skip
             if key not in keys and not (isinstance(key, Literal) and node.find(exp.Column) is None):
                 keys.append(key)
         return tuple(keys)
@@ -90,8 +93,15 @@ class _Cut:
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
-        name = item.alias or shell_tree.output_name(item)
+        name = item.alias or self._own_name(item) or shell_tree.output_name(item)
         return exp.alias_(self._released(item.unalias()), name, quoted=True)
+
+    def _own_name(self, item: exp.Expr) -> str | None:
+        """The schema's spelling of a column of a table, as DuckDB names it whatever case the statement has."""
+        if not isinstance(item, exp.Column) or not self._scope.has_column(item.name):
+            return None
+        column = self._scope.resolve(item)
+        return column.name if isinstance(column, Column) and column.name == fold(item.name) else None
 
     def _without_aliases(self, node: exp.Expr) -> exp.Expr:
         """The condition with every alias of the SELECT list replaced by what it stands for."""

@@ -12,3 +12,9 @@ SELECT COUNT(*) FROM patients GROUP BY 7
 SELECT case_id, COUNT(*) FROM patients GROUP BY case_id
 -- says: group keys that the schema does not declare need a budget with delta; declare `values` for the key's columns, or group by a public table (line 1, column 1)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: tpch
+SELECT l_orderkey, SUM(l_quantity) FROM lineitem GROUP BY l_orderkey
+-- says: each l_orderkey belongs to one unit, so that no group would be shown; group by what many share (line 1, column 59)
+-- instead: SELECT COUNT(*) FROM lineitem
+-- answered: SELECT o_orderpriority, SUM(l_quantity) FROM lineitem JOIN orders ON l_orderkey = o_orderkey GROUP BY o_orderpriority

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -16,9 +17,10 @@ from dpsql.schema import Schema, loads
 from dpsql.session import Session, open_session
 
 ROOT = Path(__file__).parents[2]
-STATEMENTS = sorted((ROOT / "benchmarks" / "tpch").glob("*.sql"))
+REFUSED = json.loads((ROOT / "tests" / "corpus" / "tpch22.json").read_text(encoding="utf-8"))["customer"]
+STATEMENTS = [each for each in sorted((ROOT / "benchmarks" / "tpch").glob("*.sql")) if each.stem not in REFUSED]
 #: Statements whose keys come from the data: groups of few customers are withheld even with next to no noise.
-THRESHOLDED = {"q03", "q07", "q08", "q09", "q15"}
+THRESHOLDED = {"q07", "q08", "q09", "q15"}
 #: Relative; the noise that is left adds less than 0.3 to any figure.
 TOLERANCE = 1e-6
 
