@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.query import literal
+from dpsql.query.dates import PARTS, is_ordinary
 from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, columns
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
-from dpsql.schema import Bound
+from dpsql.schema import Bound, SqlType
 
 
 def bounds(expression: Expression) -> Interval:
@@ -85,16 +86,43 @@ def is_nullable(expression: Expression) -> bool:
             return all(map(is_nullable, arguments))
         case Call(function="is null" | "is not distinct from" | "is distinct from"):
             return False
-        case Call(function=function, arguments=arguments):
-            return FUNCTIONS[function].fallible or any(map(is_nullable, arguments))
+        case Call(arguments=arguments):
+            return _may_fail(expression) or any(map(is_nullable, arguments))
         case Case(branches=branches, default=default):
             results = [value for _, value in branches]
             return default is None or any(map(is_nullable, [*results, default]))
         case Cast(argument=argument, type=sql_type):
             total = sql_type.kind in ("text", "double") and argument.type.kind != "text"
-            return not total or is_nullable(argument)
+            return not (total or _fits(bounds(argument), argument.type, sql_type)) or is_nullable(argument)
         case _:
             assert_never(expression)
+
+
+def _may_fail(call: Call) -> bool:
+    """Whether the function may be NULL on arguments that are not and that lie within their bounds."""
+    if not FUNCTIONS[call.function].fallible:
+        return False
+    arguments = [bounds(argument) for argument in call.arguments]
+    match call.function:
+        case "/" | "//" | "%":
+            divisor = arguments[1]
+            return divisor.low is None or divisor.high is None or divisor.low <= 0 <= divisor.high
+        case name if name in PARTS or name.startswith("date_trunc "):
+            return not is_ordinary(arguments[0])
+        case name if name.startswith("date_diff "):
+            return not all(map(is_ordinary, arguments))
+        case _:
+            return True
+
+
+def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:
+    """Whether every number or moment of the interval has a form as the type."""
+    if source.is_temporal and target.is_temporal:
+        return is_ordinary(interval)
+    if not (source.is_numeric and target.is_numeric) or interval.magnitude is None:
+        return False
+    digits = 18 if target.kind == "integer" else (target.precision or 0) - (target.scale or 0)
+    return interval.magnitude < Fraction(10**digits - 1)
 
 
 def unbounded_columns(expression: Expression) -> list[Column]:

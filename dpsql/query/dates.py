@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
+from math import floor
 
 from sqlglot import exp
 
@@ -29,6 +31,7 @@ PARTS = {
     "dayofyear": (1, 366), "dayofweek": (0, 6), "isodow": (1, 7), "hour": (0, 23), "minute": (0, 59), "second": (0, 59),
 }  # fmt: skip
 _ENDS = ("0001-01-01", "9999-12-31")
+_LAST = date.fromisoformat(_ENDS[1]).toordinal()
 
 
 def _ordinary(moment: Node) -> Node:
@@ -51,9 +54,22 @@ def _part(name: str, low: int, high: int) -> Function:
         ("temporal",),
         always(INTEGER),
         lambda moment: attempt(exp.Extract(this=exp.var(name.upper()), expression=_ordinary(moment))),
-        lambda _: Interval(Fraction(low), Fraction(high)),
+        _years if name == "year" else lambda _: Interval(Fraction(low), Fraction(high)),
         fallible=True,
     )
+
+
+def _years(moment: Interval) -> Interval:
+    """The years of a moment that lies between two days, counted from year 1."""
+    if not is_ordinary(moment):
+        return Interval(Fraction(PARTS["year"][0]), Fraction(PARTS["year"][1]))
+    first, last = (Fraction(date.fromordinal(floor(end)).year) for end in (moment.low, moment.high) if end is not None)
+    return Interval(first, last)
+
+
+def is_ordinary(moment: Interval) -> bool:
+    """Whether parts and truncations of a moment within the interval, in days since year 1, never fail."""
+    return moment.low is not None and moment.high is not None and moment.low >= 1 and moment.high < _LAST
 
 
 def _trunc(unit: str) -> Function:

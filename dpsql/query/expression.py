@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeAlias, assert_never
@@ -98,6 +98,22 @@ def columns(expression: Expression) -> Iterator[Column]:
         yield expression
     for part in parts(expression):
         yield from columns(part)
+
+
+def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with each of the parts directly inside it changed."""
+    match expression:
+        case Column() | Literal():
+            return expression
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(map(change, arguments)))
+        case Case(branches=branches, default=default):
+            pairs = tuple((change(condition), change(value)) for condition, value in branches)
+            return replace(expression, branches=pairs, default=None if default is None else change(default))
+        case Cast(argument=argument):
+            return replace(expression, argument=change(argument))
+        case _:
+            assert_never(expression)
 
 
 def has_more_parts(expression: Expression, most: int) -> bool:

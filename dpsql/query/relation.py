@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
-from dpsql.query.expression import UNIT, Column, Expression
+from dpsql.query.expression import UNIT, Column, Expression, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +133,43 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyDomain:
-    """Every key that a core shows, whatever the data hold: public values and public rows, and what filters them.
+class Days:
+    """The days from ``first`` on, ``count`` of them, and NULL where the value they stand for may be NULL."""
 
-    ``values`` are columns of private tables with their declared values; ``literals`` are keys whose results are
-    constants, by their place; ``tables`` are public tables that keys are read from.
+    first: date
+    count: int
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated:
+    """Every value that an expression of private rows may show, under the column that stands for it in a domain.
+
+    ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
     """
 
-    values: tuple[Column, ...]
-    literals: tuple[tuple[int, tuple[Expression, ...]], ...]
+    column: Column
+    values: tuple[Scalar, ...] | Days
+    double: bool
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self.values.count + self.values.nullable if isinstance(self.values, Days) else len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDomain:
+    """Every key that a core shows, whatever the data hold.
+
+    ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
+    over the same, narrow them.
+    """
+
+    keys: tuple[Expression, ...]
+    enumerated: tuple[Enumerated, ...]
     tables: tuple[Scan, ...]
-    condition: Expression | None
+    conditions: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)

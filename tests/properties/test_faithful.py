@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,15 @@ DIVISION = re.compile(r" / r\d| // ")
 
 
 def _key(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key under which 0.5, 0.50 and 5e-1 are one."""
-    return tuple(round(float(part), 6) if isinstance(part, float | Decimal | int) and not isinstance(part, bool)
-                 else part for part in key)  # fmt: skip
+    """A key under which 0.5, 0.50 and 5e-1 are one, and a day and its midnight: a truncated date stays a date here."""
+    return tuple(
+        round(float(part), 6)
+        if isinstance(part, float | Decimal | int) and not isinstance(part, bool)
+        else datetime(part.year, part.month, part.day)
+        if isinstance(part, date) and not isinstance(part, datetime)
+        else part
+        for part in key
+    )
 
 
 def _differences(plan: Plan, rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]) -> list[str]:

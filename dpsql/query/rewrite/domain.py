@@ -1,54 +1,110 @@
-"""The key domain of a core as SQL over public values and public tables alone.
+"""The key domain of a core as SQL over enumerated values and public tables alone.
 
 Proved in ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
-from dpsql.query.domain import enumerated
-from dpsql.query.expression import Literal
-from dpsql.query.relation import Core
+from dpsql.query.expression import Expression, Literal, columns
+from dpsql.query.relation import Core, Days, Enumerated, KeyDomain
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.relation import base_table
-from dpsql.query.rewrite.scalar import Places, engine_type, key, literal_node, native
+from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 
 
 def domain_select(core: Core) -> exp.Select:
     """Every combination of keys that is shown, each once; it reads no private table."""
-    domain = core.domain
-    assert domain is not None
+    assert core.domain is not None
+    parts = _parts(core.domain)
+    if len(parts) == 1:
+        return _distinct(parts[0], core.domain)
     sources: list[exp.Expr] = []
-    places: dict[object, tuple[str, str]] = {}
-    for number, column in enumerate(domain.values):
-        alias = f"d{number}"
-        literals = [literal_node(Literal(value, column.type)) for value in enumerated(column) or ()]  # type: ignore[arg-type]
-        sources.append(_values(literals, engine_type(column.type), alias))
-        places[column] = (alias, "value")
-    for place, results in domain.literals:
-        literals = [literal_node(result) for result in results if isinstance(result, Literal)]
-        sources.append(_values(literals, engine_type(core.keys[place].type), f"l{place}"))
-    sources += [base_table(table.table, table.alias) for table in domain.tables]
+    outputs: dict[int, exp.Expr] = {}
+    for number, part in enumerate(parts):
+        if not part.reads:
+            outputs |= {place: node.aliased(key(each), f"k{place}") for place, each in part.keys.items()}
+            continue
+        sources.append(node.subquery(_distinct(part, core.domain), f"p{number}"))
+        outputs |= {place: node.column(f"p{number}", f"k{place}") for place in part.keys}
+    joins = [node.join(source) for source in sources[1:]]
+    return node.select([outputs[place] for place in sorted(outputs)], sources[0], joins)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Keys and conditions that read the same sources, and no source of other keys."""
+
+    reads: frozenset[str]
+    keys: dict[int, Expression]
+    conditions: tuple[Expression, ...]
+
+    def with_(self, other: _Part) -> _Part:
+        return _Part(self.reads | other.reads, self.keys | other.keys, self.conditions + other.conditions)
+
+
+def _parts(domain: KeyDomain) -> list[_Part]:
+    """The domain in parts that have nothing to do with each other: their combinations are all shown."""
+    single = [_Part(_reads(each), {place: each}, ()) for place, each in enumerate(domain.keys)]
+    single += [_Part(_reads(each), {}, (each,)) for each in domain.conditions]
+    parts: list[_Part] = []
+    for part in single:
+        apart = [other for other in parts if not other.reads & part.reads]
+        for other in parts:
+            if other.reads & part.reads:
+                part = other.with_(part)
+        parts = [*apart, part]
+    return sorted(parts, key=lambda part: min(part.keys, default=len(domain.keys)))
+
+
+def _reads(expression: Expression) -> frozenset[str]:
+    return frozenset(column.relation for column in columns(expression))
+
+
+def _distinct(part: _Part, domain: KeyDomain) -> exp.Select:
+    sources = [_values(each) for each in domain.enumerated if each.column.relation in part.reads]
+    sources += [base_table(table.table, table.alias) for table in domain.tables if table.alias in part.reads]
     if not sources:  # keys that read no column: one combination
-        sources.append(_values([exp.true()], "boolean", "d"))
-    constant = {place for place, _ in domain.literals}
-    where: Places = places  # type: ignore[assignment]
-    outputs = [
-        node.aliased(node.column(f"l{place}", "value") if place in constant else key(each, where), f"k{place}")
-        for place, each in enumerate(core.keys)
-    ]
-    condition = None if domain.condition is None else native(domain.condition, where)
+        sources.append(_listed([exp.true()], "d"))
+    outputs = [node.aliased(key(each), f"k{place}") for place, each in sorted(part.keys.items())]
+    condition = node.conjoined([native(each) for each in part.conditions])
     joins = [node.join(source) for source in sources[1:]]
     return node.select(outputs, sources[0], joins, condition, distinct=True)
 
 
-def _values(literals: list[exp.Expr], sql_type: str, alias: str) -> exp.Expr:
+def _values(enumerated: Enumerated) -> exp.Expr:
     """The values as a relation with one column, in the type of the key where their literals have another."""
-    if not sql_type.startswith("decimal"):
-        return exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in literals],
-                          alias=exp.TableAlias(this=node.name(alias), columns=[node.name("value")]))  # fmt: skip
-    rows = exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in literals],
-                      alias=exp.TableAlias(this=node.name(f"{alias}v"), columns=[node.name("value")]))  # fmt: skip
+    alias, sql_type = enumerated.column.relation, engine_type(enumerated.column.type)
+    if isinstance(enumerated.values, Days):
+        return node.subquery(_days(enumerated.values, sql_type), alias)
+    literals = [literal_node(Literal(value, enumerated.column.type)) for value in enumerated.values]
+    sql_type = "double" if enumerated.double else sql_type
+    if sql_type != "double" and not sql_type.startswith("decimal"):
+        return _listed(literals, alias)
     typed = node.cast(node.column(f"{alias}v", "value"), sql_type)
-    return node.subquery(node.select([node.aliased(typed, "value")], rows), alias)
+    return node.subquery(node.select([node.aliased(typed, "value")], _listed(literals, f"{alias}v")), alias)
+
+
+def _listed(literals: list[exp.Expr], alias: str, column: str = "value") -> exp.Expr:
+    return exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in literals],
+                      alias=exp.TableAlias(this=node.name(alias), columns=[node.name(column)]))  # fmt: skip
+
+
+def _days(days: Days, sql_type: str) -> exp.Select:
+    """The days as first + number, the number put together from its decimal digits; NULL behind the last of them."""
+    wanted = days.count + days.nullable
+    digits = [f"n{place}" for place in range(len(str(wanted - 1)))]
+    number: exp.Expr = node.integer(0)
+    for place, digit in enumerate(digits):
+        part = node.times(node.column(digit, "value"), node.integer(10**place))
+        number = part if place == 0 else node.plus(number, part)
+    sources = [_listed([node.integer(value) for value in range(10)], digit) for digit in digits]
+    first = node.cast(exp.Literal.string(days.first.isoformat()), "date")
+    day: exp.Expr = node.cast(node.plus(first, node.cast(number, "integer")), sql_type)
+    if days.nullable:
+        day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
+    few = node.compare(exp.LT, number.copy(), node.integer(wanted))
+    return node.select([node.aliased(day, "value")], sources[0], [node.join(each) for each in sources[1:]], few)
