@@ -17,6 +17,7 @@ from dpsql.query.parse import Statement
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
 from dpsql.query.rows import Rows
+from dpsql.query.scope import require_known_schema
 from dpsql.schema import Schema, fold
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
@@ -144,8 +145,7 @@ class Binder:
     def table_name(self, node: exp.Table) -> str:
         """The schema's name of the table; refused where the schema does not have it."""
         name = fold(node.name)
-        if node.args.get("catalog") or (node.db and fold(node.db) not in ("main", "public")):
-            refuse("E_TABLE", "tables are named without catalogue", node)
+        require_known_schema(node)
         if self.schema.table(name) is None:
             refuse("E_TABLE", f"there is no table {name}", node)
         return name

@@ -24,7 +24,6 @@ _TOKEN = re.compile(
     r"(?P<text>'(?:[^']|'')*')|(?P<name>\"(?:[^\"]|\"\")*\")|(?P<line>--[^\r\n]*)|(?P<block>/\*.*?\*/)|(?P<other>[^'\"/-]+|.)",
     re.DOTALL,
 )
-_NAME = re.compile(r'"[A-Za-z_][A-Za-z0-9_ ]*"')
 _PREFIXED = re.compile(r"(?<![A-Za-z0-9_])(?:[eExXbBnNrR]|[uU]&)'")
 _JUXTAPOSED = re.compile(r"'\s*'")
 _GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-Za-z_]")
@@ -92,9 +91,10 @@ def scan(text: str) -> None:
             _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
             bare.append("'" + " " * (len(piece) - 1))
         elif kind == "name":
-            if not _NAME.fullmatch(piece):
-                refuse("E_CHARSET", "a quoted name may hold letters, digits, _ and blanks", place(text, token.start()))
-            bare.append(piece)
+            if len(piece) == 2 or '"' in piece[1:-1] or piece[1:-1].isspace():
+                refuse("E_CHARSET", "a quoted name may not be empty or hold quotes", place(text, token.start()))
+            _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
+            bare.append('"' + " " * (len(piece) - 2) + '"')
         elif kind in ("line", "block"):
             _check_characters(piece, text, token.start(), seen=_ALLOWED.__contains__)
             if piece.startswith("/*+") or "/*" in piece[2:]:

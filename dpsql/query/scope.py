@@ -10,6 +10,16 @@ from dpsql.query.expression import Expression
 from dpsql.query.refusal import refuse
 from dpsql.schema import fold
 
+#: The schemas under which clients know the tables.
+SCHEMAS = ("main", "public")
+
+
+def require_known_schema(node: exp.Column | exp.Table) -> None:
+    """Refuse a name with a catalogue, or with a schema that is none of the two that clients know."""
+    if node.args.get("catalog") or (node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS):
+        code = "E_COLUMN" if isinstance(node, exp.Column) else "E_TABLE"
+        refuse(code, "names have no catalogue, and no schema but public or main", node)
+
 
 @dataclass(frozen=True)
 class Visible:
@@ -38,8 +48,7 @@ class Scope:
 
     def resolve(self, node: exp.Column) -> Expression:
         """The expression that a column name stands for."""
-        if node.args.get("db") or node.args.get("catalog"):
-            refuse("E_COLUMN", "a column has at most a table before its name", node)
+        require_known_schema(node)
         if not isinstance(node.this, exp.Identifier):
             refuse("E_RAW", "* stands for columns only in COUNT(*)", node)
         name, table = fold(node.name), fold(node.table)

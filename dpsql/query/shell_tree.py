@@ -11,6 +11,7 @@ from dpsql.query import literal
 from dpsql.query.parameter import PLACE
 from dpsql.query.refusal import only, refuse
 from dpsql.query.rewrite.scalar import literal_node
+from dpsql.query.scope import require_known_schema
 from dpsql.schema import fold
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ class _Public:
             case exp.Placeholder():
                 return parameter_node(node, self._binder)
             case exp.Column() if node.args.get("db") or node.args.get("catalog"):
-                refuse("E_COLUMN", "a column has at most a table before its name", node)
+                require_known_schema(node)
+                return exp.Column(this=self.change(node.this), table=node.args["table"].copy())
             case exp.Join():
                 only(node, "this", "on", "using", "kind", "side", "method", code="E_JOIN")
             case exp.CurrentDate():

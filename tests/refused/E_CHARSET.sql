@@ -12,3 +12,8 @@ SELECT COUNT(*) FROM labs WHERE test = E'hdl'
 SELECT COUNT(*)​FROM patients
 -- says: character U+200B is not read here (line 1, column 16)
 -- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) AS "" FROM patients
+-- says: a quoted name may not be empty or hold quotes (line 1, column 20)
+-- answered: SELECT COUNT(*) AS "COUNT(*)" FROM patients

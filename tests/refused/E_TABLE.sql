@@ -15,5 +15,5 @@ SELECT COUNT(*) FROM 'data.csv'
 
 -- schema: nafld
 SELECT COUNT(*) FROM information_schema.tables
--- says: tables are named without catalogue (line 1, column 22)
+-- says: names have no catalogue, and no schema but public or main (line 1, column 22)
 -- answered: SELECT COUNT(*) FROM patients

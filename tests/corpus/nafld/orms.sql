@@ -89,7 +89,6 @@ select count(p1_0.patient_id) from patients p1_0 join diagnoses d1_0 on p1_0.pat
 SELECT "male", AVG("bmi") AS "bmi", COUNT(*) AS "n" FROM (SELECT "patients".* FROM "patients" WHERE (NOT(("bmi" IS NULL)))) AS "q01" GROUP BY "male" ORDER BY "male"
 
 -- ibis: an aggregate
--- refused: E_CHARSET
 SELECT "t1"."male", AVG("t1"."age") AS "Mean(age)", COUNT(*) AS "CountStar()" FROM (SELECT * FROM "patients" AS "t0" WHERE "t0"."age" > 30) AS "t1" GROUP BY 1 ORDER BY "t1"."male" ASC
 
 -- Prisma: count

@@ -17,7 +17,6 @@ SELECT COUNT(*) AS n FROM "public"."patients" AS "patients"
 SELECT COUNT(*) AS n FROM main.labs
 
 -- The schema before a column
--- refused: E_COLUMN
 SELECT public.patients.male, COUNT(*) AS n FROM public.patients GROUP BY public.patients.male ORDER BY 1
 
 -- A trailing semicolon
@@ -28,19 +27,15 @@ SELECT /* how many */ COUNT(*) AS n -- patients
 FROM patients -- the end
 
 -- An alias with blanks and capitals
--- refused: E_CHARSET
 SELECT AVG(age) AS "Mean Age (years)" FROM patients
 
 -- The name of an aggregate as alias
--- refused: E_CHARSET
 SELECT COUNT(*) AS "COUNT(*)", SUM(age) AS "SUM(age)" FROM patients
 
 -- A percent sign in a name
--- refused: E_CHARSET
 SELECT 100.0 * AVG(CASE WHEN died THEN 1 ELSE 0 END) AS "% died" FROM patients
 
 -- A dot and a colon in a name
--- refused: E_CHARSET
 SELECT male AS "patients.male", COUNT(*) AS "sum:n:ok" FROM patients GROUP BY "patients.male" ORDER BY 1
 
 -- No AS
@@ -92,7 +87,6 @@ SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis <> 'o''clock'
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis <> 'Steatohépatite'
 
 -- A name outside ASCII
--- refused: E_CHARSET
 SELECT COUNT(*) AS "Größe" FROM patients
 
 -- Numbers in every spelling
