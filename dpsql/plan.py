@@ -17,7 +17,8 @@ from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.selection import Threshold
 from dpsql.query.bind import Query
 from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups
-from dpsql.query.relation import Core, tables_of
+from dpsql.query.reads import tables_of_core
+from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
 from dpsql.schema import Privacy
 from dpsql.sensitivity import key_threshold, mechanism
@@ -68,9 +69,7 @@ class CorePlan:
     def tables(self) -> frozenset[str]:
         """The tables that the engine SQL reads."""
         domain = self.core.domain
-        return tables_of(self.core.relation) | frozenset(
-            () if domain is None else (scan.table for scan in domain.tables)
-        )
+        return tables_of_core(self.core) | frozenset(() if domain is None else (scan.table for scan in domain.tables))
 
     @property
     def steps(self) -> tuple[Fraction, ...]:

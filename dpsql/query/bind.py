@@ -16,7 +16,7 @@ from dpsql.query.parameter import require_values
 from dpsql.query.parse import Statement
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
-from dpsql.query.rows import Rows
+from dpsql.query.rows import Rows, groups_by_unit
 from dpsql.query.scope import require_known_schema
 from dpsql.schema import Schema, fold
 
@@ -83,9 +83,12 @@ class Binder:
             case exp.Values():
                 return exp.select("*").from_(shell_tree.values(query, self, ctes), copy=False)
             case exp.Select():
-                if self._reads_private(query, ctes):
-                    return self._private_select(query, ctes)
-                return shell_tree.public_select(query, self, ctes)
+                aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
+                private = self._reads_private(query, ctes)
+                self._aliases = 0
+                cut = (self._private_select if private else self._public_select)(query, ctes)
+                self._aliases = aliases
+                return cut
             case _:
                 refuse("E_STMT", "only SELECT is answered", query)
 
@@ -101,7 +104,6 @@ class Binder:
         return type(query)(this=left, expression=right, **kept, **parts)
 
     def _private_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
-        self._aliases = 0  # equal cores get equal names, wherever they stand
         source_from = self.rows.source_from(select, ctes)
         if not is_grouped(select):
             if not is_plain_distinct(select):
@@ -111,6 +113,9 @@ class Binder:
             select.set("distinct", None)
             select.set("group", exp.Group(all=True))
         return released_select(select, group_keys(select, source_from), source_from, self, ctes)
+
+    def _public_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
+        return shell_tree.public_select(select, self, ctes)
 
     def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
         """Whether a source of the FROM clause gives private rows (a grouped subquery gives released ones)."""
@@ -138,7 +143,7 @@ class Binder:
                 assert isinstance(inner, exp.Select)
                 if not self._reads_private(inner, ctes):
                     return False
-                return not is_grouped(inner) or self.rows.groups_by_unit(inner, ctes)
+                return not is_grouped(inner) or groups_by_unit(inner, self.rows.source_from(inner, ctes))
             case _:
                 return False
 

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from dpsql.query import literal
 from dpsql.query.dates import PARTS, is_ordinary
-from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, columns
+from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.schema import Bound, SqlType
@@ -26,6 +26,8 @@ def bounds(expression: Expression) -> Interval:
             if declared is not None:
                 return Interval(on_the_line(declared[0]), on_the_line(declared[1]))
             return EVERYTHING if domain is None else _hull(domain)
+        case Subquery(bounds=ends):
+            return EVERYTHING if ends is None else Interval(on_the_line(ends[0]), on_the_line(ends[1]))
         case Literal():
             return _hull((expression.value,))
         case Call(function=function, arguments=arguments):
@@ -78,7 +80,7 @@ def _hull(values: tuple[object, ...]) -> Interval:
 def is_nullable(expression: Expression) -> bool:
     """Whether the expression may be NULL on data that keep the owner's declarations."""
     match expression:
-        case Column(nullable=nullable):
+        case Column(nullable=nullable) | Subquery(nullable=nullable):
             return nullable
         case Literal(value=value):
             return value is None

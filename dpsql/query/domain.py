@@ -20,15 +20,16 @@ from dpsql.query.expression import (
     Expression,
     Literal,
     Scalar,
+    Subquery,
     columns,
-    conjuncts,
     parts,
     rebuilt,
+    subqueries,
 )
 from dpsql.query.narrow import narrowed
-from dpsql.query.relation import Days, Enumerated, Filter, Join, KeyDomain, Relation, Scan
+from dpsql.query.relation import Days, Enumerated, KeyDomain, Relation, Scan
 from dpsql.query.rewrite.scalar import is_double
-from dpsql.query.stability import sources
+from dpsql.query.stability import conditions_of, sources
 from dpsql.schema import SqlType
 
 #: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
@@ -74,7 +75,7 @@ class _Domain:
     def __post_init__(self) -> None:
         scans = [source for source in sources(self.relation) if isinstance(source, Scan)]
         self.public = {scan.alias: scan for scan in scans if scan.unit is None}
-        self.conditions = _conditions(self.relation)
+        self.conditions = [each for each in conditions_of(self.relation) if not any(subqueries(each))]
         self._narrow: dict[Column, Column] = {}
 
     def keys(self, keys: Sequence[Expression]) -> list[Expression] | None:
@@ -153,7 +154,10 @@ class _Domain:
 
     def _reduced(self, expression: Expression, fine: bool) -> Expression | None:
         """The expression over enumerated values; ``fine`` starts from columns, else from functions of them."""
-        if all(column.public and column.relation in self.public for column in columns(expression)):
+        if isinstance(expression, Subquery):
+            return self._function(expression)
+        public = all(column.public and column.relation in self.public for column in columns(expression))
+        if public and not any(subqueries(expression)):
             return expression
         if isinstance(expression, Column):
             return self._stands_for(expression, column_values(self.narrow(expression)))
@@ -280,16 +284,3 @@ def _reads(expression: Expression) -> set[str]:
 
 def _share(one: Expression, other: Expression) -> bool:
     return bool(_reads(one) & _reads(other))
-
-
-def _conditions(relation: Relation) -> list[Expression]:
-    """The conditions that every row fulfils: those of filters and inner joins, not of outer joins."""
-    match relation:
-        case Filter(child=child, condition=condition):
-            return [*conjuncts(condition), *_conditions(child)]
-        case Join(left=left, right=right, kind="inner", condition=condition):
-            return [*conjuncts(condition), *_conditions(left), *_conditions(right)]
-        case Join(left=left):
-            return _conditions(left)
-        case _:
-            return []

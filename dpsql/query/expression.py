@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from dpsql.schema import Bound, SqlType
+
+if TYPE_CHECKING:
+    from dpsql.query.relation import Relation, UnitAggregate
 
 BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
 TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
@@ -73,7 +76,22 @@ class Cast:
     type: SqlType
 
 
-Expression: TypeAlias = Column | Literal | Call | Case | Cast
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """What a subquery gives for a row: whether it has rows, or an aggregate of its rows.
+
+    ``relation`` is public, or it is tied to the row's unit. ``reads`` are the columns of the row that choose its rows.
+    """
+
+    relation: Relation
+    aggregate: UnitAggregate | None
+    reads: tuple[Column, ...]
+    type: SqlType
+    nullable: bool = False
+    bounds: tuple[Bound, Bound] | None = None
+
+
+Expression: TypeAlias = Column | Literal | Call | Case | Cast | Subquery
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
@@ -88,8 +106,18 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return inner if default is None else (*inner, default)
         case Cast(argument=argument):
             return (argument,)
+        case Subquery(reads=reads):
+            return reads
         case _:
             assert_never(expression)
+
+
+def subqueries(expression: Expression) -> Iterator[Subquery]:
+    """The subqueries that stand in the expression, without those inside them."""
+    if isinstance(expression, Subquery):
+        yield expression
+    for part in parts(expression):
+        yield from subqueries(part)
 
 
 def columns(expression: Expression) -> Iterator[Column]:
@@ -103,7 +131,7 @@ def columns(expression: Expression) -> Iterator[Column]:
 def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with each of the parts directly inside it changed."""
     match expression:
-        case Column() | Literal():
+        case Column() | Literal() | Subquery():
             return expression
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))

@@ -1,6 +1,6 @@
 """Joins that the statement writes itself beside those that dpsql adds: no parent is read twice, no row counted twice.
 
-Proved in ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
 
 from __future__ import annotations
@@ -8,8 +8,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsql.query.expression import Call, Column, Expression
-from dpsql.query.relation import Join, Relation, Scan
-from dpsql.query.stability import sources
+from dpsql.query.relation import Filter, Join, Relation, Scan
+from dpsql.query.stability import conditions_of, sources
+
+
+def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:
+    """Drop the added parents of a subquery's table where its reference equals a key of the row outside.
+
+    That row is there, so the parent is, and it is the same.
+    """
+    known = {
+        own
+        for condition in conditions_of(relation)
+        if isinstance(condition, Call) and condition.function == "="
+        for own, other in (condition.arguments, condition.arguments[::-1])
+        if isinstance(own, Column) and isinstance(other, Column) and other.relation in outside
+        and own.identifies is not None and own.identifies == other.identifies and own.type == other.type
+    }  # fmt: skip
+
+    def shorten(part: Relation) -> Relation:
+        match part:
+            case Filter(child=child):
+                return replace(part, child=shorten(child))
+            case Join(left=left, right=right):
+                return replace(part, left=shorten(left), right=shorten(right) if part.kind == "inner" else right)
+            case Scan(hops=hops) if hops and hops[0].child in known:
+                return replace(part, hops=(), unit=hops[0].child)
+            case _:
+                return part
+
+    return shorten(relation)
 
 
 def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Relation:

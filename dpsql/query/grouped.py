@@ -13,7 +13,7 @@ from dpsql.errors import DatabaseError
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import has_aggregate, is_aggregate, released_aggregate
 from dpsql.query.domain import key_domain
-from dpsql.query.expression import UNIT, Column, Expression, Literal
+from dpsql.query.expression import UNIT, Column, Expression, Literal, subqueries
 from dpsql.query.joins import From
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Core, unit_of
@@ -144,7 +144,9 @@ class _Cut:
 
     def _key(self, node: exp.Expr) -> exp.Expr | None:
         """The released key column that the node equals; None where it is no key."""
-        if not self._keys or has_aggregate(node) or node.find(exp.Query, exp.Window) is not None:
+        if not self._keys or has_aggregate(node) or node.find(exp.Window) is not None:
+            return None
+        if node.find(exp.Query) is not None and not any(any(subqueries(key)) for key in self._keys):
             return None
         if node.find(exp.Column) is None:
             return None

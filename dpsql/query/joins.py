@@ -16,7 +16,7 @@ from dpsql.query.foreign_keys import along_foreign_keys
 from dpsql.query.one_unit import require_one_unit
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Filter, Join, Relation, Scan, unit_of
-from dpsql.query.scalar import Reader
+from dpsql.query.scalar import Known, Reader
 from dpsql.query.scope import Scope, Visible
 from dpsql.query.sources import Source
 from dpsql.query.stability import sources as sources_of
@@ -26,15 +26,16 @@ from dpsql.schema import fold
 class From:
     """Builds the relation of one FROM clause, source by source."""
 
-    def __init__(self, parameters: tuple[object, ...]) -> None:
-        self.scope = Scope()
-        self._parameters = parameters
+    def __init__(self, parameters: tuple[object, ...], outer: Scope | None = None) -> None:
+        self.scope = Scope(outer=outer)
+        self.parameters = parameters
+        self.known: Known = _nothing
         self._relation: Relation | None = None
         self._conditions: list[Expression] = []
 
     def reader(self) -> Reader:
         """Reads scalar expressions over the sources so far."""
-        return Reader(self.scope.resolve, self._parameters)
+        return Reader(self.scope.resolve, self.parameters, self.known)
 
     def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
@@ -50,7 +51,8 @@ class From:
         self.scope.add(Visible(name, source.columns), node)
         self.scope.merged |= set(using)
         on = None if join is None else join.args.get("on")
-        condition = pairs + ([] if on is None else list(conjuncts(self.reader().condition(on))))
+        reader = self.reader() if kind == "inner" else Reader(self.scope.resolve, self.parameters)
+        condition = pairs + ([] if on is None else list(conjuncts(reader.condition(on))))
         if kind == "left":
             self._left(relation, conditions + condition, source, name, join or node)
             return
@@ -84,10 +86,15 @@ class From:
         assert self._relation is not None
         conditions = [*self._conditions, *conjuncts(where)]
         inner = [source for source in sources_of(self._relation) if source not in _padded_sources(self._relation)]
-        require_one_unit(inner, conditions, node)
+        outside = frozenset() if self.scope.outer is None else self.scope.outer.relations()
+        require_one_unit(inner, conditions, node, outside)
         relation = along_foreign_keys(self._relation, conditions)
         whole = conjunction(conditions)
         return relation if whole is None else Filter(relation, whole)
+
+
+def _nothing(node: exp.Expr) -> None:
+    """Understands no subquery."""
 
 
 def _kind(join: exp.Join | None) -> OneOf["inner", "left"]:

@@ -1,22 +1,35 @@
 """Whether the private sources of a join have one unit in every row, by the columns that the conditions equate.
 
-Proved in ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from sqlglot import exp
 
 from dpsql.query.expression import Call, Column, Expression
 from dpsql.query.refusal import refuse
-from dpsql.query.relation import Leaf, Relation, Scan, unit_of
+from dpsql.query.relation import Leaf, PerUnit, Relation, Scan, unit_of
+from dpsql.query.stability import conditions_of, sources
+
+#: The row around a subquery, as a source among the others.
+_OUTSIDE = ""
 
 
-def require_one_unit(parts: list[Leaf], conditions: list[Expression], node: exp.Expr) -> None:
-    """Refuse the joined sources unless the conditions tie all private ones to one unit, with the paths printed."""
+def require_one_unit(
+    parts: list[Leaf], conditions: list[Expression], node: exp.Expr, outside: frozenset[str] = frozenset()
+) -> None:
+    """Refuse the joined sources unless the conditions tie all private ones to one unit, with the paths printed.
+
+    ``outside`` are relations of rows around a subquery, each of one unit.
+    """
     private = [part for part in parts if unit_of(part) is not None]
     home = {part.alias: part.alias for part in private}
-    owners = {hop.alias: part.alias for part in private if isinstance(part, Scan) for hop in part.hops}
+    home[_OUTSIDE] = _OUTSIDE
+    owners = dict.fromkeys(outside, _OUTSIDE)
+    owners |= {alias: part.alias for part in private for alias in _aliases(part)}
 
     def root(alias: str) -> str:
         alias = owners.get(alias, alias)
@@ -24,17 +37,37 @@ def require_one_unit(parts: list[Leaf], conditions: list[Expression], node: exp.
             alias = home[alias]
         return alias
 
+    for left, right in _ties(conditions):
+        if {left.relation, right.relation} <= home.keys() | owners.keys():
+            home[root(left.relation)] = root(right.relation)
+    if len({root(part.alias) for part in private}) > 1:
+        paths = "; ".join(sorted({_path(part) for part in private}))
+        refuse("E_JOIN", f"these private tables are not joined on their unit, so a row could have two ({paths})",
+               node)  # fmt: skip
+
+
+def _ties(conditions: list[Expression]) -> Iterator[tuple[Column, Column]]:
+    """The pairs of columns that identify the same thing and that the conditions equate."""
     for condition in conditions:
         match condition:
             case Call(function="=", arguments=(Column() as left, Column() as right)) if (
                 left.identifies is not None and left.identifies == right.identifies and left.type == right.type
             ):  # columns of one type are compared exactly, others as doubles
-                if {left.relation, right.relation} <= home.keys() | owners.keys():
-                    home[root(left.relation)] = root(right.relation)
-    if len({root(part.alias) for part in private}) > 1:
-        paths = "; ".join(sorted({_path(part) for part in private}))
-        refuse("E_JOIN", f"these private tables are not joined on their unit, so a row could have two ({paths})",
-               node)  # fmt: skip
+                yield left, right
+
+
+def is_tied(relation: Relation, outside: frozenset[str]) -> bool:
+    """Whether each row of the relation has the unit of the row outside that it is read for."""
+    own = {alias for part in sources(relation) for alias in _aliases(part)}
+    for left, right in _ties(conditions_of(relation)):
+        if (left.relation in own and right.relation in outside) or (right.relation in own and left.relation in outside):
+            return True
+    return any(isinstance(part, PerUnit) and is_tied(part.child, outside) for part in sources(relation))
+
+
+def _aliases(part: Leaf) -> list[str]:
+    """The names under which columns of the source, or of its parents, can be met."""
+    return [part.alias, *(hop.alias for hop in part.hops)] if isinstance(part, Scan) else [part.alias]
 
 
 def _path(part: Relation) -> str:

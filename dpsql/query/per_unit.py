@@ -96,39 +96,45 @@ class _Grouping:
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
 
     def _aggregate(self, node: exp.Expr) -> Expression:
-        function, distinct, argument, condition = split(node, self._reader)
-        name = _function(function, distinct, node)
-        if name in ("sum", "avg"):
-            assert argument is not None
-            argument = summand(argument, name.upper(), node)
-        aggregate = UnitAggregate(name, argument, condition)
+        aggregate = unit_aggregate(node, self._reader)
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
-        sql_type, interval, nullable = self._meaning(aggregate)
+        sql_type, interval, nullable = meaning(aggregate, limits(self._child).rows)
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
-
-    def _meaning(self, aggregate: UnitAggregate) -> tuple[SqlType, Interval, bool]:
-        rows = limits(self._child).rows
-        many = Interval(Fraction(0), None if rows is None else Fraction(rows))
-        match aggregate.function:
-            case "count" | "count distinct":
-                return INTEGER, many, False
-            case "sum":
-                assert aggregate.argument is not None
-                return aggregate.argument.type, bounds(aggregate.argument) * many, True
-            case "avg":
-                assert aggregate.argument is not None
-                return DOUBLE, bounds(aggregate.argument), True
-            case "min" | "max":
-                assert aggregate.argument is not None
-                return aggregate.argument.type, bounds(aggregate.argument), True
-            case _:
-                assert_never(aggregate.function)
 
     def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> Column:
         finite = sql_type.is_numeric and interval.low is not None and interval.high is not None
         ends = (interval.low, interval.high) if finite else None
         return Column(self._alias, name, sql_type, nullable, ends)  # type: ignore[arg-type]
+
+
+def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
+    """What an aggregate over rows of one unit computes; refused where it may depend on their order."""
+    function, distinct, argument, condition = split(node, reader)
+    name = _function(function, distinct, node)
+    if name in ("sum", "avg"):
+        assert argument is not None
+        argument = summand(argument, name.upper(), node)
+    return UnitAggregate(name, argument, condition)
+
+
+def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interval, bool]:
+    """The type, the interval and the nullability of an aggregate of at most so many rows."""
+    many = Interval(Fraction(0), None if rows is None else Fraction(rows))
+    match aggregate.function:
+        case "count" | "count distinct":
+            return INTEGER, many, False
+        case "sum":
+            assert aggregate.argument is not None
+            return aggregate.argument.type, bounds(aggregate.argument) * many, True
+        case "avg":
+            assert aggregate.argument is not None
+            return DOUBLE, bounds(aggregate.argument), True
+        case "min" | "max":
+            assert aggregate.argument is not None
+            return aggregate.argument.type, bounds(aggregate.argument), True
+        case _:
+            assert_never(aggregate.function)
 
 
 def _function(

@@ -107,19 +107,6 @@ def unit_of(relation: Relation) -> Column | None:
             assert_never(relation)
 
 
-def tables_of(relation: Relation) -> frozenset[str]:
-    """Every base table that the relation reads."""
-    match relation:
-        case Scan(table=table, hops=hops):
-            return frozenset({table, *(hop.table for hop in hops)})
-        case Join(left=left, right=right):
-            return tables_of(left) | tables_of(right)
-        case Filter(child=child) | PerUnit(child=child):
-            return tables_of(child)
-        case _:
-            assert_never(relation)
-
-
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """One private aggregate as the analyst wrote it.

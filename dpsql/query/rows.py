@@ -11,12 +11,14 @@ from sqlglot import exp
 
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.ctes import Ctes, alias_columns, without_ctes
-from dpsql.query.expression import UNIT, Column, Expression, has_more_parts
+from dpsql.query.expression import Column, Expression, has_more_parts
 from dpsql.query.joins import From
 from dpsql.query.keys import group_keys, has_window
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
+from dpsql.query.scope import Scope
 from dpsql.query.sources import Source, scan
+from dpsql.query.subquery import Subqueries
 from dpsql.schema import fold
 
 if TYPE_CHECKING:
@@ -32,21 +34,21 @@ class Rows:
     def __init__(self, binder: Binder) -> None:
         self._binder = binder
 
-    def rows(self, query: exp.Expr, ctes: Ctes) -> Source:
-        """The rows of a subquery that stands in a private FROM, each with its unit (public ones without)."""
+    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
+        """The rows of a subquery in a private part, each with its unit (public ones without)."""
         query, ctes = without_ctes(query, ctes)
         match query:
             case exp.Subquery():
                 only(query, "this", "alias")
-                return self.rows(query.this, ctes)
+                return self.rows(query.this, ctes, outer)
             case exp.Select():
-                return self._row_select(query, ctes)
+                return self._row_select(query, ctes, outer)
             case exp.SetOperation():
                 refuse("E_SETOP", "a set operation over private rows is not answered; aggregate each side first", query)
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
 
-    def _row_select(self, select: exp.Select, ctes: Ctes) -> Source:
+    def _row_select(self, select: exp.Select, ctes: Ctes, outer: Scope | None) -> Source:
         if select.args.get("limit") or select.args.get("offset"):
             refuse("E_LIMIT", "LIMIT inside a private part would let one person's rows pull in another's; put it on "
                    "the released rows", select)  # fmt: skip
@@ -55,9 +57,9 @@ class Rows:
                    select)  # fmt: skip
         if select.args.get("qualify") is not None or has_window(select):
             refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", select)
-        source_from = self.source_from(select, ctes)
+        source_from = self.source_from(select, ctes, outer)
         if is_grouped(select):
-            if not self.groups_by_unit(select, ctes):
+            if not groups_by_unit(select, source_from):
                 refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
                        "subquery, or aggregate once", select)  # fmt: skip
             return per_unit(select, group_keys(select, source_from), source_from, self._binder)
@@ -86,18 +88,19 @@ class Rows:
                    "double each time", item)  # fmt: skip
         return [(name, expression)]
 
-    def source_from(self, select: exp.Select, ctes: Ctes) -> From:
+    def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
         """The FROM clause of the SELECT, source by source."""
-        source_from = From(self._binder.parameters)
+        source_from = From(self._binder.parameters, outer)
+        source_from.known = Subqueries(self, source_from, ctes).known
         if select.args.get("from_") is None:
             refuse("E_TABLE", "a SELECT beside private rows needs a FROM", select)
         for join in [None, *(select.args.get("joins") or ())]:
             node = select.args["from_"].this if join is None else join.this
-            source, name = self._source(node, ctes)
+            source, name = self._source(node, ctes, outer)
             source_from.add(source, name, node, join)
         return source_from
 
-    def _source(self, node: exp.Expr, ctes: Ctes) -> tuple[Source, str]:
+    def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[Source, str]:
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 only(node, "this", "alias", "db", code="E_TABLE", what="this form of a table")
@@ -110,19 +113,18 @@ class Rows:
                 return _renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
-                source = self.rows(node.this, ctes)
+                source = self.rows(node.this, ctes, outer)
                 return _renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
-    def groups_by_unit(self, select: exp.Select, ctes: Ctes) -> bool:
-        """Whether the SELECT gives groups of one unit each."""
-        if select.args.get("group") is None:
-            return False
-        source_from = self.source_from(select, ctes)
-        columns = (source_from.scope.resolve(key) for key in group_keys(select, source_from)
-                   if isinstance(key, exp.Column))  # fmt: skip
-        return any(isinstance(column, Column) and column.identifies == UNIT for column in columns)
+
+def groups_by_unit(select: exp.Select, source_from: From) -> bool:
+    """Whether each group of the SELECT has rows of one unit: some key identifies it."""
+    if select.args.get("group") is None:
+        return False
+    keys = (source_from.scope.resolve(key) for key in group_keys(select, source_from) if isinstance(key, exp.Column))
+    return any(isinstance(key, Column) and key.identifies is not None for key in keys)
 
 
 def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dpsql.query.expression import Expression
+from dpsql.query.expression import Expression, columns
 from dpsql.query.refusal import refuse
 from dpsql.schema import fold
 
@@ -31,10 +31,14 @@ class Visible:
 
 @dataclass
 class Scope:
-    """The sources of one SELECT, in order; ``merged`` are columns that USING has made one."""
+    """The sources of one SELECT, in order; ``merged`` are columns that USING has made one.
+
+    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the name.
+    """
 
     sources: list[Visible] = field(default_factory=list)
     merged: set[str] = field(default_factory=set)
+    outer: Scope | None = None
 
     def add(self, source: Visible, at: exp.Expr) -> None:
         """Bring a source into scope; refused where its name is taken."""
@@ -57,13 +61,23 @@ class Scope:
             for source in self.sources
             if (not table or source.name == table) and name in source.columns
         ]
-        if table and all(source.name != table for source in self.sources):
+        own = any(source.name == table for source in self.sources) if table else bool(found)
+        if self.outer is not None and not own:
+            return self.outer.resolve(node)
+        if table and not own:
             refuse("E_TABLE", f"{table} is not in FROM", node)
         if not found:
             refuse("E_COLUMN", f"there is no column {name}{f' in {table}' if table else ''}", node)
         if len(found) > 1 and name not in self.merged:
             refuse("E_COLUMN", f"{name} is in several tables; write table.{name}", node)
         return found[0]
+
+    def relations(self) -> frozenset[str]:
+        """The relations whose columns can be seen."""
+        own = {
+            column.relation for source in self.sources for each in source.columns.values() for column in columns(each)
+        }
+        return frozenset(own) | (frozenset() if self.outer is None else self.outer.relations())
 
     def all_columns(self, table: str | None, node: exp.Expr) -> list[tuple[str, Expression]]:
         """Every column in order, as ``*`` or ``table.*`` stands for it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.query.expression import Column, Expression, columns
+from dpsql.query.expression import Column, Expression, columns, conjuncts
 from dpsql.query.relation import Filter, Join, Leaf, Limits, PerUnit, Relation, Scan, unit_of
 
 
@@ -81,6 +81,19 @@ def sources(relation: Relation) -> list[Leaf]:
             return sources(child)
         case _:
             assert_never(relation)
+
+
+def conditions_of(relation: Relation) -> list[Expression]:
+    """The conditions that every row fulfils: those of filters and inner joins, not of outer joins."""
+    match relation:
+        case Filter(child=child, condition=condition):
+            return [*conjuncts(condition), *conditions_of(child)]
+        case Join(left=left, right=right, kind="inner", condition=condition):
+            return [*conjuncts(condition), *conditions_of(left), *conditions_of(right)]
+        case Join(left=left):
+            return conditions_of(left)
+        case _:
+            return []
 
 
 def _groups(declared: Limits) -> int | None:

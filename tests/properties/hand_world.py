@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -89,3 +90,30 @@ def hand_world(limits: str = "rows", promise: str = "L2") -> World:
     """The database under one way to bound visits and one promise."""
     privacy = {"epsilon": 1000, "query_epsilon": 1, **PROMISES[promise]}
     return World(0, (_PEOPLE, _visits(LIMITS[limits]), _ITEMS, _PLACES), tuple(privacy.items()))
+
+
+def tame_world() -> World:
+    """A database that keeps all its owner declares, with limits that do not bind: answers without noise are exact.
+
+    Unit 5 has no visit, unit 6 no items, words and visits' words are NULL here and there.
+    """
+    words = {n: NULL if n == 4 else f"'w{n % 2}'" for n in range(1, 7)}
+    people = tuple(
+        (str(n), f"'{'ABC'[n % 3]}'", f"{n % 3}.0", str(1000 + n), f"DATE '20{n:02}-01-01'", word)
+        for n, word in words.items()
+    )
+    owners = [1, 1, 1, 2, 2, 3, 4, 4, 6]
+    visits = tuple(
+        (str(10 + n), str(unit), str(n % 4), f"{n % 3}.0", NULL if n % 5 == 4 else f"'w{n % 3}'", f"{n}.50")
+        for n, unit in enumerate(owners)
+    )
+    items = tuple((str(10 + n % 8), f"0.{n % 9}") for n in range(20))
+    loose = (("max_rows_per_unit", 1000),)
+    tables = (
+        replace(_PEOPLE, rows=people),
+        replace(_visits(loose), rows=visits),
+        replace(_ITEMS, rows=items, limits=loose),
+        _PLACES,
+    )
+    privacy = {"epsilon": 1000, "query_epsilon": 1, **PROMISES["L2"]}
+    return World(0, tables, tuple(privacy.items()))

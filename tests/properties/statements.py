@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from subqueries import SubqueryWriter
 from worlds import KINDS, Table, World
 
 CONSTANTS = {
@@ -34,6 +35,7 @@ class Writer:
 
     def __init__(self, world: World, random: Random) -> None:
         self._world, self._random, self._names = world, random, 0
+        self._subqueries = SubqueryWriter(world, random, self._name, self._columns, self._condition)
 
     def statement(self) -> str:
         """A statement with one core, now and then with two."""
@@ -45,6 +47,7 @@ class Writer:
         items = [f"{key} AS k{place}" for place, key in enumerate(keys)]
         items += [f"{each} AS a{place}" for place, each in enumerate(aggregates)]
         conditions = where + ([self._condition(scope)] if self._one_in(2) else [])
+        conditions += [self._subqueries.condition(scope)] if self._one_in(4) else []
         text = f"{ctes}SELECT {', '.join(items)} FROM {source}"
         if conditions:
             text += f" WHERE {' AND '.join(conditions)}"
@@ -236,6 +239,10 @@ class Writer:
         text = self._pick("COUNT(*)", f"COUNT({column.text})", f"SUM({self._number(scope)})",
                           f"SUM({self._number(scope)})", f"AVG({self._number(scope)})",
                           f"COUNT(DISTINCT {column.text})", f"COUNT(DISTINCT {unit or column.text})")  # fmt: skip
+        if self._one_in(12):
+            text = f"SUM({self._subqueries.number(scope)})"
+        if self._one_in(12):
+            return f"{text} FILTER (WHERE {self._subqueries.condition(scope)})"
         return f"{text} FILTER (WHERE {self._condition(scope)})" if self._one_in(4) else text
 
     def _unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:

@@ -68,6 +68,15 @@ DOUBTFUL = {
     "window inside": "SELECT COUNT(*) FROM (SELECT price, ROW_NUMBER() OVER (ORDER BY price) AS n FROM visits) t "
     "WHERE n < 4",
     "not in": "SELECT COUNT(*) FROM people WHERE word NOT IN (SELECT word FROM visits)",
+    "exists on a word": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM people q WHERE q.word = p.word "
+    "AND q.id <> p.id)",
+    "exists on another id": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.id = p.id)",
+    "value of others": "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM people q WHERE q.word = p.word) > 1",
+    "unit in a column of others": "SELECT COUNT(*) FROM people WHERE id IN (SELECT small FROM visits)",
+    "exists on a renamed column": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM (SELECT id AS pid "
+    "FROM visits) v WHERE v.pid = p.id)",
+    "exists on a padded unit": "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid AND v.small = 0 "
+    "WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid)",
     "scalar subquery": "SELECT COUNT(*) FROM visits WHERE price > (SELECT AVG(price) FROM visits)",
     "distinct inside": "SELECT COUNT(*) FROM (SELECT DISTINCT word FROM visits) t",
     "except": "SELECT COUNT(*) FROM (SELECT word FROM visits EXCEPT SELECT word FROM people) t",

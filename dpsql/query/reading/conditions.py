@@ -26,7 +26,11 @@ def between(reader: Reader, node: exp.Expr) -> Expression:
 def in_list(reader: Reader, node: exp.Expr) -> Expression:
     """IN with a list."""
     if node.args.get("query") is not None:
-        refuse("E_SUBQ", "IN with a subquery is not answered inside an aggregate; list the values", node)
+        refuse(
+            "E_SUBQ",
+            "IN with a subquery is not answered in the ON of an outer join; put it in WHERE or in a subquery",
+            node,
+        )
     only(node, "this", "expressions")
     options = [reader.read(option) for option in node.expressions]
     if not options or not all(isinstance(option, Literal) for option in options):

@@ -13,7 +13,7 @@ def refuse_unlisted(node: exp.Expr) -> NoReturn:
     """Say why the node is not answered inside an aggregate."""
     match node:
         case exp.Subquery() | exp.Exists() | exp.Select() | exp.SetOperation():
-            refuse("E_SUBQ", "a subquery is not answered inside an aggregate", node)
+            refuse("E_SUBQ", "a subquery is not answered here; in an aggregate, WHERE or GROUP BY it is", node)
         case exp.Window():
             refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", node)
         case exp.AggFunc():

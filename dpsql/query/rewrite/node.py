@@ -56,7 +56,7 @@ def paren(node: exp.Expr) -> exp.Paren:
 
 #: What is written as a name, a number or a call, and so stands beside an operator as it is.
 _CLOSED = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Case, exp.Anonymous, exp.Coalesce,
-           exp.Count, exp.Sum)  # fmt: skip
+           exp.Count, exp.Sum, exp.Exists, exp.Subquery)  # fmt: skip
 
 
 def operand(node: exp.Expr) -> exp.Expr:

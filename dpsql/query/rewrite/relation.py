@@ -1,6 +1,6 @@
 """Relations → FROM and WHERE of engine SQL.
 
-Proved in ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.query.expression import UNIT
+from dpsql.query.expression import UNIT, Subquery
 from dpsql.query.function import number
 from dpsql.query.quantum import quantum
 from dpsql.query.relation import Filter, Join, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
@@ -77,6 +77,14 @@ def per_unit_select(relation: PerUnit) -> exp.Select:
     outputs += [node.aliased(_aggregate(aggregate), name) for name, aggregate in relation.aggregates]
     where = node.conjoined([*conditions, node.not_null(native(unit))])
     return node.select(outputs, source, joins, where, groups)
+
+
+def subquery(expression: Subquery) -> exp.Expr:
+    """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
+    source, joins, conditions = from_clause(expression.relation)
+    output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
+    inner = node.select([output], source, joins, node.conjoined(conditions))
+    return exp.Exists(this=inner) if expression.aggregate is None else exp.Subquery(this=inner)
 
 
 def _aggregate(aggregate: UnitAggregate) -> exp.Expr:

@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 
 from sqlglot import exp
 
-from dpsql.query.expression import Call, Case, Cast, Column, Expression, Literal
+from dpsql.query.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
 from dpsql.query.function import number
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.rewrite import node
@@ -103,6 +103,10 @@ def native(expression: Expression, places: Places | None = None) -> exp.Expr:
         case Cast(argument=argument, type=sql_type):
             wide = argument.type.kind == "decimal" and sql_type.is_numeric
             return node.try_cast(double(argument, places) if wide else native(argument, places), engine_type(sql_type))
+        case Subquery():
+            from dpsql.query.rewrite.relation import subquery  # relations hold expressions, and these hold relations
+
+            return subquery(expression)
         case _:
             assert_never(expression)
 
@@ -129,7 +133,7 @@ def is_double(expression: Expression) -> bool:
             return sql_type.is_numeric
         case Cast(type=sql_type):
             return sql_type.kind == "double"
-        case Column():
+        case Column() | Subquery():
             return False  # the engine may hold a narrower type
         case _:
             assert_never(expression)

@@ -1,0 +1,86 @@
+"""What a relation reads: base tables, its subqueries' among them, and columns of rows outside of it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.query.expression import Column, Expression, columns, subqueries
+from dpsql.query.relation import Core, Filter, Join, PerUnit, Relation, Scan, UnitAggregate
+
+
+def tables_of_core(core: Core) -> frozenset[str]:
+    """Every base table that the core's rows, keys and aggregates read."""
+    arguments = [part for each in core.aggregates for part in (each.argument, each.condition)]
+    return tables_of(core.relation) | tables_in(*core.keys, *arguments)
+
+
+def tables_of(relation: Relation) -> frozenset[str]:
+    """Every base table that the relation reads, in subqueries of its conditions too."""
+    inside = tables_in(*expressions_of(relation))
+    match relation:
+        case Scan(table=table, hops=hops):
+            return frozenset({table, *(hop.table for hop in hops)})
+        case Join(left=left, right=right):
+            return tables_of(left) | tables_of(right) | inside
+        case Filter(child=child) | PerUnit(child=child):
+            return tables_of(child) | inside
+        case _:
+            assert_never(relation)
+
+
+def tables_in(*expressions: Expression | None) -> frozenset[str]:
+    """Every base table that subqueries in the expressions read."""
+    found = [
+        tables_of(subquery.relation) | tables_in(*_arguments(subquery.aggregate))
+        for each in expressions
+        if each is not None
+        for subquery in subqueries(each)
+    ]
+    return frozenset().union(*found)
+
+
+def expressions_of(relation: Relation) -> list[Expression]:
+    """The expressions that the relation itself holds, without those of the relations it is made of."""
+    match relation:
+        case Scan():
+            return []
+        case Join(condition=condition):
+            return [] if condition is None else [condition]
+        case Filter(condition=condition):
+            return [condition]
+        case PerUnit(keys=keys, aggregates=aggregates):
+            arguments = [part for _, aggregate in aggregates for part in _arguments(aggregate)]
+            return [*(key for _, key in keys), *arguments]
+        case _:
+            assert_never(relation)
+
+
+def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
+    parts = () if aggregate is None else (aggregate.argument, aggregate.condition)
+    return [part for part in parts if part is not None]
+
+
+def outer_columns(relation: Relation, aggregate: UnitAggregate | None = None) -> tuple[Column, ...]:
+    """The columns that the relation, or an aggregate of its rows, reads and that belong to no relation in it."""
+    known, read = _named(relation)
+    read += [column for part in _arguments(aggregate) for column in columns(part)]
+    return tuple(dict.fromkeys(column for column in read if column.relation not in known))
+
+
+def _named(relation: Relation) -> tuple[set[str], list[Column]]:
+    """The aliases inside the relation, and the columns that its expressions read."""
+    read = [column for each in expressions_of(relation) for column in columns(each)]
+    match relation:
+        case Scan(alias=alias, hops=hops):
+            return {alias, *(hop.alias for hop in hops)}, read
+        case Join(left=left, right=right):
+            (ours, our_columns), (theirs, their_columns) = _named(left), _named(right)
+            return ours | theirs, [*our_columns, *their_columns, *read]
+        case Filter(child=child):
+            inside, inner = _named(child)
+            return inside, [*inner, *read]
+        case PerUnit(alias=alias, child=child):
+            inside, inner = _named(child)
+            return {alias, *inside}, [*inner, *read]
+        case _:
+            assert_never(relation)

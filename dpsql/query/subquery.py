@@ -1,0 +1,247 @@
+"""Subqueries inside expressions: EXISTS, IN, ANY, ALL and single values, over public rows or rows of the same unit.
+
+Proved in ``docs/proofs/subquery.md``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlglot import exp
+
+from dpsql.query.aggregate import is_aggregate, is_grouped
+from dpsql.query.bounds import is_nullable
+from dpsql.query.call import call
+from dpsql.query.ctes import Ctes, without_ctes
+from dpsql.query.expression import BOOLEAN, Call, Case, Expression, Literal, Subquery
+from dpsql.query.foreign_keys import without_known_parents
+from dpsql.query.interval import Interval
+from dpsql.query.one_unit import is_tied
+from dpsql.query.parameter import PLACE
+from dpsql.query.per_unit import meaning, unit_aggregate
+from dpsql.query.reads import outer_columns
+from dpsql.query.refusal import only, refuse
+from dpsql.query.relation import Filter, Relation, UnitAggregate, unit_of
+from dpsql.query.scalar import Reader
+from dpsql.query.stability import limits
+from dpsql.schema import SqlType
+
+if TYPE_CHECKING:
+    from dpsql.query.joins import From
+    from dpsql.query.rows import Rows
+    from dpsql.query.sources import Source
+
+_COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.EQ: ("=", "<>"), exp.NEQ: ("<>", "="), exp.LT: ("<", ">="), exp.LTE: ("<=", ">"), exp.GT: (">", "<="),
+    exp.GTE: (">=", "<"),
+}  # fmt: skip
+_TRUE, _FALSE, _UNKNOWN = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+
+
+class Subqueries:
+    """Reads the subqueries in the expressions of one SELECT; one that stands there twice is read once."""
+
+    def __init__(self, rows: Rows, source_from: From, ctes: Ctes) -> None:
+        self._rows, self._from, self._ctes = rows, source_from, ctes
+        self._read: dict[object, Expression] = {}
+
+    def known(self, node: exp.Expr) -> Expression | None:
+        """What the node means where it is a subquery or a comparison with one."""
+        query = _query_of(node)
+        if query is None:
+            return None
+        places = tuple(each.meta.get(PLACE) for each in node.find_all(exp.Placeholder))
+        key = (node, places, len(self._from.scope.sources))
+        if key not in self._read:
+            self._read[key] = self._meaning(node, query)
+        return self._read[key]
+
+    def _meaning(self, node: exp.Expr, query: exp.Expr) -> Expression:
+        match node:
+            case exp.Exists():
+                return self._exists(query)
+            case exp.In():
+                only(node, "this", "query")
+                return self._any("=", node.this, query)
+            case exp.Binary(expression=exp.Any()):
+                return self._any(_COMPARISONS[type(node)][0], node.this, query)
+            case exp.Binary():
+                whole = self._any(_COMPARISONS[type(node)][1], node.this, query)
+                return Call("not", (whole,), BOOLEAN)
+            case _:
+                return self._value(query)
+
+    # -- EXISTS, ANY -----------------------------------------------------------------------------------------------
+
+    def _exists(self, query: exp.Expr) -> Expression:
+        source = self._source(_rows_that_matter(query))
+        return self._has_rows(source.relation, [], query)
+
+    def _any(self, function: str, node: exp.Expr, query: exp.Expr) -> Expression:
+        """Whether the comparison holds for some row: else unknown where it is so for some, else false."""
+        values = [self._from.reader().read(each) for each in _row_of(node)]
+        source = self._source(_without(query, "order", "distinct"))
+        options = list(source.columns.values())
+        if len(options) != len(values) or (len(values) > 1 and function != "="):
+            refuse("E_SUBQ", f"this subquery must have {len(values)} columns, and the comparison = if more than one",
+                   query)  # fmt: skip
+        pairs = [call(function, [value, option], query) for value, option in zip(values, options, strict=True)]
+        found = self._has_rows(source.relation, pairs, query)
+        if not any(map(is_nullable, [*values, *options])):
+            return found
+        return Case(((found, _TRUE), *self._unknown(source.relation, values, options, pairs)), _FALSE, BOOLEAN)
+
+    def _unknown(
+        self, relation: Relation, values: list[Expression], options: list[Expression], pairs: list[Expression]
+    ) -> list[tuple[Expression, Expression]]:
+        """When a comparison that holds for no row is unknown instead of false."""
+        conditions: list[Expression] = []
+        if not self._is_admitted(relation):  # its rows are those of the value's unit, and none of them is NULL
+            conditions = [_is_null(value) for value in values if is_nullable(value)]
+        elif len(values) > 1:
+            whole = Call("and", tuple(pairs[:2]), BOOLEAN)
+            for pair in pairs[2:]:
+                whole = Call("and", (whole, pair), BOOLEAN)
+            conditions = [_subquery(relation, [_is_null(whole)], None)]
+        else:
+            if is_nullable(options[0]):
+                conditions.append(_subquery(relation, [_is_null(options[0])], None))
+            if is_nullable(values[0]):
+                missing = (_is_null(values[0]), _subquery(relation, [], None))
+                conditions.append(Call("and", missing, BOOLEAN))
+        return [(condition, _UNKNOWN) for condition in conditions]
+
+    def _has_rows(self, relation: Relation, conditions: list[Expression], query: exp.Expr) -> Expression:
+        whole = _filtered(relation, conditions)
+        if not self._is_admitted(whole):
+            refuse("E_SUBQ", "the rows of this subquery may be other units'; tie them to the row's own unit in its "
+                   "WHERE, or compare the unit's column with IN", query)  # fmt: skip
+        return _subquery(without_known_parents(whole, self._outside), [], None)
+
+    def _is_admitted(self, relation: Relation) -> bool:
+        """Whether the relation is public, or has rows of the unit of the row outside alone."""
+        return unit_of(relation) is None or is_tied(relation, self._outside)
+
+    @property
+    def _outside(self) -> frozenset[str]:
+        return self._from.scope.relations()
+
+    def _source(self, query: exp.Expr) -> Source:
+        return self._rows.rows(query, self._ctes, self._from.scope)
+
+    # -- a single value --------------------------------------------------------------------------------------------
+
+    def _value(self, query: exp.Expr) -> Expression:
+        """The aggregate of a subquery without groups; or the one value of one that has a row at most."""
+        select, ctes = without_ctes(query, self._ctes)
+        if not isinstance(select, exp.Select) or len(select.expressions) != 1:
+            refuse("E_SUBQ", "a subquery that stands for a value is a SELECT of one column", query)
+        if not is_grouped(select):
+            source = self._source(query)
+            (value,) = source.columns.values()
+            self._require_admitted(source.relation, query)
+            largest = UnitAggregate("max", value, None)
+            return self._aggregated(source.relation, largest)
+        only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="a single value with GROUP BY")
+        inner = self._rows.source_from(select, ctes, self._from.scope)
+        where = select.args.get("where")
+        relation = inner.finish(None if where is None else inner.reader().condition(where.this), select)
+        self._require_admitted(relation, query)
+
+        def known(node: exp.Expr) -> Expression | None:
+            if not is_aggregate(node):
+                return None
+            return self._aggregated(relation, unit_aggregate(node, inner.reader()))
+
+        def ungrouped(column: exp.Column) -> Expression:
+            if inner.scope.has_column(column.name) or self._from.scope.sources == []:
+                refuse("E_COLUMN", f"{column.name} must stand in an aggregate", column)
+            return self._from.scope.resolve(column)
+
+        return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
+
+    def _require_admitted(self, relation: Relation, query: exp.Expr) -> None:
+        if not self._is_admitted(relation):
+            refuse_earlier_core(query)
+
+    def _aggregated(self, relation: Relation, aggregate: UnitAggregate) -> Expression:
+        rows = None if unit_of(relation) is None else limits(relation).rows
+        sql_type, interval, nullable = meaning(aggregate, rows)
+        relation = without_known_parents(relation, self._outside)
+        return _subquery(relation, [], aggregate, sql_type, interval, nullable)
+
+
+def refuse_earlier_core(query: exp.Expr) -> NoReturn:
+    """Refuse a single value that is an aggregate over several units: it would have to be released first."""
+    refuse("E_SUBQ", "a value of other units' rows is not answered inside an aggregate", query)
+
+
+def _subquery(
+    relation: Relation, conditions: list[Expression], aggregate: UnitAggregate | None, sql_type: SqlType = BOOLEAN,
+    interval: Interval | None = None, nullable: bool = False,
+) -> Subquery:  # fmt: skip
+    relation = _filtered(relation, conditions)
+    finite = interval is not None and sql_type.is_numeric and interval.low is not None and interval.high is not None
+    ends = (interval.low, interval.high) if finite and interval is not None else None
+    return Subquery(relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends)  # type: ignore[arg-type]
+
+
+def _filtered(relation: Relation, conditions: list[Expression]) -> Relation:
+    for condition in conditions:
+        relation = Filter(relation, condition)
+    return relation
+
+
+def _is_null(expression: Expression) -> Expression:
+    return Call("is null", (expression,), BOOLEAN)
+
+
+def _query_of(node: exp.Expr) -> exp.Expr | None:
+    """The query inside a node that is a subquery or compares with one; None for any other node."""
+    match node:
+        case exp.Exists():
+            return _unwrapped(node.this)
+        case exp.In() if node.args.get("query") is not None and not node.args.get("negate"):
+            return _unwrapped(node.args["query"])
+        case exp.Binary(expression=exp.Any() | exp.All() as quantified) if type(node) in _COMPARISONS:
+            inner = _unwrapped(quantified.this)
+            return inner if isinstance(inner, exp.Query) else None
+        case exp.Subquery() | exp.Select():
+            return _unwrapped(node)
+        case _:
+            return None
+
+
+def _unwrapped(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Subquery | exp.Paren) and isinstance(node.this, exp.Query):
+        node = node.this
+    return node
+
+
+def _row_of(node: exp.Expr) -> list[exp.Expr]:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
+
+
+def _without(query: exp.Expr, *parts: str) -> exp.Expr:
+    """The query without parts that change nothing where only the set of its rows is asked for."""
+    query = query.copy()
+    for part in parts:
+        if isinstance(query, exp.Select) and not (part == "order" and query.args.get("limit") is not None):
+            query.set(part, None)
+    return query
+
+
+def _rows_that_matter(query: exp.Expr) -> exp.Expr:
+    """A query of which only matters whether it has rows: without order, DISTINCT, columns, and LIMIT 1 or more."""
+    query = _without(query, "order", "distinct")
+    if not isinstance(query, exp.Select) or is_grouped(query):
+        return query
+    limit = query.args.get("limit")
+    if isinstance(limit, exp.Limit) and limit.expression.name.isdigit() and int(limit.expression.name) > 0:
+        query.set("limit", None)
+        query.set("order", None)
+    if any(isinstance(item, exp.Star) or isinstance(item.this, exp.Star) for item in query.expressions):
+        query.set("expressions", [exp.Literal.number(1)])
+    return query

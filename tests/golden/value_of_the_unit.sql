@@ -1,0 +1,10 @@
+-- schema: tpch
+SELECT SUM((SELECT COUNT(*) FROM orders WHERE o_custkey = c_custkey)) FROM customer
+-- ==== core 0: engine SQL
+WITH "rows" AS MATERIALIZED (SELECT "t0"."c_custkey" AS "u", CASE WHEN CAST((SELECT COUNT(1) FROM "source"."main"."orders" AS "t1" WHERE ("t1"."o_custkey") = ("t0"."c_custkey")) AS DOUBLE) >= CAST(50.0 AS DOUBLE) THEN 50 WHEN CAST((SELECT COUNT(1) FROM "source"."main"."orders" AS "t1" WHERE ("t1"."o_custkey") = ("t0"."c_custkey")) AS DOUBLE) <= CAST(0.0 AS DOUBLE) THEN 0 ELSE TRY_CAST(CAST((SELECT COUNT(1) FROM "source"."main"."orders" AS "t1" WHERE ("t1"."o_custkey") = ("t0"."c_custkey")) AS DOUBLE) AS BIGINT) END * 64 AS "v0" FROM "source"."main"."customer" AS "t0" WHERE NOT ("t0"."c_custkey" IS NULL)), "sums_many" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING COUNT(*) > 1), "sums_rows" AS MATERIALIZED (SELECT "rows"."u", "rows"."v0" FROM "rows" JOIN "sums_many" ON "rows"."u" = "sums_many"."u"), "sums_heavy" AS (SELECT ("v0" * "factor" // 1048576) - "r0" AS "v0" FROM (SELECT "v0", "r0", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(10240000.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "v0", "r0", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0" FROM (SELECT "sums_rows"."u", CAST(GREATEST(-4503599627370496, LEAST(4503599627370496, COALESCE(SUM("sums_rows"."v0"), 0))) AS BIGINT) AS "v0", COALESCE(SUM("sums_rows"."v0"), 0) AS "r0" FROM "sums_rows" JOIN "sums_many" ON "sums_rows"."u" = "sums_many"."u" GROUP BY "sums_rows"."u") AS "own") AS "norms" WHERE "n0" > 10240000) AS "scaled"), "measured" AS (SELECT "v0" FROM "rows" UNION ALL SELECT "v0" FROM "sums_heavy"), "totals" AS (SELECT SUM("v0") AS "v0" FROM "measured") SELECT COALESCE("totals"."v0", 0) AS "v0" FROM "totals"
+-- ==== core 0: cells
+-- 0: sum in steps of 1/64; L2² at most 10240000, Gaussian of variance 40960000
+-- ==== shell
+SELECT "core0"."a0" AS "sum", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- sum BIGINT
