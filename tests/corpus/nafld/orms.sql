@@ -14,7 +14,6 @@ SELECT conditions.chapter AS chapter, avg(patients.age) AS avg_1 FROM diagnoses 
 SELECT count(*) AS count_1 FROM diagnoses AS diagnoses_1 JOIN diagnoses AS diagnoses_2 ON diagnoses_1.patient_id = diagnoses_2.patient_id AND diagnoses_1.day < diagnoses_2.day
 
 -- SQLAlchemy: exists
--- refused: E_SUBQ
 SELECT count(*) AS count_1 FROM patients WHERE EXISTS (SELECT 1 FROM diagnoses WHERE patients.patient_id = diagnoses.patient_id AND diagnoses.diagnosis = 'stroke')
 
 -- SQLAlchemy: a CTE named anon

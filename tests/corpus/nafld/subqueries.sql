@@ -1,33 +1,25 @@
 -- Patients with a diagnosis, by IN
--- refused: E_SUBQ
 SELECT COUNT(*) AS n, AVG(age) AS age FROM patients WHERE patient_id IN (SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld')
 
 -- Patients without a diagnosis, by NOT IN
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM patients WHERE patient_id NOT IN (SELECT patient_id FROM diagnoses)
 
 -- Patients with a diagnosis, by EXISTS
--- refused: E_SUBQ
 SELECT male, COUNT(*) AS n FROM patients p WHERE EXISTS (SELECT 1 FROM diagnoses d WHERE d.patient_id = p.patient_id AND d.diagnosis = 'diabetes') GROUP BY male ORDER BY male
 
 -- Patients without a result, by NOT EXISTS
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM patients p WHERE NOT EXISTS (SELECT * FROM labs l WHERE l.patient_id = p.patient_id AND l.test = 'hdl')
 
 -- Diagnoses of a chapter, by IN over the public table
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis IN (SELECT diagnosis FROM conditions WHERE chapter = 'cardiovascular')
 
 -- NOT IN over the public table
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis NOT IN (SELECT diagnosis FROM conditions WHERE chapter = 'cardiovascular')
 
 -- EXISTS over the public table
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM diagnoses d WHERE EXISTS (SELECT 1 FROM conditions c WHERE c.diagnosis = d.diagnosis AND c.chapter = 'liver')
 
 -- A scalar subquery over the public table
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis = (SELECT diagnosis FROM conditions WHERE name = 'Hypertension')
 
 -- Above the mean, an earlier core
@@ -51,11 +43,9 @@ SELECT (SELECT COUNT(*) FROM patients) AS patients, (SELECT COUNT(*) FROM labs) 
 SELECT COUNT(*) AS n FROM labs l WHERE value > (SELECT AVG(value) FROM labs m WHERE m.test = l.test)
 
 -- A per-unit scalar subquery
--- refused: E_SUBQ
 SELECT AVG((SELECT COUNT(*) FROM diagnoses d WHERE d.patient_id = p.patient_id)) AS diagnoses FROM patients p
 
 -- A per-unit scalar subquery in WHERE
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM patients p WHERE (SELECT COUNT(*) FROM labs l WHERE l.patient_id = p.patient_id) > 10
 
 -- The most frequent diagnoses joined back
@@ -63,19 +53,16 @@ SELECT COUNT(*) AS n FROM patients p WHERE (SELECT COUNT(*) FROM labs l WHERE l.
 WITH top AS (SELECT diagnosis FROM diagnoses GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 3) SELECT d.diagnosis, AVG(p.age) AS age FROM diagnoses d JOIN top USING (diagnosis) JOIN patients p ON p.patient_id = d.patient_id GROUP BY d.diagnosis ORDER BY d.diagnosis
 
 -- IN the most frequent
--- refused: E_SUBQ
+-- refused: E_LIMIT
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis IN (SELECT diagnosis FROM diagnoses GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 3)
 
 -- IN and NOT IN together
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM patients WHERE patient_id IN (SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld') AND patient_id NOT IN (SELECT patient_id FROM diagnoses WHERE diagnosis = 'diabetes')
 
 -- > ALL of a public subquery
--- refused: E_FUNC
 SELECT COUNT(*) AS n FROM diagnoses WHERE LENGTH(diagnosis) >= ALL (SELECT LENGTH(diagnosis) FROM conditions)
 
 -- A flag made by EXISTS
--- refused: E_SUBQ
 SELECT nafld, COUNT(*) AS n FROM (SELECT p.patient_id, EXISTS (SELECT 1 FROM diagnoses d WHERE d.patient_id = p.patient_id AND d.diagnosis = 'nafld') AS nafld FROM patients p) AS flagged GROUP BY nafld ORDER BY nafld
 
 -- LATERAL per unit
