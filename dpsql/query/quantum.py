@@ -19,15 +19,9 @@ LEAST_EXPONENT = -1000
 
 @dataclass(frozen=True, slots=True)
 class Quantum:
-    """Steps of ``size`` from ``low`` to ``high`` of them, for values from ``least`` to ``most``.
-
-    ``factor`` is the double by which the engine multiplies before it rounds. ``low`` and ``high`` are computed with
-    that same double, so they bound what the engine rounds to, whichever way it rounds halves.
-    """
+    """Steps of ``size`` from ``low`` to ``high`` of them; ``factor`` is the double that turns a value into steps."""
 
     size: Fraction
-    least: Fraction
-    most: Fraction
     factor: float
     low: int
     high: int
@@ -54,11 +48,9 @@ def quantum(expression: Expression) -> Quantum:
     assert interval.low is not None and interval.high is not None
     size = _size(expression, max(abs(interval.low), abs(interval.high)))
     factor = float(1 / size)
-    least, most = Fraction(float(interval.low)), Fraction(float(interval.high))
     if size == 1 and expression.type.kind == "integer":
-        least, most = interval.low, interval.high
-        return Quantum(size, least, most, 1.0, round(least), round(most))
-    return Quantum(size, least, most, factor, round(float(least) * factor), round(float(most) * factor))
+        return Quantum(size, 1.0, round(interval.low), round(interval.high))
+    return Quantum(size, factor, round(float(interval.low) * factor), round(float(interval.high) * factor))
 
 
 def _size(expression: Expression, magnitude: Fraction) -> Fraction:

@@ -11,7 +11,6 @@ from databases import clinic, without_noise
 
 from dpsql.query.expression import Column
 from dpsql.query.quantum import quantum
-from dpsql.query.rewrite import node
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.schema import SqlType
 from dpsql.session import Session, open_session
@@ -47,14 +46,6 @@ def test_integers_and_decimals_are_clamped_exactly() -> None:
     cents = Column("t", "x", SqlType("decimal", 12, 2), True, (0, 500))  # type: ignore[arg-type]
     values = "(500.01::DECIMAL(12,2)), (-0.01), (NULL), (0.01), (19.99), (499.99)"
     assert _quantised(cents, values) == [50_000, 0, None, 1, 1_999, 49_999]
-
-
-def test_greatest_and_least_do_not_clamp() -> None:
-    """They skip NULL, and would turn it into an end of the range."""
-    column = Column("t", "x", SqlType("double"), True, (0, 1))  # type: ignore[arg-type]
-    sql = quantised(column, quantum(column)).sql(dialect="duckdb")
-    assert "GREATEST" not in sql.upper() and "LEAST" not in sql.upper()
-    assert node.column("t", "x").sql(dialect="duckdb") in sql
 
 
 def test_sums_clamp_and_skip_null(session: Session) -> None:

@@ -42,32 +42,29 @@ FAULTS = (
     Fault(
         "no clamp",
         QUANTISE,
-        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
-        "    return middle\n    return node.case(\n        (node.compare(exp.GTE, value, high)",
-        _claim("rows", "L1", "sum of a double"),
+        '    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)\n',
+        "    clamped = value.copy()\n",
+        _claim("rows", "L1", "sum and count of an expression"),
     ),
     Fault(
         "clamp on the column instead of the expression",
         QUANTISE,
-        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
-        "    if not isinstance(argument, Column):\n        return middle\n"
-        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
-        _claim("rows", "L1", "sum of a square", "sum of an expression"),
+        "    scaled = clamped if",
+        "    clamped = clamped if isinstance(argument, Column) else value.copy()\n    scaled = clamped if",
+        _claim("rows", "L1", "sum and count of an expression"),
     ),
     Fault(
-        "GREATEST and LEAST as a clamp",
+        "NULL becomes an end of the range",
         QUANTISE,
-        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
-        "    ends = node.integer(grid.high - offset), node.integer(grid.low - offset)\n"
-        '    return node.function("GREATEST", node.function("LEAST", middle, ends[0]), ends[1])\n'
-        "    return node.case(\n        (node.compare(exp.GTE, value, high)",
+        "    return node.case((node.not_null(value), steps))",
+        "    return steps",
         (VALUES,),
     ),
     Fault(
-        "NaN escapes the clamp",
+        "only the lower end is clamped",
         QUANTISE,
-        "(node.compare(exp.GTE, value, high), node.integer(grid.high - offset)),",
-        "(node.compare(exp.EQ, value, high), node.integer(grid.high - offset)),",
+        'node.function("LEAST", node.function("GREATEST", value.copy(), low), high)',
+        'node.function("GREATEST", value.copy(), low)',
         (VALUES,),
     ),
     Fault(
@@ -132,7 +129,7 @@ FAULTS = (
         CLIP,
         "min(each.rows for _, each in members)",
         "1 + min(each.rows for _, each in members)",
-        _claim("rows", "L1", "sum by integer", "average") + _claim("all", "L1 with delta", "count"),
+        _claim("rows", "L1", "sum by integer") + _claim("all", "L1 with delta", "count"),
     ),
     Fault(
         "rows are ranked over all units",

@@ -24,6 +24,7 @@ ANSWERED = {
     "sum of an integer": "SELECT SUM(above), COUNT(above) FROM people",
     "sum of a square": "SELECT SUM(signed * signed) FROM visits",
     "sum of an expression": "SELECT SUM(small * price - 7) FROM visits",
+    "sum and count of an expression": "SELECT SUM(signed * 2), COUNT(*) FROM visits",
     "average": "SELECT small, AVG(signed), SUM(signed) FROM visits GROUP BY small",
     "average far from zero": "SELECT AVG(above) FROM people",
     "filtered": "SELECT COUNT(*) FILTER (WHERE price > 1), SUM(price) FILTER (WHERE small = 5) FROM visits",

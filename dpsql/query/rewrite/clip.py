@@ -1,10 +1,6 @@
 """Norm clipping: the few units whose contributions are above a limit, and what scaling them down changes.
 
-For sums of rows, looking is cheap before it is exact:
-
-``…_many``       the units with more rows than always stay within every limit
-``…_rows``       their rows
-``…_suspects``   of these, the units whose values' sizes add to more than a norm may be (where a limit is above one row)
+``…_suspects``   the units that a look at their rows cannot clear of a norm above a limit
 ``…_heavy``      of these, per key, value·factor − value for the units whose norm is above a limit
 
 Proved in ``docs/proofs/contribution.md``.
@@ -19,7 +15,7 @@ from sqlglot import exp
 
 from dpsql.query.contribution import MOST_NORM, Contribution, Norm
 from dpsql.query.function import number
-from dpsql.query.relation import Total, Units
+from dpsql.query.relation import Rows, Total, Units
 from dpsql.query.rewrite import node
 
 #: A column of row values, and how a unit's contribution to it is bounded.
@@ -31,36 +27,15 @@ FACTOR_BITS = 20
 
 def steps(family: str, base: str, keys: list[str], members: list[Member], norm: Norm) -> dict[str, exp.Query]:
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
-    found: dict[str, exp.Query] = {}
-    source, chosen = base, f"{family}_suspects"
-    rows = min(each.rows for _, each in members)
-    if base == "rows":
-        source, chosen = f"{family}_rows", f"{family}_many"
-        found[chosen] = _many(rows)
-        found[source] = _rows_of_many(chosen, keys, members)
-    if base != "rows" or rows > 1:  # where one row is the limit, units with many rows are few as they are
-        chosen = f"{family}_suspects"
-        found[chosen] = _suspects(source, members, norm)
-    found[f"{family}_heavy"] = _heavy(source, chosen, keys, members, norm)
-    return found
-
-
-def _many(rows: int) -> exp.Select:
-    """The units with more rows than ``rows``; the others are within every limit, whatever their rows hold."""
-    more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(rows))
-    return node.select([node.bare("u")], node.table("rows"), group=[node.bare("u")], having=more)
-
-
-def _rows_of_many(many: str, keys: list[str], members: list[Member]) -> exp.Select:
-    """The rows of the units with many rows."""
-    columns = [node.column("rows", name) for name in ["u", *keys, *(name for name, _ in members)]]
-    return node.select(columns, node.table("rows"), [node.join(node.table(many), node.equal("rows", many, "u"))])
+    chosen = f"{family}_suspects"
+    return {chosen: _suspects(base, members, norm), f"{family}_heavy": _heavy(base, chosen, keys, members, norm)}
 
 
 def _suspects(source: str, members: list[Member], norm: Norm) -> exp.Select:
     """The units whose values' sizes add to more than a limit: no norm over groups is larger than that sum.
 
-    A count of units has the same value in each of its groups, so that the sum itself tells its L2 norm.
+    Where rows are counted, their number tells as much: a unit with few rows is within every limit. A count of units
+    has the same value in each of its groups, so that the sum itself tells its L2 norm.
     """
     above: exp.Expr | None = None
     for name, each in members:
@@ -69,6 +44,9 @@ def _suspects(source: str, members: list[Member], norm: Norm) -> exp.Select:
         squared = each.limit // each.fine if isinstance(each.cell, Units) else isqrt(each.limit)
         most = each.limit if norm == "l1" else squared
         above = node.either(above, node.compare(exp.GT, size, node.integer(most)))
+    if source == "rows" and any(each.cell == Rows(None, None) for _, each in members):
+        fewest = min(each.rows for _, each in members)
+        above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
     return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
 
 
@@ -107,7 +85,7 @@ def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> ex
     """The chosen units' contributions per key: ``v…`` as they are clipped and, where that may differ, ``r…`` as they
     stand in the totals."""
     columns: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
-    summing = source.endswith("_rows")
+    summing = source == "rows"
     outputs = list(columns)
     for name, each in members:
         value: exp.Expr = node.column(source, name)

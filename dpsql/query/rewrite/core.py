@@ -87,8 +87,6 @@ class _Emission:
         for cte in ctes:
             if cte.alias == "rows":  # one table is cheaper to scan again than to keep, a join is not
                 cte.set("materialized", len(tables_of_core(self.core)) > 1)
-            elif cte.alias == "sums_rows":
-                cte.set("materialized", True)
         final.set("with_", exp.With(expressions=ctes))
         return final
 
