@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -29,61 +28,55 @@ HERE = Path(__file__).parent
 ROOMS = ("parse", "bind", "plan", "describe", "all")
 
 
-@dataclass
-class Rooms:
-    """The times of one statement's plans, room by room; ``all`` is `Session.plan` itself."""
-
-    times: dict[str, list[float]]
-
-    def row(self, name: str) -> list[float]:
-        found = [median(self.times[room]) * 1e3 for room in ROOMS]
-        print(f"{name:12}", *(f"{each:9.2f}" for each in found), flush=True)
-        return found
+Times = dict[str, list[float]]
 
 
-def measure(session: Session, shell: Shell, text: str, repetitions: int) -> Rooms:
-    """Plan a statement again and again, whole and room by room."""
-    times: dict[str, list[float]] = {room: [] for room in ROOMS}
+def measure(session: Session, shell: Shell, text: str, times: Times) -> None:
+    """Plan a statement once room by room and once whole; ``all`` is `Session.plan` itself."""
     privacy, delta = session.schema.privacy, session.accountant.budget.delta_selection
-    for _ in range(repetitions):
-        start = perf_counter()
-        statement = parse(text)
-        parsed = perf_counter()
-        query = bind(statement, session.schema)
-        bound = perf_counter()
-        cores = plan_cores(query, privacy, session.epsilon, delta)
-        planned = perf_counter()
-        shell.describe(query, cores)
-        described = perf_counter()
-        session.plan(text)
-        done = perf_counter()
-        marks = (start, parsed, bound, planned, described, done)
-        for room, before, after in zip(ROOMS, marks, marks[1:], strict=False):
-            times[room].append(after - before)
-    return Rooms(times)
+    start = perf_counter()
+    statement = parse(text)
+    parsed = perf_counter()
+    query = bind(statement, session.schema)
+    bound = perf_counter()
+    cores = plan_cores(query, privacy, session.epsilon, delta)
+    planned = perf_counter()
+    shell.describe(query, cores)
+    described = perf_counter()
+    session.plan(text)
+    done = perf_counter()
+    marks = (start, parsed, bound, planned, described, done)
+    for room, before, after in zip(ROOMS, marks, marks[1:], strict=False):
+        times[room].append(after - before)
 
 
-def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], repetitions: int) -> None:
-    """One table for one database: a line for each statement, then the median over them."""
-    session = open_session(schema, ledger=ledger)
-    shell = Shell(session.schema, lambda table: [])
-    print(f"\n{title:12}", *(f"{room:>9}" for room in ROOMS))
-    rows = [
-        measure(session, shell, text, repetitions).row(name)
-        for name, text in statements.items()
-        if _is_answered(session, text)
-    ]
-    print(f"{'median':12}", *(f"{median(column):9.2f}" for column in zip(*rows, strict=True)), flush=True)
-    shell.close()
-    session.close()
-
-
-def _is_answered(session: Session, text: str) -> bool:
+def is_answered(session: Session, text: str) -> bool:
+    """Whether the statement has a plan: some of TPC-H's list single customers or orders, and are refused."""
     try:
         session.plan(text)
     except DatabaseError:
         return False
     return True
+
+
+def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], repetitions: int) -> None:
+    """One table for one database: a line for each statement, then the median over them.
+
+    The statements follow one another, so that none profits from having just been planned.
+    """
+    session = open_session(schema, ledger=ledger)
+    shell = Shell(session.schema, lambda table: [])
+    statements = {name: text for name, text in statements.items() if is_answered(session, text)}
+    times: dict[str, Times] = {name: {room: [] for room in ROOMS} for name in statements}
+    for _ in range(repetitions):
+        for name, text in statements.items():
+            measure(session, shell, text, times[name])
+    print(f"\n{title:12}", *(f"{room:>9}" for room in ROOMS))
+    rows = [[median(found[room]) * 1e3 for room in ROOMS] for found in times.values()]
+    for name, row in [*zip(times, rows, strict=True), ("median", [median(each) for each in zip(*rows, strict=True)])]:
+        print(f"{name:12}", *(f"{each:9.2f}" for each in row), flush=True)
+    shell.close()
+    session.close()
 
 
 def tpch(folder: Path) -> Path | None:

@@ -41,7 +41,7 @@ class Shell:
             for name in query.public:
                 self._sandbox.declare_public(name)
             for place, core in enumerate(cores):
-                self._sandbox.create(f"core{place}", column_types(core.core))
+                self._sandbox.declare(f"core{place}", column_types(core.core))
             sql = query.shell.sql(dialect="duckdb", comments=False)
             described = self._sandbox.describe(sql)
         traced = trace(query.shell)

@@ -42,6 +42,7 @@ class Sandbox:
         self._schema, self._public_rows = schema, public_rows
         self._declared: set[str] = set()
         self._filled: set[str] = set()
+        self._columns: dict[str, dict[str, str]] = {}
         self.lock = threading.RLock()
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
         self._connection.execute("CREATE SCHEMA released; CREATE SCHEMA public; SET lock_configuration = true")
@@ -49,10 +50,10 @@ class Sandbox:
     def describe(self, sql: str) -> list[tuple[str, str]]:
         """The names and types of the columns of a query; StatementError where it does not fit its tables."""
         try:
-            found = self._connection.execute(f"DESCRIBE {sql}").fetchall()
+            bound = self._connection.sql(sql)
         except duckdb.Error as error:
             raise StatementError("E_SHELL", _first_line(error)) from None
-        return [(name, sql_type) for name, sql_type, *_ in found]
+        return list(zip(bound.columns, map(str, bound.types), strict=True))
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query; trouble in it can only speak of what is public already."""
@@ -66,8 +67,14 @@ class Sandbox:
         finally:
             watchdog.cancel()
 
+    def declare(self, name: str, types: Mapping[str, str]) -> None:
+        """A released table of that name with these columns; its rows are not to be read."""
+        if self._columns.get(name) != types:
+            self.create(name, types)
+
     def create(self, name: str, types: Mapping[str, str]) -> None:
         """An empty released table of that name, in the place of one that is there."""
+        self._columns[name] = dict(types)
         columns = ", ".join(f'"{column}" {sql_type}' for column, sql_type in types.items())
         self._connection.execute(f'CREATE OR REPLACE TABLE released."{name}" ({columns})')
 
