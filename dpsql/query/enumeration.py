@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 
 from dpsql.query.bounds import bounds, is_nullable
@@ -23,6 +24,7 @@ MAX_RANGE, MAX_DAYS = 1_000, 40_000
 _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})
 
 
+@lru_cache(maxsize=256)
 def column_values(column: Column) -> tuple[Scalar, ...] | None:
     """Every value that a column of a private table may show; None where there are too many to tell."""
     if column.public:
@@ -103,8 +105,9 @@ def _moments(expression: Expression, unit: str, argument: Expression | None = No
     if interval.low is None or interval.high is None or not is_ordinary(interval):
         return None
     found: list[Scalar] = []
+    last = _moment(interval.high)
     for moment in _starts(_moment(interval.low), unit):
-        if moment > _moment(interval.high):
+        if moment > last:
             break
         if len(found) == MAX_RANGE:
             return None
