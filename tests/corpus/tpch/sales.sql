@@ -20,7 +20,6 @@ SELECT c_mktsegment, l_shipmode, SUM(l_quantity) AS quantity FROM lineitem JOIN 
 SELECT COUNT(DISTINCT o_custkey) AS customers FROM orders
 
 -- Customers without orders
--- refused: E_SUBQ
 SELECT COUNT(*) AS customers FROM customer WHERE NOT EXISTS (SELECT 1 FROM orders WHERE o_custkey = c_custkey)
 
 -- Customers without orders, by a LEFT JOIN
@@ -63,15 +62,12 @@ SELECT a.n_name AS from_nation, b.n_name AS to_nation, COUNT(*) AS lines FROM li
 SELECT SUM(l_extendedprice * (1 - l_discount) - ps_supplycost * l_quantity) AS profit FROM lineitem JOIN partsupp ON ps_partkey = l_partkey AND ps_suppkey = l_suppkey
 
 -- Orders with an expensive line
--- refused: E_SUBQ
 SELECT COUNT(*) AS orders FROM orders WHERE EXISTS (SELECT 1 FROM lineitem WHERE l_orderkey = o_orderkey AND l_extendedprice > 90000)
 
 -- Orders by number of lines
--- refused: E_KEY
 SELECT lines, COUNT(*) AS orders FROM (SELECT l_orderkey, COUNT(*) AS lines FROM lineitem GROUP BY l_orderkey) AS each GROUP BY lines ORDER BY lines
 
 -- Large orders of the specification, counted
--- refused: E_SUBQ
 SELECT COUNT(*) AS orders FROM orders WHERE o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 250)
 
 -- Orders above the mean price
