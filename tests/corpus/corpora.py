@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from dpsql.schema import Schema, loads
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
+#: The file of statements that are refused by their nature: rows of people, samples, settings.
+NEVER = "never"
 MARKS = ("refused", "differs", "plain")
 
 
@@ -165,11 +167,24 @@ def plain_connection(folder: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def everything() -> Iterator[Asked]:
-    """Every statement of every corpus."""
-    for corpus in ("nafld", "tpch"):
-        for path in files(corpus):
-            yield from statements(path)
-    for unit in ("customer", "supplier"):
-        yield from tpch22(unit)
-    yield from clients()
+@dataclass(frozen=True)
+class Corpus:
+    """Statements that are counted together, and the schema that they are asked of."""
+
+    title: str
+    schema: str
+    statements: tuple[Asked, ...]
+
+
+def named_corpora() -> list[Corpus]:
+    """Every corpus; statements that nobody may have an answer to are counted apart."""
+    found = [
+        Corpus("TPC-H, customers protected", "tpch", tuple(tpch22("customer"))),
+        Corpus("TPC-H, suppliers protected", "tpch_supplier", tuple(tpch22("supplier"))),
+    ]
+    for name, title in (("nafld", "analysts and dashboards, NAFLD"), ("tpch", "analysts and dashboards, TPC-H")):
+        asked = tuple(each for path in files(name) if path.stem != NEVER for each in statements(path))
+        found.append(Corpus(title, name, asked))
+    found.append(Corpus("BI tools, drivers and ORMs", "nafld", tuple(clients())))
+    never = tuple(each for path in files("nafld") if path.stem == NEVER for each in statements(path))
+    return [*found, Corpus("what may have no answer", "nafld", never)]
