@@ -37,7 +37,7 @@ def measure(session: Session, shell: Shell, text: str, times: Times) -> None:
     start = perf_counter()
     statement = parse(text)
     parsed = perf_counter()
-    query = bind(statement, session.schema)
+    query = bind(statement, session.schema, (), shell.types)
     bound = perf_counter()
     cores = plan_cores(query, privacy, session.epsilon, delta)
     planned = perf_counter()

@@ -33,10 +33,12 @@ class Explanation:
 
     ``half_widths`` has, for each result column that is an aggregate, half the expected width of its interval; for an
     average that depends on the size of its group, the half-width is that of its sum, to be divided by the count.
+    ``derived_sql`` makes, of released and public rows, the tables that later engine SQL reads under ``derived``.
     ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None.
     """
 
     engine_sql: tuple[str, ...]
+    derived_sql: tuple[str, ...]
     cells: tuple[ExplainedCell, ...]
     columns: tuple[str, ...]
     half_widths: tuple[str, ...]
@@ -50,6 +52,7 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
+        lines += [f"derived{place}, made of released rows:\n{sql}" for place, sql in enumerate(self.derived_sql)]
         lines += [
             f"cell {place}: {cell.measures}; one unit changes it by at most {cell.sensitivity:.6g} ({cell.norm}); "
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
@@ -77,6 +80,7 @@ def explain(plan: Plan, remaining: Remaining) -> Explanation:
     needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
     return Explanation(
         tuple(readable(core.sql) for core in plan.cores),
+        tuple(readable(table.sql) for table in plan.derived),
         cells,
         tuple(column.name for column in plan.columns),
         tuple(_half_width(plan, column) for column in plan.columns),

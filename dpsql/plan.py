@@ -17,7 +17,8 @@ from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.selection import Threshold
 from dpsql.query.bind import Query
 from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups
-from dpsql.query.reads import tables_of_core
+from dpsql.query.derived import Derived
+from dpsql.query.reads import derived_of_core, tables_of_core
 from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
 from dpsql.schema import Privacy
@@ -67,9 +68,13 @@ class CorePlan:
 
     @property
     def tables(self) -> frozenset[str]:
-        """The tables that the engine SQL reads."""
-        domain = self.core.domain
-        return tables_of_core(self.core) | frozenset(() if domain is None else (scan.table for scan in domain.tables))
+        """The tables of the owner that the engine SQL reads, those of its key domain among them."""
+        return tables_of_core(self.core)
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """The derived tables that the engine SQL reads."""
+        return derived_of_core(self.core)
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
@@ -100,11 +105,20 @@ class OutputColumn:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """Cores that are read together, and the derived tables that are made for them of what was released before."""
+
+    derived: tuple[Derived, ...]
+    cores: tuple[CorePlan, ...]
+
+
+@dataclass(frozen=True)
 class Plan:
     """A statement as it will be run and paid for."""
 
     statement: str
     cores: tuple[CorePlan, ...]
+    derived: tuple[Derived, ...]
     shell: str
     public: tuple[str, ...]
     columns: tuple[OutputColumn, ...]
@@ -115,6 +129,23 @@ class Plan:
     def cost(self) -> Cost:
         """What the statement costs, read off its cells; nothing where it reads no private table."""
         return sum((core.cost for core in self.cores), FREE)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The cores in their order, cut where a core reads a table derived from one that is not released yet."""
+        tables = {table.name: table for table in self.derived}
+        starts: list[int] = []
+        for place, core in enumerate(self.cores):
+            needed = max((tables[name].cores for name in core.derived), default=0)
+            if not starts or needed > starts[-1]:
+                starts.append(place)
+        found: list[Stage] = []
+        for start, end in zip(starts, [*starts[1:], len(self.cores)], strict=True):
+            cores = self.cores[start:end]
+            made = {table.name for stage in found for table in stage.derived}
+            read = frozenset[str]().union(*(core.derived for core in cores)) - made
+            found.append(Stage(tuple(table for table in self.derived if table.name in read), cores))
+        return tuple(found)
 
     def written(self) -> Plan:
         """This plan with its engine SQL written, so that nothing can fail between the charge and the engine."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpsql.cells import aggregate_type
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Interval, interval, simulated, value
-from dpsql.plan import CorePlan, Plan
+from dpsql.plan import CorePlan
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
@@ -54,14 +54,23 @@ class Released:
 
     tables: tuple[ReleasedTable, ...]
 
+    def __add__(self, later: Released) -> Released:
+        return Released(self.tables + later.tables)
 
-def release(exact: ExactRows, plan: Plan, *, _entropy: Entropy = OPERATING_SYSTEM) -> Released:
-    """Add noise to every cell of every core and withhold the keys that do not reach their threshold.
+
+#: What a statement without private aggregates releases.
+NOTHING = Released(())
+
+
+def release(
+    exact: ExactRows, cores: Sequence[CorePlan], confidence: float, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> Released:
+    """Add noise to every cell of the cores and withhold the keys that do not reach their threshold.
 
     Rows come in the order of their keys, so that the engine's order is not released.
     """
-    pairs = zip(plan.cores, exact.reveal(), strict=True)
-    return Released(tuple(_release_core(core, rows, plan.confidence, _entropy) for core, rows in pairs))
+    pairs = zip(cores, exact.reveal(), strict=True)
+    return Released(tuple(_release_core(core, rows, confidence, _entropy) for core, rows in pairs))
 
 
 def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy) -> ReleasedTable:

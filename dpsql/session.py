@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql import shell, statement
+from dpsql import statement
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.engine import Engine
@@ -23,7 +23,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import bind
 from dpsql.query.hint import with_hint
 from dpsql.query.parse import parse
-from dpsql.release import release
+from dpsql.release import NOTHING, release
 from dpsql.schema import Schema, load
 from dpsql.shell import Result, Shell
 
@@ -65,15 +65,15 @@ class Session:
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
         try:
-            query = bind(parse(text), self._schema, tuple(parameters))
+            query = bind(parse(text), self._schema, tuple(parameters), self._shell.types)
             cores = plan_cores(query, self._schema.privacy, self._epsilon, self._accountant.budget.delta_selection)
             sql, columns = self._shell.describe(query, cores)
         except RecursionError:
             raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
         except DatabaseError as refusal:
-            raise with_hint(refusal, text, self._schema) from None
+            raise with_hint(refusal, text, self._schema, self._shell.types) from None
         confidence = float(self._schema.privacy.confidence)
-        return Plan(text, cores, sql, query.public, columns, self._epsilon, confidence)
+        return Plan(text, cores, query.derived, sql, query.public, columns, self._epsilon, confidence)
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
@@ -91,13 +91,16 @@ class Session:
                 return Result((), [], [])
 
     def answer(self, plan: Plan) -> Result:
-        """The river: charge, read, release, shell."""
+        """The river: charge, then for each stage read and release, then the shell."""
+        released = NOTHING
         if not plan.cores:
-            return self._shell.run(plan, shell.NOTHING)
+            return self._shell.run(plan, released)
         plan = plan.written()
         charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan))
-        exact = self._engine.run(charge)
-        released = release(exact, plan, _entropy=self._entropy)
+        with self._engine.run(charge) as reading:
+            for stage in plan.stages:
+                exact = reading.stage(self._shell.derive(plan, stage, released))
+                released += release(exact, stage.cores, plan.confidence, _entropy=self._entropy)
         return self._shell.run(plan, released)
 
     def explain(self, text: str, parameters: Sequence[object] = ()) -> Explanation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.engine import Reading
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import loads
@@ -17,7 +17,7 @@ SCHEMAS = Path(__file__).parent.parent / "schemas"
 class UntouchedEngine:
     """An engine that nobody may ask for anything."""
 
-    def run(self, charge: Charge[Plan]) -> ExactRows:
+    def run(self, charge: Charge[Plan]) -> Reading:
         raise AssertionError("the engine was asked for private rows")
 
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:

@@ -1,20 +1,27 @@
-"""DuckDB as the engine: opened read-only and locked down, it runs what was charged and nothing else."""
+"""DuckDB as the engine: opened read-only and locked down, it runs what was charged and nothing else.
+
+Proved in ``docs/proofs/river.md`` and ``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import duckdb
 
+from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
-from dpsql.plan import CorePlan, Plan
+from dpsql.errors import ExecutionFailed, InternalError, OperationalError, SchemaError
+from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
+from dpsql.query.derived import Derived
+from dpsql.query.rewrite.scalar import engine_type
 from dpsql.schema import Schema
 
 #: Seconds after which a statement is stopped; its charge stays.
@@ -55,6 +62,7 @@ class DuckDBEngine:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._deriving = threading.Lock()
         path = schema.source_path.resolve()
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
         try:
@@ -62,6 +70,7 @@ class DuckDBEngine:
                 self._attach_folder(path)
             else:
                 self._connection.execute(f"ATTACH {_quoted(str(path))} AS source (READ_ONLY)")
+            self._connection.execute("ATTACH ':memory:' AS derived")
             self._require_unique_parents()
             self._lock_down()
         except duckdb.Error:
@@ -98,28 +107,9 @@ class DuckDBEngine:
             self._connection.execute("SET error_on_division_by_zero = false")
         self._connection.execute("SET lock_configuration = true")
 
-    def run(self, charge: Charge[Plan]) -> ExactRows:
-        """The exact rows of every core of a plan that was paid for.
-
-        Raises ExecutionFailed, always with the same words, whatever the engine said.
-        """
-        plan = charge.redeem()
-        cursor = self._connection.cursor()
-        watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
-        watchdog.daemon = True
-        watchdog.start()
-        rows: list[CoreRows] | None = None
-        with suppress(Exception):
-            rows = [self._rows(cursor, core) for core in plan.cores]
-        watchdog.cancel()
-        cursor.close()
-        if rows is None:
-            raise ExecutionFailed  # outside the handler, so that no chain of causes holds what the engine said
-        return ExactRows(rows)
-
-    def _rows(self, cursor: duckdb.DuckDBPyConnection, core: CorePlan) -> CoreRows:
-        require_planned(cursor, core.sql, core.tables)
-        return cursor.execute(core.sql).fetchall()
+    def run(self, charge: Charge[Plan]) -> DuckDBReading:
+        """The reading of a plan that was paid for."""
+        return DuckDBReading(charge.redeem(), self._connection.cursor(), self._deriving)
 
     def public_rows(self, table: str) -> list[tuple[object, ...]]:
         """The rows of a table that the schema declares public, in the order of its columns."""
@@ -135,7 +125,72 @@ class DuckDBEngine:
         self._connection.close()
 
 
-def require_planned(cursor: duckdb.DuckDBPyConnection, sql: str, planned: frozenset[str]) -> None:
+class DuckDBReading:
+    """A charged plan while it is run; the database ``derived`` is one reading's at a time, and empty after it.
+
+    A failure is an ExecutionFailed, always with the same words, whatever the engine said.
+    """
+
+    def __init__(self, plan: Plan, cursor: duckdb.DuckDBPyConnection, deriving: threading.Lock) -> None:
+        self._stages = list(plan.stages)
+        self._derived = plan.derived
+        self._cursor, self._deriving = cursor, deriving
+
+    def __enter__(self) -> DuckDBReading:
+        if self._derived:
+            self._deriving.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(Exception):
+            for table in self._derived:
+                self._cursor.execute(f'DROP TABLE IF EXISTS derived.main."{table.name}"')
+        self._cursor.close()
+        if self._derived:
+            self._deriving.release()
+
+    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+        """The exact rows of the cores of the next stage."""
+        if not self._stages:
+            raise InternalError("every stage of this charge was read; a second reading needs a charge of its own")
+        stage = self._stages.pop(0)
+        watchdog = threading.Timer(TIME_LIMIT, self._cursor.interrupt)
+        watchdog.daemon = True
+        watchdog.start()
+        rows: list[CoreRows] | None = None
+        with suppress(Exception):
+            self._derive(stage, derived)
+            rows = [self._rows(core) for core in stage.cores]
+        watchdog.cancel()
+        if rows is None:
+            raise ExecutionFailed  # outside the handler, so that no chain of causes holds what the engine said
+        return ExactRows(rows)
+
+    def _derive(self, stage: Stage, derived: Sequence[Rowset]) -> None:
+        for table, rows in zip(stage.derived, derived, strict=True):
+            put_derived(self._cursor, table, rows)
+
+    def _rows(self, core: CorePlan) -> CoreRows:
+        require_planned(self._cursor, core.sql, core.tables, core.derived)
+        return self._cursor.execute(core.sql).fetchall()
+
+
+def put_derived(cursor: duckdb.DuckDBPyConnection, table: Derived, rows: Rowset) -> None:
+    """The rows as a table of the database ``derived``, in the types that the plan has for it."""
+    types = [engine_type(sql_type) for sql_type in table.types]
+    columns = ", ".join(f"c{place} {sql_type}" for place, sql_type in enumerate(types))
+    cursor.execute(f'CREATE OR REPLACE TABLE derived.main."{table.name}" ({columns})')
+    if rows:
+        parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types)
+        values = [list(column) for column in zip(*rows, strict=True)]
+        cursor.execute(f'INSERT INTO derived.main."{table.name}" SELECT {parts}', values)
+
+
+def require_planned(
+    cursor: duckdb.DuckDBPyConnection, sql: str, planned: frozenset[str], derived: frozenset[str] = frozenset()
+) -> None:
     """Ask the engine's own parser what the SQL touches; anything but the planned tables and known parts stops it."""
     if not sql.isascii() or not sql.isprintable():
         raise ExecutionFailed
@@ -151,9 +206,12 @@ def require_planned(cursor: duckdb.DuckDBPyConnection, sql: str, planned: frozen
     }
     own = {entry["key"] for each in nodes for entry in (each.get("cte_map") or {}).get("map", [])}
     read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
-    others = {table for catalog, schema, table in tables if (catalog, schema) != ("source", "main")}
+    made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
+    others = {
+        table for catalog, schema, table in tables if (catalog, schema) not in (("source", "main"), ("derived", "main"))
+    }
     functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
-    if read != planned or not others <= own or not functions <= _FUNCTIONS:
+    if read != planned or made != derived or not others <= own or not functions <= _FUNCTIONS:
         raise ExecutionFailed
     if not {each["class"] for each in nodes if "class" in each} <= _CLASSES:
         raise ExecutionFailed

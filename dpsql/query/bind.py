@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -9,6 +11,7 @@ from sqlglot import exp
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.ctes import Ctes, without_ctes
+from dpsql.query.derived import Derivations, Derived, Describe
 from dpsql.query.grouped import released_select
 from dpsql.query.joins import From
 from dpsql.query.keys import group_keys, is_plain_distinct
@@ -16,7 +19,7 @@ from dpsql.query.parameter import require_values
 from dpsql.query.parse import Statement
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
-from dpsql.query.rows import Rows, groups_by_unit
+from dpsql.query.rows import Rows, from_items, groups_by_unit
 from dpsql.query.scope import require_known_schema
 from dpsql.schema import Schema, fold
 
@@ -30,30 +33,32 @@ class Query:
     """A statement cut in two: the cores, in order, and the shell that reads their released tables.
 
     ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
-    ``public.<table>`` alone.
+    ``public.<table>`` alone. ``derived`` are the tables that cores read of what earlier cores released.
     """
 
     cores: tuple[Core, ...]
+    derived: tuple[Derived, ...]
     shell: exp.Query
     public: tuple[str, ...]
 
 
-def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...] = ()) -> Query:
+def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> Query:
     """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
-    binder = Binder(schema, parameters)
+    binder = Binder(schema, parameters, describe)
     require_values(statement.tree, parameters)
     shell = binder.released(statement.tree, {})
-    return Query(tuple(binder.cores), shell, tuple(sorted(binder.public)))
+    return Query(tuple(binder.cores), tuple(binder.derivations.tables), shell, tuple(sorted(binder.public)))
 
 
 class Binder:
     """One statement's binding: hands out aliases and collects the cores in the order of their discovery."""
 
-    def __init__(self, schema: Schema, parameters: tuple[object, ...]) -> None:
+    def __init__(self, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> None:
         self.schema, self.parameters = schema, parameters
         self.cores: list[Core] = []
         self.public: set[str] = set()
         self.rows = Rows(self)
+        self.derivations = Derivations(self, describe)
         self._aliases = self._opened = 0
 
     def alias(self) -> str:
@@ -63,6 +68,13 @@ class Binder:
             refuse("E_LIMITS", f"the statement reads more than {MAX_SOURCES} tables")
         return f"t{self._aliases - 1}"
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """A look at another query while one is being bound, whose aliases go on afterwards as if nothing had been."""
+        aliases = self._aliases
+        yield
+        self._aliases = aliases
+
     def core(self, core: Core) -> str:
         """The name of the core's released table; an equal core is released once."""
         if core not in self.cores:
@@ -70,6 +82,11 @@ class Binder:
             if sum(len(each.aggregates) for each in self.cores) > MAX_AGGREGATES:
                 refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
         return f"core{self.cores.index(core)}"
+
+    def nested(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
+        """``released`` while another query is being bound."""
+        with self.aside():
+            return self.released(query, ctes)
 
     def released(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
         """The query as SQL over released and public tables; raw private rows are refused."""
@@ -119,9 +136,10 @@ class Binder:
 
     def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
         """Whether a source of the FROM clause gives private rows (a grouped subquery gives released ones)."""
-        return any(self._gives_private_rows(source, ctes) for source in _from_items(select))
+        return any(self.gives_private_rows(source, ctes) for source in from_items(select))
 
-    def _gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
+    def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
+        """Whether the table or query has rows that belong to units."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 name = fold(node.name)
@@ -130,14 +148,14 @@ class Binder:
                     if self._opened > MAX_OPENED:
                         refuse("E_LIMITS", "common table expressions that are used twice double the statement each "
                                "time, and this one grows too large", node)  # fmt: skip
-                    return self._gives_private_rows(ctes[name].query, ctes[name].ctes)
+                    return self.gives_private_rows(ctes[name].query, ctes[name].ctes)
                 table = self.schema.table(name)
                 return table is not None and not table.public
             case exp.Subquery():
-                return self._gives_private_rows(node.this, ctes)
+                return self.gives_private_rows(node.this, ctes)
             case exp.SetOperation():
                 inner, ctes = without_ctes(node, ctes)
-                return any(self._gives_private_rows(side, ctes) for side in (inner.this, inner.expression))
+                return any(self.gives_private_rows(side, ctes) for side in (inner.this, inner.expression))
             case exp.Select():
                 inner, ctes = without_ctes(node, ctes)
                 assert isinstance(inner, exp.Select)
@@ -162,8 +180,3 @@ def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
         for column in item.find_all(exp.Column):
             if not isinstance(column.this, exp.Star) and column.find_ancestor(exp.Query) is select:
                 source_from.scope.resolve(column)
-
-
-def _from_items(select: exp.Select) -> list[exp.Expr]:
-    clause = select.args.get("from_")
-    return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]

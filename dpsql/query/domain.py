@@ -49,7 +49,7 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
     values can be enumerated: declared values, conditions, numbers and moments between close bounds.
     """
     found = _Domain(relation)
-    reduced = found.keys(keys)
+    reduced = found.keys([_over_released(key, _equal_to_released(relation)) for key in keys])
     if reduced is None:
         return None
     tables = found.tables(reduced)
@@ -59,6 +59,25 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
     known = [each for each in map(found.substituted, found.conditions) if each is not None]
     known = [each for each in known if _reads(each) and _reads(each) <= within]
     return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated))
+
+
+def _equal_to_released(relation: Relation) -> dict[Column, Column]:
+    """Columns of private tables that equal a column of a derived table in every row: they take its values only."""
+    found: dict[Column, Column] = {}
+    for condition in _conditions(relation):
+        match condition:
+            case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
+                for one, other in ((left, right), (right, left)):
+                    if other.released and other.public and not one.public:
+                        found.setdefault(one, other)
+    return found
+
+
+def _over_released(key: Expression, equal: dict[Column, Column]) -> Expression:
+    """The key with the columns of derived tables in the place of those that equal them."""
+    if isinstance(key, Column):
+        return equal.get(key, key)
+    return rebuilt(key, lambda part: _over_released(part, equal))
 
 
 @dataclass

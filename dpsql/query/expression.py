@@ -29,7 +29,8 @@ class Column:
 
     ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where it holds a key on the
     way to the unit: by lineage from the base column, never by its name. ``public`` is true where the table it belongs
-    to is public. ``domain`` lists the public key domain where there is one.
+    to is public, and ``released`` where that table is derived from released rows. ``domain`` lists the public key
+    domain where there is one.
     """
 
     relation: str
@@ -40,6 +41,7 @@ class Column:
     domain: tuple[Scalar, ...] | None = None
     identifies: str | None = None
     public: bool = False
+    released: bool = False
 
 
 @dataclass(frozen=True, slots=True)

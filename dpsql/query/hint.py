@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
+from dpsql.query.derived import Describe
 from dpsql.query.parse import parse, place
 from dpsql.schema import Schema, fold
 
@@ -19,7 +20,7 @@ _MENDABLE = frozenset(
 )
 
 
-def with_hint(refusal: DatabaseError, text: str, schema: Schema) -> DatabaseError:
+def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Describe) -> DatabaseError:
     """The refusal with its place and the nearest statement that is answered; any other error as it is.
 
     A refusal of the statement as a whole has its first character for its place.
@@ -32,7 +33,7 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema) -> DatabaseErro
         return refusal
     for candidate in _candidates(text, schema):
         try:
-            bind(parse(candidate), schema)
+            bind(parse(candidate), schema, (), describe)
         except (DatabaseError, SqlglotError):
             continue
         return type(refusal)(refusal.code, refusal.reason, hint=candidate, position=refusal.position)

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from dpsql.query.expression import Column, Expression, columns, subqueries
 from dpsql.query.relation import Core, Filter, Join, PerUnit, Relation, Scan, UnitAggregate
 
 
+#: A table: whether it is derived, and its name.
+Read: TypeAlias = tuple[bool, str]
+
+
 def tables_of_core(core: Core) -> frozenset[str]:
-    """Every base table that the core's rows, keys and aggregates read."""
+    """Every base table that the core's rows, keys and aggregates read, or that its key domain is made of."""
+    return frozenset(name for derived, name in _read_by(core) if not derived)
+
+
+def derived_of_core(core: Core) -> frozenset[str]:
+    """Every derived table that they read."""
+    return frozenset(name for derived, name in _read_by(core) if derived)
+
+
+def _read_by(core: Core) -> frozenset[Read]:
     arguments = [part for each in core.aggregates for part in (each.argument, each.condition)]
-    return tables_of(core.relation) | tables_in(*core.keys, *arguments)
+    scans = () if core.domain is None else core.domain.tables
+    whole = tables_of(core.relation) | tables_in(*core.keys, *arguments)
+    return whole | {(scan.derived, scan.table) for scan in scans}
 
 
-def tables_of(relation: Relation) -> frozenset[str]:
-    """Every base table that the relation reads, in subqueries of its conditions too."""
+def tables_of(relation: Relation) -> frozenset[Read]:
+    """Every table that the relation reads, in subqueries of its conditions too."""
     inside = tables_in(*expressions_of(relation))
     match relation:
-        case Scan(table=table, hops=hops):
-            return frozenset({table, *(hop.table for hop in hops)})
+        case Scan(table=table, hops=hops, derived=derived):
+            return frozenset({(derived, table), *((False, hop.table) for hop in hops)})
         case Join(left=left, right=right):
             return tables_of(left) | tables_of(right) | inside
         case Filter(child=child) | PerUnit(child=child):
@@ -28,8 +43,8 @@ def tables_of(relation: Relation) -> frozenset[str]:
             assert_never(relation)
 
 
-def tables_in(*expressions: Expression | None) -> frozenset[str]:
-    """Every base table that subqueries in the expressions read."""
+def tables_in(*expressions: Expression | None) -> frozenset[Read]:
+    """Every table that subqueries in the expressions read."""
     found = [
         tables_of(subquery.relation) | tables_in(*_arguments(subquery.aggregate))
         for each in expressions

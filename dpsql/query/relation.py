@@ -37,6 +37,7 @@ class Scan:
     """The rows of one table; where it is private, joined with the parents that lead to its unit.
 
     ``multiplies`` is false where each row of the other tables in the join meets at most one row of this one.
+    ``derived`` is true where the table is made of released and public rows (`dpsql.query.derived`): it is public.
     """
 
     alias: str
@@ -45,6 +46,7 @@ class Scan:
     unit: Column | None = None
     limits: Limits = Limits(1, 1, 1)
     multiplies: bool = True
+    derived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ class Rows:
             case exp.Subquery():
                 only(query, "this", "alias")
                 return self.rows(query.this, ctes, outer)
+            case exp.Query() if self._is_released(query, ctes, outer):
+                return self._binder.derivations.source(query, ctes)
             case exp.Select():
                 return self._row_select(query, ctes, outer)
             case exp.SetOperation():
@@ -119,12 +121,34 @@ class Rows:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
 
+    def _is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
+        """Whether the rows come from the sandbox: they belong to no unit, and the engine cannot read them row by row.
+
+        In a query inside an expression the engine filters released rows itself, as its conditions may name others.
+        """
+        with self._binder.aside():
+            if self._binder.gives_private_rows(query, ctes):
+                return False
+        if not isinstance(query, exp.Select) or is_grouped(query) or has_window(query):
+            return True
+        if any(query.args.get(part) for part in ("distinct", "limit", "offset", "qualify")):
+            return True
+        names = [fold(each.name) for each in from_items(query) if isinstance(each, exp.Table) and not each.db]
+        return outer is None and (len(names) < len(from_items(query)) or any(name in ctes for name in names))
+
+
 def groups_by_unit(select: exp.Select, source_from: From) -> bool:
     """Whether each group of the SELECT has rows of one unit: some key identifies it."""
     if select.args.get("group") is None:
         return False
     keys = (source_from.scope.resolve(key) for key in group_keys(select, source_from) if isinstance(key, exp.Column))
     return any(isinstance(key, Column) and key.identifies is not None for key in keys)
+
+
+def from_items(select: exp.Select) -> list[exp.Expr]:
+    """The sources of the FROM clause, in order."""
+    clause = select.args.get("from_")
+    return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]
 
 
 def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:

@@ -1,5 +1,5 @@
 """The shell: public SQL over released rows, in a sandbox that has never seen a private row (`docs/proofs/river.md`)."""
 
-from dpsql.shell.answer import NOTHING, Result, Shell
+from dpsql.shell.answer import Result, Shell
 
-__all__ = ["NOTHING", "Result", "Shell"]
+__all__ = ["Result", "Shell"]

@@ -5,16 +5,22 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sqlglot import exp
 
 from dpsql.estimate import Interval
-from dpsql.plan import CorePlan, OutputColumn, Plan
+from dpsql.plan import CorePlan, OutputColumn, Plan, Stage
 from dpsql.query.bind import Query
+from dpsql.query.relation import Core
 from dpsql.release import Released
 from dpsql.schema import Schema
 from dpsql.shell.intervals import has_intervals, intervals, trace, with_row_numbers
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
+
+Rowset: TypeAlias = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,7 @@ class Shell:
         Raises StatementError where the shell does not fit its tables.
         """
         with self._sandbox.lock:
-            for name in query.public:
-                self._sandbox.declare_public(name)
-            for place, core in enumerate(cores):
-                self._sandbox.declare(f"core{place}", column_types(core.core))
+            self._declare(query.public, [core.core for core in cores])
             sql = query.shell.sql(dialect="duckdb", comments=False)
             described = self._sandbox.describe(sql)
         traced = trace(query.shell)
@@ -55,13 +58,24 @@ class Shell:
             return sql, columns
         return with_row_numbers(query.shell).sql(dialect="duckdb", comments=False), columns
 
+    def types(self, query: exp.Query, cores: Sequence[Core], public: Collection[str]) -> list[tuple[str, str]]:
+        """The names and types of the columns of a query over the cores' released tables and public ones."""
+        with self._sandbox.lock:
+            self._declare(public, cores)
+            return self._sandbox.describe(query.sql(dialect="duckdb", comments=False))
+
+    def derive(self, plan: Plan, stage: Stage, released: Released) -> list[Rowset]:
+        """The rows of the tables that a stage derives from what was released before it."""
+        if not stage.derived:
+            return []
+        with self._sandbox.lock:
+            self._fill(plan, released)
+            return [self._sandbox.execute(table.sql) for table in stage.derived]
+
     def run(self, plan: Plan, released: Released) -> Result:
         """The shell over the released rows; trouble in it can only speak of what is public already."""
         with self._sandbox.lock:
-            for name in plan.public:
-                self._sandbox.fill_public(name)
-            for place, table in enumerate(released.tables):
-                self._sandbox.put(place, table)
+            self._fill(plan, released)
             rows = self._sandbox.execute(plan.shell)
             width = len(plan.columns)
             if not has_intervals(plan.columns):
@@ -74,6 +88,14 @@ class Shell:
     def close(self) -> None:
         self._sandbox.close()
 
+    def _declare(self, public: Collection[str], cores: Sequence[Core]) -> None:
+        for name in public:
+            self._sandbox.declare_public(name)
+        for place, core in enumerate(cores):
+            self._sandbox.declare(f"core{place}", column_types(core))
 
-#: What a statement without private aggregates releases.
-NOTHING = Released(())
+    def _fill(self, plan: Plan, released: Released) -> None:
+        for name in plan.public:
+            self._sandbox.fill_public(name)
+        for place, table in enumerate(released.tables):
+            self._sandbox.put(place, table)

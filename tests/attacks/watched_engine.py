@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
+from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Charge
@@ -18,7 +20,7 @@ class WatchedEngine(DuckDBEngine):
         super().__init__(schema)
         self.private_readings = self.public_readings = 0
 
-    def run(self, charge: Charge[Plan]) -> ExactRows:
+    def run(self, charge: Charge[Plan]) -> DuckDBReading:
         self.private_readings += 1
         return super().run(charge)
 
@@ -38,17 +40,38 @@ class FrozenEngine(WatchedEngine):
         super().__init__(schema)
         self.frozen: dict[str, CoreRows] = {}
 
-    def run(self, charge: Charge[Plan]) -> ExactRows:
-        exact = super().run(charge).reveal()
-        pairs = zip(charge.plan.cores, exact, strict=True)
+    def run(self, charge: Charge[Plan]) -> FrozenReading:  # type: ignore[override]
+        return FrozenReading(super().run(charge), charge.plan, self.frozen)
+
+
+class FrozenReading:
+    """The reading of a statement whose rows are frozen; what is derived of them is the same on every database."""
+
+    def __init__(self, reading: DuckDBReading, plan: Plan, frozen: dict[str, CoreRows]) -> None:
+        self._reading, self._stages, self._frozen = reading, iter(plan.stages), frozen
+        self._derived = ""
+
+    def __enter__(self) -> FrozenReading:
+        self._reading.__enter__()
+        return self
+
+    def __exit__(self, *trouble: Any) -> None:
+        self._reading.__exit__(*trouble)
+
+    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+        exact = self._reading.stage(derived).reveal()
+        stage = next(self._stages)
+        self._derived += repr(derived) if stage.derived else ""
+        pairs = zip(stage.cores, exact, strict=True)
         return ExactRows([self._freeze(core, rows) for core, rows in pairs])
 
     def _freeze(self, core: CorePlan, rows: CoreRows) -> CoreRows:
-        if core.sql not in self.frozen:
-            self.frozen[core.sql] = _frozen(core, rows)
+        name = core.sql + self._derived if core.derived else core.sql
+        if name not in self._frozen:
+            self._frozen[name] = _frozen(core, rows)
         elif core.selection is None:
-            assert keys_of(core, self.frozen[core.sql]) == keys_of(core, rows), "public keys depend on the data"
-        return self.frozen[core.sql]
+            assert keys_of(core, self._frozen[name]) == keys_of(core, rows), "public keys depend on the data"
+        return self._frozen[name]
 
 
 def _frozen(core: CorePlan, rows: CoreRows) -> CoreRows:

@@ -39,6 +39,9 @@ def test_planned_sql_passes(core: CorePlan, cursor: duckdb.DuckDBPyConnection) -
 
 TAMPERED = {
     "another private table": lambda sql: f"{sql} LIMIT (SELECT count(*) FROM source.main.visits)",
+    "a derived table that was not planned": lambda sql: sql.replace(
+        ' AS "t0"', ' AS "t0" CROSS JOIN "derived"."main"."derived0" AS "t9"', 1
+    ),
     "another private table in the place of the planned one": lambda sql: sql.replace('."patients"', '."visits"'),
     "a table by a shorter name": lambda sql: sql.replace('"source"."main"."patients"', '"patients"'),
     "a table of another catalogue": lambda sql: sql.replace('"source"."main"', '"temp"."main"'),

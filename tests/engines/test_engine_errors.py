@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from databases import CANARIES, clinic
 
-from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import ExecutionFailed
 from dpsql.session import Session, open_session
 
@@ -53,7 +53,7 @@ def test_an_engine_error_is_one_constant_message_and_is_paid_for(
     def fail(*_: object) -> None:
         raise _exception(kind)
 
-    monkeypatch.setattr(DuckDBEngine, "_rows", fail)
+    monkeypatch.setattr(DuckDBReading, "_rows", fail)
     plan = session.plan("SELECT COUNT(*) FROM patients")
     before = session.remaining.spent
     with pytest.raises(ExecutionFailed) as raised:

@@ -10,7 +10,7 @@ import pytest
 from mypy import api
 
 from dpsql.engines.catalog import read_catalog
-from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import load
 from dpsql.session import Session, open_session
@@ -18,12 +18,11 @@ from dpsql.session import Session, open_session
 PROJECT = Path(__file__).parents[2]
 
 PAID = """
-from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Accountant
 
-def answer(engine: DuckDBEngine, accountant: Accountant, plan: Plan) -> ExactRows:
+def answer(engine: DuckDBEngine, accountant: Accountant, plan: Plan) -> DuckDBReading:
     charge = accountant.spend(plan, analyst="ada", statement=plan.statement)
     return engine.run(charge)
 """
@@ -53,13 +52,16 @@ def test_an_unpaid_plan_is_not_read(session: Session, monkeypatch: pytest.Monkey
     engine = DuckDBEngine(schema.with_catalog(read_catalog(schema.source_path)))
     plan = session.plan("SELECT COUNT(*) FROM patients")
     read: list[str] = []
-    monkeypatch.setattr(DuckDBEngine, "_rows", lambda *_: read.append("rows") or [(1,)])
+    monkeypatch.setattr(DuckDBReading, "_rows", lambda *_: read.append("rows") or [(1,)])
     with pytest.raises(AttributeError):
         engine.run(plan)  # type: ignore[arg-type]
     assert read == [] and session.remaining.share == 1
     charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
-    engine.run(charge)
-    assert read == ["rows"]
+    with engine.run(charge) as reading:
+        reading.stage(())
+        assert read == ["rows"]
+        with pytest.raises(Exception, match="every stage of this charge was read"):
+            reading.stage(())
     with pytest.raises(Exception, match="already used"):
         engine.run(charge)
     assert read == ["rows"]

@@ -23,6 +23,10 @@ MARK = "-- ===="
 def rendered(plan: Plan) -> str:
     """The plan as the golden file shows it."""
     lines: list[str] = []
+    for table in plan.derived:
+        lines += [f"{MARK} {table.name}: derived from {table.cores} cores", table.sql]
+    for table in plan.derived:
+        lines += [f"{MARK} {table.name}: made after {table.cores} cores", table.sql]
     for place, core in enumerate(plan.cores):
         lines += [f"{MARK} core {place}: engine SQL", core.sql, f"{MARK} core {place}: cells", *_cells(core)]
     columns = ", ".join(f"{column.name} {column.type}" for column in plan.columns)

@@ -7,18 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
+import pytest
+from databases import without_noise
 from worlds import World
 
-from dpsql.engines.duckdb import require_planned
+from dpsql.engines.duckdb import put_derived, require_planned
+from dpsql.engines.exact import ExactRows
 from dpsql.errors import ExecutionFailed
-from dpsql.plan import CorePlan, plan_cores
+from dpsql.plan import CorePlan, Plan, plan_cores
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.query.bind import bind
+from dpsql.query.derived import Derived
 from dpsql.query.parse import parse
 from dpsql.query.relation import Distinct, Rows, Total, Units
+from dpsql.release import NOTHING, release
 
 Rowset = list[tuple[Any, ...]]
 
@@ -39,11 +44,41 @@ class Tally:
         self.ratios[kind] = max(self.ratios.get(kind, 0.0), ratio)
 
 
-def planned(world: World, text: str) -> tuple[CorePlan, ...]:
-    """The statement's cores as the session would plan them, with no engine anywhere near."""
+def plan_of(world: World, text: str) -> Plan:
+    """The statement as the session would plan it, with no engine anywhere near."""
     schema = world.schema
     delta = DELTA_SELECTION if schema.privacy.delta else Fraction(0)
-    return plan_cores(bind(parse(text), schema), schema.privacy, schema.privacy.query_epsilon, delta)
+    query = bind(parse(text), schema, (), world.shell.types)
+    price = schema.privacy.query_epsilon
+    cores = plan_cores(query, schema.privacy, price, delta)
+    return Plan(text, cores, query.derived, query.shell.sql(dialect="duckdb"), query.public, (), price, 0.95)
+
+
+def planned(world: World, text: str) -> tuple[CorePlan, ...]:
+    """The statement's cores as the session would plan them."""
+    return plan_of(world, text).cores
+
+
+#: The derived tables that a statement's cores read, with rows for them.
+Given: TypeAlias = dict[str, tuple[Derived, Rowset]]
+
+
+def given(world: World, connection: duckdb.DuckDBPyConnection, plan: Plan) -> Given:
+    """Rows for the derived tables of a plan: what the sandbox makes where the cores are released without noise.
+
+    A claim must hold for any rows in them, as long as both neighbours are given the same.
+    """
+    found: Given = {}
+    released = NOTHING
+    with pytest.MonkeyPatch.context() as patch:
+        without_noise(patch)
+        for stage in plan.stages if plan.derived else ():
+            for table, rows in zip(stage.derived, world.shell.derive(plan, stage, released), strict=True):
+                found[table.name] = table, rows
+                put_derived(connection, table, rows)
+            exact = [run(connection, core) or [] for core in stage.cores]
+            released += release(ExactRows(exact), stage.cores, 0.95)
+    return found
 
 
 @contextmanager
@@ -64,14 +99,24 @@ def without(connection: duckdb.DuckDBPyConnection, world: World, unit: str) -> I
 
 def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[tuple[str, str]]:
     """Every claim that does not hold on the world and its neighbours: the statement and what is wrong."""
+    plans = {text: plan_of(world, text) for text in texts}
     tally = tally or Tally()
-    plans = {text: planned(world, text) for text in texts}
-    cores = [(text, core) for text, plan in plans.items() for core in plan]
+    found = _faults(world, {text: plan for text, plan in plans.items() if not plan.derived}, tally)
+    for text, plan in plans.items():
+        found += _faults(world, {text: plan}, tally) if plan.derived else []
+    return found
+
+
+def _faults(world: World, plans: dict[str, Plan], tally: Tally) -> list[tuple[str, str]]:
+    """The faults of plans together; one that has derived tables comes alone, for theirs have the same names."""
+    cores = [(text, core) for text, plan in plans.items() for core in plan.cores]
     found: list[tuple[str, str]] = []
     with world.connect() as connection:
+        for plan in plans.values():
+            given(world, connection, plan)
         whole: list[Rowset | None] = []
         for text, core in cores:
-            rows = _run(connection, core)
+            rows = run(connection, core)
             whole.append(rows)
             problems = ["the engine failed on the whole database"] if rows is None else _malformed(core, rows)
             problems += _unplanned(connection, core)
@@ -79,7 +124,7 @@ def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[t
         lacking: list[list[Rowset | None]] = []
         for unit in world.units:
             with without(connection, world, unit):
-                lacking.append([_run(connection, core) for _, core in cores])
+                lacking.append([run(connection, core) for _, core in cores])
     replaced = world.schema.privacy.neighbours == "replace"
     for place, (text, core) in enumerate(cores):
         rest = [rows[place] for rows in lacking]
@@ -93,7 +138,8 @@ def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[t
     return found
 
 
-def _run(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> Rowset | None:
+def run(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> Rowset | None:
+    """The exact rows of a core; None where the engine fails."""
     try:
         return connection.execute(core.sql).fetchall()
     except duckdb.Error:
@@ -104,7 +150,7 @@ def _run(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> Rowset | None
 
 def _unplanned(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> list[str]:
     try:
-        require_planned(connection.cursor(), core.sql, core.tables)
+        require_planned(connection.cursor(), core.sql, core.tables, core.derived)
     except ExecutionFailed:
         return ["the engine's parser sees something that was not planned"]
     return []

@@ -68,7 +68,7 @@ class Writer:
     def _from(self) -> tuple[str, str, list[Seen], list[str]]:
         """WITH, FROM, what is in scope, and conditions that the joins need in WHERE."""
         shape = self._pick("one", "one", "public", "public", "chain", "unit", "left", "per unit", "per unit", "cte",
-                           "renamed", "left public")  # fmt: skip
+                           "renamed", "left public", "released")  # fmt: skip
         table = self._random.choice([each for each in self._world.tables if not each.public])
         name = self._name()
         scope = self._columns(table, name)
@@ -82,6 +82,8 @@ class Writer:
                 return self._on_unit(table, name, scope, shape)
             case "per unit":
                 return self._with_per_unit(table)
+            case "released":
+                return self._with_released(source, scope)
             case "cte":
                 inner, columns = self._row_select(table)
                 return f"WITH {name} AS ({inner}) ", name, self._renamed(columns, name), []
@@ -108,6 +110,26 @@ class Writer:
         if self._one_in(3):
             return "", f"{source}, places {name}", scope + public, [on] if self._one_in(2) else []
         return "", f"{source} JOIN places {name} ON {on}", scope + public, []
+
+    def _with_released(self, source: str, scope: list[Seen]) -> tuple[str, str, list[Seen], list[str]]:
+        """A private table beside the released groups of another one."""
+        table = self._random.choice([each for each in self._world.tables if not each.public])
+        inside, name = self._name(), self._name()
+        inner = [each for each in self._columns(table, inside) if each.family in CONSTANTS or each.family == "boolean"]
+        if not inner:
+            return "", source, scope, []
+        key = self._random.choice(inner)
+        number = self._number(inner, 1)
+        query = f"SELECT {key.text} AS g, COUNT(*) AS n, AVG({number}) AS m FROM {table.name} {inside} GROUP BY 1"
+        query += self._pick("", " HAVING COUNT(*) > 1", " ORDER BY n DESC, g LIMIT 3")
+        seen = [Seen(f"{name}.g", key.family, key.bounded, "public"), Seen(f"{name}.n", "integer", False, "public"),
+                Seen(f"{name}.m", "double", True, "public")]  # fmt: skip
+        alike = [each.text for each in scope if each.family == key.family and each.role == "plain"]
+        on = f"{self._random.choice(alike)} = {name}.g" if alike else f"{name}.n > 1"
+        join = "LEFT JOIN" if self._one_in(4) else "JOIN"
+        if self._one_in(2):
+            return f"WITH {name} AS ({query}) ", f"{source} {join} {name} ON {on}", scope + seen, []
+        return "", f"{source} {join} ({query}) {name} ON {on}", scope + seen, []
 
     def _chain(self, table: Table, name: str, scope: list[Seen]) -> tuple[str, str, list[Seen], list[str]]:
         """A table with its parent, and now and then with its parent's parent."""

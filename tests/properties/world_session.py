@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from databases import without_noise
 from worlds import World
 
+from dpsql.engines.duckdb import put_derived
+from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
@@ -21,14 +24,33 @@ from dpsql.session import Session, open_accountant
 __all__ = ["FrozenNoise", "WorldEngine", "session_on", "without_noise"]
 
 
+class WorldReading:
+    """A charged plan while it is run on a generated world."""
+
+    def __init__(self, plan: Plan, connection: duckdb.DuckDBPyConnection) -> None:
+        self._stages, self._connection = iter(plan.stages), connection
+
+    def __enter__(self) -> WorldReading:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        pass
+
+    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+        stage = next(self._stages)
+        for table, rows in zip(stage.derived, derived, strict=True):
+            put_derived(self._connection, table, rows)
+        return ExactRows([self._connection.execute(core.sql).fetchall() for core in stage.cores])
+
+
 class WorldEngine:
     """A generated world as the engine that runs charged plans."""
 
     def __init__(self, world: World) -> None:
         self._world, self._connection = world, world.connect()
 
-    def run(self, charge: Charge[Plan]) -> ExactRows:
-        return ExactRows([self._connection.execute(core.sql).fetchall() for core in charge.redeem().cores])
+    def run(self, charge: Charge[Plan]) -> WorldReading:
+        return WorldReading(charge.redeem(), self._connection)
 
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         columns = ", ".join(f'"{column}"' for column in self._world.schema.tables[table].columns)

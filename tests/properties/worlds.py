@@ -13,6 +13,7 @@ import duckdb
 
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
+from dpsql.shell import Shell
 
 NULL = "NULL"
 
@@ -195,10 +196,20 @@ class World:
                 lines.append(f'INSERT INTO {catalog}"{table.name}" VALUES {values};')
         return "\n".join(lines)
 
+    def public_rows(self, name: str) -> list[tuple[object, ...]]:
+        """The rows of a public table."""
+        with self.connect() as connection:
+            return connection.execute(f'FROM source.main."{name}"').fetchall()
+
+    @cached_property
+    def shell(self) -> Shell:
+        """A sandbox with the public tables of the world."""
+        return Shell(self.schema, self.public_rows)
+
     def connect(self, threads: int = 1) -> duckdb.DuckDBPyConnection:
         """The database as plain DuckDB holds it, under the catalogue name that emitted SQL reads."""
         connection = duckdb.connect(":memory:", config={"threads": threads})
-        connection.execute("ATTACH ':memory:' AS source")
+        connection.execute("ATTACH ':memory:' AS source; ATTACH ':memory:' AS derived")
         if connection.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
             connection.execute("SET error_on_division_by_zero = false")
         connection.execute(self.script())

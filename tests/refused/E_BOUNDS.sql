@@ -12,3 +12,8 @@ SELECT AVG(LN(value)) FROM labs
 SELECT SUM(l_quantity / (l_discount - 0.05)) FROM lineitem
 -- says: SUM of a value without finite bounds is not answered (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM lineitem
+
+-- schema: nafld
+SELECT SUM(n) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON true
+-- says: SUM of a value without finite bounds is not answered; write LEAST(GREATEST(x, 0), 1000) for a released value x, with ends of your own (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON TRUE

@@ -1,4 +1,4 @@
 -- schema: nafld
-SELECT SUM(n) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON true
--- says: private rows cannot be joined with a released table yet; GROUP BY the unit in the subquery, or aggregate once (line 1, column 28)
--- instead: SELECT COUNT(*) FROM patients
+SELECT SUM(COUNT(*)) FROM labs
+-- says: an aggregate may not stand here (line 1, column 12)
+-- instead: SELECT COUNT(*) FROM labs

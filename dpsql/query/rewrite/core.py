@@ -20,7 +20,7 @@ import sqlglot
 from sqlglot import exp
 
 from dpsql.query.contribution import Contribution, Norm
-from dpsql.query.reads import tables_of_core
+from dpsql.query.reads import derived_of_core, tables_of_core
 from dpsql.query.relation import Core, Distinct, Rows, Total, Units
 from dpsql.query.rewrite import clip, keep, node
 from dpsql.query.rewrite.domain import domain_select
@@ -86,7 +86,7 @@ class _Emission:
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
         for cte in ctes:
             if cte.alias == "rows":  # one table is cheaper to scan again than to keep, a join is not
-                cte.set("materialized", len(tables_of_core(self.core)) > 1)
+                cte.set("materialized", len(tables_of_core(self.core) | derived_of_core(self.core)) > 1)
         final.set("with_", exp.With(expressions=ctes))
         return final
 

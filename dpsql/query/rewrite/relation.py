@@ -17,13 +17,13 @@ from dpsql.query.rewrite import node
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.scalar import key, native
 
-#: The database under which every engine holds the owner's tables.
-SOURCE = ("source", "main")
+#: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
+SOURCE, DERIVED = ("source", "main"), ("derived", "main")
 
 
-def base_table(table: str, alias: str) -> exp.Table:
-    """A table of the owner's data by its three-part name, which no temporary object can shadow."""
-    catalog, schema = SOURCE
+def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
+    """A table by its three-part name, which no temporary object can shadow."""
+    catalog, schema = DERIVED if derived else SOURCE
     return exp.Table(this=node.name(table), db=node.name(schema), catalog=node.name(catalog),
                      alias=exp.TableAlias(this=node.name(alias)))  # fmt: skip
 
@@ -51,12 +51,14 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
 
 def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
     match leaf:
-        case Scan(alias=alias, table=table, hops=hops):
+        case Scan(alias=alias, table=table, hops=hops, derived=derived):
             joins = [
-                node.join(base_table(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent)))
+                node.join(
+                    table_by_name(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent))
+                )
                 for hop in hops
             ]
-            return base_table(table, alias), joins
+            return table_by_name(table, alias, derived), joins
         case PerUnit(alias=alias):
             return node.subquery(per_unit_select(leaf), alias), []
         case _:
