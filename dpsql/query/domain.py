@@ -64,7 +64,7 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
 def _equal_to_released(relation: Relation) -> dict[Column, Column]:
     """Columns of private tables that equal a column of a derived table in every row: they take its values only."""
     found: dict[Column, Column] = {}
-    for condition in _conditions(relation):
+    for condition in conditions_of(relation):
         match condition:
             case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
                 for one, other in ((left, right), (right, left)):

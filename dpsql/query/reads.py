@@ -7,7 +7,6 @@ from typing import TypeAlias, assert_never
 from dpsql.query.expression import Column, Expression, columns, subqueries
 from dpsql.query.relation import Core, Filter, Join, PerUnit, Relation, Scan, UnitAggregate
 
-
 #: A table: whether it is derived, and its name.
 Read: TypeAlias = tuple[bool, str]
 

@@ -120,7 +120,6 @@ class Rows:
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
-
     def _is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
         """Whether the rows come from the sandbox: they belong to no unit, and the engine cannot read them row by row.
 

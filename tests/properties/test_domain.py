@@ -126,7 +126,7 @@ def wild() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _core(keys: str, where: str = "true") -> CorePlan:
-    query = bind(parse(f"SELECT {keys}, COUNT(*) FROM people WHERE {where} GROUP BY ALL"), SCHEMA)
+    query = bind(parse(f"SELECT {keys}, COUNT(*) FROM people WHERE {where} GROUP BY ALL"), SCHEMA, (), lambda *_: [])
     (core,) = plan_cores(query, SCHEMA.privacy, SCHEMA.privacy.query_epsilon, SCHEMA.privacy.query_epsilon / 10**7)
     return core
 

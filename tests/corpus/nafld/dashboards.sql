@@ -17,7 +17,6 @@ SELECT test AS test, AVG(value) AS "AVG(value)" FROM (SELECT l.*, p.male FROM la
 SELECT * FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS virtual_table LIMIT 1001
 
 -- Superset: a series limit
--- refused: E_LIMIT
 SELECT test AS test, day // 365 AS year, COUNT(*) AS "COUNT(*)" FROM public.labs JOIN (SELECT test AS test__, COUNT(*) AS mme_inner__ FROM public.labs GROUP BY test ORDER BY COUNT(*) DESC LIMIT 2) AS series_limit ON test = test__ WHERE day >= 0 AND day < 1095 GROUP BY test, day // 365 ORDER BY "COUNT(*)" DESC LIMIT 1000
 
 -- Superset: values of a filter box
@@ -78,7 +77,6 @@ SELECT "Custom SQL Query"."male" AS "male", SUM("Custom SQL Query"."n") AS "sum:
 SELECT "diagnoses"."diagnosis" AS "diagnosis" FROM "public"."diagnoses" "diagnoses" GROUP BY 1 HAVING (COUNT(1) > 0) ORDER BY 1
 
 -- Tableau: a top-N filter
--- refused: E_LIMIT
 SELECT "diagnoses"."diagnosis" AS "diagnosis", COUNT(1) AS "n" FROM "public"."diagnoses" "diagnoses" INNER JOIN (SELECT "diagnoses"."diagnosis" AS "diagnosis", COUNT(1) AS "$__alias__0" FROM "public"."diagnoses" "diagnoses" GROUP BY 1 ORDER BY 2 DESC LIMIT 3) "t0" ON ("diagnoses"."diagnosis" = "t0"."diagnosis") GROUP BY 1 ORDER BY 1
 
 -- Looker: an explore

@@ -49,11 +49,9 @@ SELECT AVG((SELECT COUNT(*) FROM diagnoses d WHERE d.patient_id = p.patient_id))
 SELECT COUNT(*) AS n FROM patients p WHERE (SELECT COUNT(*) FROM labs l WHERE l.patient_id = p.patient_id) > 10
 
 -- The most frequent diagnoses joined back
--- refused: E_LIMIT
 WITH top AS (SELECT diagnosis FROM diagnoses GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 3) SELECT d.diagnosis, AVG(p.age) AS age FROM diagnoses d JOIN top USING (diagnosis) JOIN patients p ON p.patient_id = d.patient_id GROUP BY d.diagnosis ORDER BY d.diagnosis
 
 -- IN the most frequent
--- refused: E_LIMIT
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis IN (SELECT diagnosis FROM diagnoses GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 3)
 
 -- IN and NOT IN together
