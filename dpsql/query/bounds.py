@@ -2,67 +2,117 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+import math
+from datetime import date
 from fractions import Fraction
 from typing import assert_never
 
 from dpsql.query import literal
-from dpsql.query.dates import PARTS, is_ordinary
+from dpsql.query.branches import Known, narrowed
 from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
 from dpsql.query.functions import FUNCTIONS
-from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
-from dpsql.schema import Bound, SqlType
+from dpsql.query.functions.dates import is_ordinary
+from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval, on_the_line
+from dpsql.query.rules import length_interval, round_interval, span
+from dpsql.schema import SqlType
+
+_NOTHING: Known = {}
 
 
-def bounds(expression: Expression) -> Interval:
+def bounds(expression: Expression, known: Known = _NOTHING) -> Interval:
     """The interval that holds the expression's numbers while every column stays within its declared bounds.
 
-    Dates and timestamps count in days. Conditions are 0 or 1.
+    Dates and timestamps count in days, texts in characters. Conditions are 0 or 1.
     """
+    whole = _derived(expression, known)
+    more = known.get(expression) if known else None
+    if more is None:
+        return whole
+    inside = whole.within(more.low, more.high)
+    return whole if inside.is_empty else inside
+
+
+def _derived(expression: Expression, known: Known) -> Interval:
     if expression.type.kind == "boolean":
         return UNIT_INTERVAL
     match expression:
         case Column(bounds=declared, domain=domain):
             if declared is not None:
                 return Interval(on_the_line(declared[0]), on_the_line(declared[1]))
-            return EVERYTHING if domain is None else _hull(domain)
+            return _unknown(expression) if domain is None else _hull(domain)
         case Subquery(bounds=ends):
-            return EVERYTHING if ends is None else Interval(on_the_line(ends[0]), on_the_line(ends[1]))
+            return _unknown(expression) if ends is None else Interval(on_the_line(ends[0]), on_the_line(ends[1]))
         case Literal():
             return _hull((expression.value,))
+        case Call(function="greatest" | "least" as function, arguments=arguments):
+            return _extreme(function, arguments, known)
         case Call(function=function, arguments=arguments):
-            return FUNCTIONS[function].interval(*(bounds(argument) for argument in arguments))
-        case Case(branches=branches, default=default):
-            results = [value for _, value in branches] + ([] if default is None else [default])
-            whole = None
-            for result in results:
-                if result != Literal(None, result.type):
-                    whole = bounds(result) if whole is None else whole.union(bounds(result))
-            return whole or EVERYTHING
+            return FUNCTIONS[function].interval(*(bounds(argument, known) for argument in arguments))
+        case Case():
+            return _of_branches(expression, known)
         case Cast(argument=argument, type=sql_type):
-            keeps = argument.type.kind != "text" and sql_type.kind != "text"
-            return _rounded(bounds(argument), expression) if keeps else EVERYTHING
+            return cast_interval(bounds(argument, known), argument.type, sql_type)
         case _:
             assert_never(expression)
 
 
-def _rounded(interval: Interval, cast: Cast) -> Interval:
-    """A cast to integers rounds; the ends move to whole numbers outside."""
-    if cast.type.kind != "integer" or interval.low is None or interval.high is None:
-        return interval
-    return Interval(Fraction(interval.low.__floor__()), Fraction(interval.high.__ceil__()))
+def _unknown(expression: Expression) -> Interval:
+    return Interval(Fraction(0), None) if expression.type.kind == "text" else EVERYTHING
 
 
-def on_the_line(bound: Bound) -> Fraction:
-    """A bound as a number: dates and timestamps as days since year 1."""
-    match bound:
-        case datetime():
-            seconds = bound.hour * 3600 + bound.minute * 60 + bound.second
-            return bound.toordinal() + Fraction(seconds * 10**6 + bound.microsecond, 86_400 * 10**6)
-        case date():
-            return Fraction(bound.toordinal())
-        case _:
-            return Fraction(bound)
+def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> Interval:
+    """GREATEST is no less than any argument that is never NULL, LEAST no greater; both skip NULL."""
+    intervals = [bounds(argument, known) for argument in arguments]
+    whole = FUNCTIONS[function].interval(*intervals)
+    sure = [interval for argument, interval in zip(arguments, intervals, strict=True) if _is_present(argument)]
+    if function == "greatest":
+        lows = [interval.low for interval in sure if interval.low is not None]
+        return Interval(max(lows), whole.high) if lows else whole
+    highs = [interval.high for interval in sure if interval.high is not None]
+    return Interval(whole.low, min(highs)) if highs else whole
+
+
+def _is_present(expression: Expression) -> bool:
+    """Whether it is plainly never NULL: a constant, or a column that is declared so."""
+    return isinstance(expression, Literal | Column) and not is_nullable(expression)
+
+
+def _of_branches(case: Case, known: Known) -> Interval:
+    """The hull of the results, each with what its condition says and with what the conditions before it do not."""
+    whole: Interval | None = None
+    for condition, result in case.branches:
+        if result != Literal(None, result.type):
+            interval = bounds(result, narrowed(known, condition, True))
+            whole = interval if whole is None else whole.union(interval)
+        known = narrowed(known, condition, False)
+    default = case.default
+    if default is not None and default != Literal(None, default.type):
+        interval = bounds(default, known)
+        whole = interval if whole is None else whole.union(interval)
+    return whole or EVERYTHING
+
+
+def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Interval:
+    """Where a value of the one type lies as a value of the other."""
+    if target.kind == "text":
+        return _written(source, interval)
+    if source.kind == "text":
+        return EVERYTHING
+    if target.kind in ("integer", "decimal") and source.is_numeric:
+        places = Fraction(target.scale or 0)
+        return round_interval(interval, Interval(places, places))
+    if target.kind == "date" and source.kind == "timestamp":
+        return interval.monotone(math.floor)
+    return interval
+
+
+#: The most characters that a value of each kind is written in, among values that keep their declarations.
+_WRITTEN = {"boolean": (4, 5), "integer": (1, 20), "decimal": (1, 41), "double": (1, 25), "date": (1, 20),
+            "timestamp": (1, 40)}  # fmt: skip
+
+
+def _written(source: SqlType, interval: Interval) -> Interval:
+    return length_interval(interval) if source.kind == "text" else span(*_WRITTEN[source.kind])
 
 
 def _hull(values: tuple[object, ...]) -> Interval:
@@ -70,7 +120,9 @@ def _hull(values: tuple[object, ...]) -> Interval:
     for value in values:
         if isinstance(value, date):
             points.append(on_the_line(value))
-        elif value is not None and not isinstance(value, str):
+        elif isinstance(value, str):
+            points.append(Fraction(len(value)))
+        elif value is not None:
             exact = literal.exact(Literal(value, INTEGER))  # type: ignore[arg-type]
             if exact is not None:
                 points.append(exact)
@@ -84,12 +136,14 @@ def is_nullable(expression: Expression) -> bool:
             return nullable
         case Literal(value=value):
             return value is None
-        case Call(function="coalesce", arguments=arguments):
+        case Call(function="coalesce" | "greatest" | "least", arguments=arguments):
             return all(map(is_nullable, arguments))
         case Call(function="is null" | "is not distinct from" | "is distinct from"):
             return False
-        case Call(arguments=arguments):
-            return _may_fail(expression) or any(map(is_nullable, arguments))
+        case Call(function=function, arguments=arguments):
+            if any(map(is_nullable, arguments)):
+                return True
+            return FUNCTIONS[function].may_fail(*map(bounds, arguments))
         case Case(branches=branches, default=default):
             results = [value for _, value in branches]
             return default is None or any(map(is_nullable, [*results, default]))
@@ -98,23 +152,6 @@ def is_nullable(expression: Expression) -> bool:
             return not (total or _fits(bounds(argument), argument.type, sql_type)) or is_nullable(argument)
         case _:
             assert_never(expression)
-
-
-def _may_fail(call: Call) -> bool:
-    """Whether the function may be NULL on arguments that are not and that lie within their bounds."""
-    if not FUNCTIONS[call.function].fallible:
-        return False
-    arguments = [bounds(argument) for argument in call.arguments]
-    match call.function:
-        case "/" | "//" | "%":
-            divisor = arguments[1]
-            return divisor.low is None or divisor.high is None or divisor.low <= 0 <= divisor.high
-        case name if name in PARTS or name.startswith("date_trunc "):
-            return not is_ordinary(arguments[0])
-        case name if name.startswith("date_diff "):
-            return not all(map(is_ordinary, arguments))
-        case _:
-            return True
 
 
 def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:

@@ -10,46 +10,75 @@ from dpsql.query.functions import FUNCTIONS
 from dpsql.query.refusal import refuse
 from dpsql.schema import SqlType
 
+#: The longest text that a text may be padded to.
+LONGEST = 1_000
 
-def call(function: str, arguments: list[Expression], node: exp.Expr) -> Expression:
-    """The function applied to typed arguments; refused where a type does not fit."""
+
+def call(function: str, arguments: list[Expression], node: exp.Expr, result: SqlType | None = None) -> Expression:
+    """The function applied to typed arguments; refused where a type does not fit.
+
+    ``result`` is the type where it follows from more than those of the arguments.
+    """
     entry = FUNCTIONS[function]
-    kinds = list(entry.parameters)
-    if kinds[-1].endswith("*"):
-        kinds[-1:] = [kinds[-1][:-1]] * (len(arguments) - len(kinds) + 1)
-    if not len(kinds) - entry.optional <= len(arguments) <= len(kinds):
-        refuse("E_FUNC", f"{function.upper()} takes {len(kinds)} arguments", node)
+    most = len(entry.parameters) if not entry.parameters[-1].endswith("*") else len(arguments)
+    least = len(entry.parameters) - entry.optional
+    if not least <= len(arguments) <= most:
+        wanted = f"{least} or {most}" if least < most else f"{least}"
+        refuse("E_FUNC", f"{_said(function)} takes {wanted} argument{'s' * (wanted != '1')}", node)
+    kinds = entry.kinds(len(arguments))
     if set(kinds) == {"any"} and len(arguments) > 1:
         arguments = alike(arguments, node)
-    for kind, argument in zip(kinds, arguments, strict=False):
+    for kind, argument in zip(kinds, arguments, strict=True):
         _check_kind(function, kind, argument, node)
-    if function == "replace":
-        _require_no_growth(arguments[1], arguments[2], node)
-    return literal.folded(Call(function, tuple(arguments), entry.result(*(argument.type for argument in arguments))))
+    if function in ("replace", "translate"):
+        _require_no_growth(function, arguments[1], arguments[2], node)
+    result = result or entry.result(*(argument.type for argument in arguments))
+    return literal.folded(Call(function, tuple(arguments), result))
+
+
+def _said(function: str) -> str:
+    return function.upper()
+
+
+#: What each kind of argument is, as a refusal says it.
+_KINDS = {
+    "number": "a number", "integer": "a whole number", "text": "a text", "temporal": "a date or timestamp",
+    "boolean": "a condition", "any": "a value", "constant": "a constant whole number",
+    "amount": "a constant whole number", "words": "a constant text",
+    "size": f"a constant from 0 to {LONGEST}", "filling": "a constant text of one character or more",
+}  # fmt: skip
 
 
 def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) -> None:
-    if argument == literal.NULL and kind != "constant":
+    constant = isinstance(argument, Literal)
+    if argument == literal.NULL and kind in ("number", "integer", "text", "temporal", "boolean", "any"):
         return
+    value = argument.value if isinstance(argument, Literal) else None
     fits = {
         "number": argument.type.is_numeric,
+        "integer": argument.type.kind == "integer",
         "text": argument.type.kind == "text",
         "temporal": argument.type.is_temporal,
         "boolean": argument.type == BOOLEAN,
         "any": True,
-        "constant": isinstance(argument, Literal) and type(argument.value) is int and abs(argument.value) <= 1_000_000,
+        "constant": type(value) is int and abs(value) <= 1_000_000,
+        "amount": type(value) is int and abs(value) <= 10**12,
+        "words": constant and isinstance(value, str),
+        "size": type(value) is int and 0 <= value <= LONGEST,
+        "filling": isinstance(value, str) and bool(value),
     }[kind]
     if not fits:
-        said = "a constant integer" if kind == "constant" else f"a {kind} value"
-        refuse("E_TYPE", f"{function.upper()} needs {said}, and this is {argument.type}", node)
+        found = f"{argument.type}" if not constant or argument.type.kind not in ("integer", "text") else f"{value!r}"
+        refuse("E_TYPE", f"{_said(function)} needs {_KINDS[kind]}, and this is {found}", node)
 
 
-def _require_no_growth(pattern: Expression, replacement: Expression, node: exp.Expr) -> None:
-    """Refuse a REPLACE that makes texts longer: nested ones would fill the memory, or not, by what a row holds."""
+def _require_no_growth(function: str, pattern: Expression, replacement: Expression, node: exp.Expr) -> None:
+    """Refuse what makes texts longer: nested ones would fill the memory, or not, by what a row holds."""
     texts = [part.value for part in (pattern, replacement) if isinstance(part, Literal)]
     sizes = [len(text.encode()) for text in texts if isinstance(text, str)]
     if len(sizes) < 2 or sizes[1] > sizes[0]:
-        refuse("E_FUNC", "REPLACE takes two constants here, of which the second is no longer than the first", node)
+        name = function.upper()
+        refuse("E_FUNC", f"{name} takes two constants here, of which the second is no longer than the first", node)
 
 
 def _family(sql_type: SqlType) -> str:

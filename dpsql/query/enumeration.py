@@ -13,14 +13,15 @@ from functools import lru_cache
 from math import ceil, floor
 
 from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.dates import is_ordinary
 from dpsql.query.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar
+from dpsql.query.functions.dates import is_ordinary
 from dpsql.query.relation import Days
 from dpsql.schema import SqlType
 
 #: Values between bounds are enumerated up to this many, the days behind functions of dates up to the second number.
 MAX_RANGE, MAX_DAYS = 1_000, 40_000
 
+_TRUNCATED = frozenset(f"date_trunc {unit}" for unit in ("year", "quarter", "month", "week", "day", "hour", "minute"))
 _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})
 
 
@@ -56,7 +57,7 @@ def values(expression: Expression) -> tuple[Scalar, ...] | None:
         return (False, True, None) if is_nullable(expression) else (False, True)
     if expression.type.is_temporal:
         match expression:
-            case Call(function=function, arguments=(argument,)) if function.startswith("date_trunc "):
+            case Call(function=function, arguments=(argument,)) if function in _TRUNCATED:
                 return _moments(expression, function.removeprefix("date_trunc "), argument)
             case Cast(argument=argument, type=SqlType(kind="date")) if argument.type.is_temporal:
                 return _moments(expression, "day", argument)
@@ -67,9 +68,11 @@ def values(expression: Expression) -> tuple[Scalar, ...] | None:
 
 def _step(expression: Expression) -> Fraction | None:
     """The number that all values of the expression are multiples of."""
-    if expression.type.kind == "integer":
-        return Fraction(1)
     match expression:
+        case Call(function="round decimal" | "trunc decimal", arguments=(_, _, Literal(value=int() as digits))):
+            return Fraction(10) ** -digits
+        case _ if expression.type.kind == "integer":
+            return Fraction(1)
         case Call(function="round", arguments=(_, Literal(value=int() as digits))) if abs(digits) <= 18:
             return Fraction(10) ** -digits
         case Call(function=function, arguments=arguments) if function in _WHOLE and expression.type.is_numeric:

@@ -22,17 +22,35 @@ MAX_SCALE = 6
 class Function:
     """One function of the allow-list.
 
-    ``parameters`` names the kind of each argument (``number``, ``text``, ``temporal``, ``boolean``, ``any``, or
-    ``constant`` for a literal integer); a kind that ends in ``*`` may repeat. ``total`` builds the engine expression
-    from emitted arguments, numbers already as DOUBLE. ``fallible`` tells whether it may be NULL on non-NULL arguments.
+    ``parameters`` names the kind of each argument (see `dpsql.query.call`); a kind that ends in ``*`` may repeat and
+    the last ``optional`` ones may be left out. ``total`` builds the engine expression from emitted arguments, numbers
+    already as DOUBLE. ``fallible`` says whether it may be NULL on non-NULL arguments, or says so of their intervals.
+    ``whole`` functions give the engine's own integers and the others DOUBLE. ``jumps`` are those that need a decimal
+    to be the double nearest to it, since their value changes at once. ``examples`` are calls on the table of
+    `tests/engines/test_functions.py`, and ``note`` says where the value is not that of plain DuckDB.
     """
 
     parameters: tuple[str, ...]
     result: Callable[..., SqlType]
     total: Callable[..., Node]
     interval: Callable[..., Interval] = lambda *_: EVERYTHING
-    fallible: bool = False
+    fallible: bool | Callable[..., bool] = False
     optional: int = 0
+    whole: bool = False
+    jumps: bool = False
+    examples: tuple[str, ...] = ()
+    note: str = ""
+
+    def kinds(self, count: int) -> tuple[str, ...]:
+        """The kind of each of ``count`` arguments."""
+        *first, last = self.parameters or ("",)
+        if last.endswith("*"):
+            return (*first, *[last[:-1]] * (count - len(first)))
+        return self.parameters[:count]
+
+    def may_fail(self, *arguments: Interval) -> bool:
+        """Whether it may be NULL on arguments that are not and that lie in these intervals."""
+        return self.fallible(*arguments) if callable(self.fallible) else self.fallible
 
 
 def attempt(node: Node) -> Node:
@@ -42,7 +60,8 @@ def attempt(node: Node) -> Node:
 
 def number(value: int | float) -> Node:
     """A DOUBLE literal; the cast keeps the engine from reading it as a DECIMAL."""
-    return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType(this=exp.DType.DOUBLE))
+    size = exp.Cast(this=exp.Literal.number(repr(abs(value))), to=exp.DataType(this=exp.DType.DOUBLE))
+    return exp.Neg(this=size) if value < 0 else size
 
 
 def always(sql_type: SqlType) -> Callable[..., SqlType]:
@@ -74,9 +93,14 @@ def same(first: SqlType, *_: SqlType) -> SqlType:
     return first
 
 
-def whole(argument: SqlType, *rest: SqlType) -> SqlType:
-    """A whole number of the argument's kind; with a number of digits, a double."""
-    return DOUBLE if argument.kind == "double" or rest else INTEGER
+def whole(argument: SqlType, *_: SqlType) -> SqlType:
+    """A whole number of the argument's kind."""
+    return DOUBLE if argument.kind == "double" else INTEGER
+
+
+def floating(argument: SqlType, *_: SqlType) -> SqlType:
+    """A double, whatever the argument."""
+    return DOUBLE
 
 
 def common_type(first: SqlType, *others: SqlType) -> SqlType:
@@ -105,11 +129,45 @@ def call(name: str) -> Callable[..., Node]:
     return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
 
 
+def cast(node: Node, sql_type: str) -> Node:
+    """The value as another type, where every value has a form there."""
+    return exp.Cast(this=node, to=exp.DataType.build(sql_type, dialect="duckdb"))
+
+
+def case(condition: Node, value: Node) -> Node:
+    """The value where the condition holds, else NULL."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)])
+
+
+def compare(kind: type[exp.Binary], left: Node, right: Node) -> Node:
+    """A comparison in which nothing binds closer than it should."""
+    return kind(this=exp.Paren(this=left), expression=exp.Paren(this=right))
+
+
+def both(left: Node, right: Node) -> Node:
+    """The AND of two conditions."""
+    return exp.And(this=exp.Paren(this=left), expression=exp.Paren(this=right))
+
+
+def divided(left: Node, right: Node) -> Node:
+    """The quotient of two doubles, NULL where the divisor is zero."""
+    return exp.Div(this=exp.Paren(this=left), expression=not_zero(right), typed=False, safe=False)
+
+
 def guarded(condition: type[exp.Binary], bound: float, name: str) -> Callable[..., Node]:
     """NULL outside the function's domain, and TRY inside, on every version of the engine."""
 
     def build(argument: Node) -> Node:
-        inside = condition(this=exp.Paren(this=argument), expression=number(bound))
-        return exp.Case(ifs=[exp.If(this=inside, true=attempt(call(name)(argument.copy())))])
+        return case(compare(condition, argument, number(bound)), attempt(call(name)(argument.copy())))
+
+    return build
+
+
+def between(low: float, high: float, name: str) -> Callable[..., Node]:
+    """NULL unless the argument lies between the two, and TRY inside, on every version of the engine."""
+
+    def build(argument: Node) -> Node:
+        inside = both(compare(exp.GTE, argument, number(low)), compare(exp.LTE, argument.copy(), number(high)))
+        return case(inside, attempt(call(name)(argument.copy())))
 
     return build

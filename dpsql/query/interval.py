@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date, datetime
 from fractions import Fraction
+
+from dpsql.schema import Bound
 
 #: Numbers whose size is above this are as good as unbounded: no double holds their sum.
 _HUGE = Fraction(10) ** 300
@@ -28,6 +31,11 @@ class Interval:
     @property
     def is_finite(self) -> bool:
         return self.low is not None and self.high is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the low end lies above the high one."""
+        return self.low is not None and self.high is not None and self.low > self.high
 
     @property
     def magnitude(self) -> Fraction | None:
@@ -105,6 +113,18 @@ def _tame(low: Fraction | None, high: Fraction | None) -> Interval:
     if high is not None and abs(high) > _HUGE:
         high = None
     return Interval(low, high)
+
+
+def on_the_line(bound: Bound) -> Fraction:
+    """A bound as a number: dates and timestamps as days since year 1."""
+    match bound:
+        case datetime():
+            seconds = bound.hour * 3600 + bound.minute * 60 + bound.second
+            return bound.toordinal() + Fraction(seconds * 10**6 + bound.microsecond, 86_400 * 10**6)
+        case date():
+            return Fraction(bound.toordinal())
+        case _:
+            return Fraction(bound)
 
 
 ZERO = Interval(Fraction(0), Fraction(0))

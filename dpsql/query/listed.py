@@ -32,8 +32,6 @@ NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Sign: ("sign", ("this",)),
     exp.Floor: ("floor", ("this",)),
     exp.Ceil: ("ceil", ("this",)),
-    exp.Trunc: ("trunc", ("this",)),
-    exp.Round: ("round", ("this", "decimals")),
     exp.Sqrt: ("sqrt", ("this",)),
     exp.Ln: ("ln", ("this",)),
     exp.Exp: ("exp", ("this",)),
@@ -41,7 +39,6 @@ NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Lower: ("lower", ("this",)),
     exp.Upper: ("upper", ("this",)),
     exp.Length: ("length", ("this",)),
-    exp.DPipe: ("||", ("this", "expression")),
     exp.Replace: ("replace", ("this", "expression", "replacement")),
     exp.StartsWith: ("starts_with", ("this", "expression")),
     exp.EndsWith: ("ends_with", ("this", "expression")),
@@ -50,6 +47,43 @@ NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Substring: ("substring", ("this", "start", "length")),
     exp.Left: ("left", ("this", "expression")),
     exp.Right: ("right", ("this", "expression")),
+    exp.Cbrt: ("cbrt", ("this",)),
+    exp.Degrees: ("degrees", ("this",)),
+    exp.Radians: ("radians", ("this",)),
+    exp.Sin: ("sin", ("this",)),
+    exp.Cos: ("cos", ("this",)),
+    exp.Tan: ("tan", ("this",)),
+    exp.Cot: ("cot", ("this",)),
+    exp.Asin: ("asin", ("this",)),
+    exp.Acos: ("acos", ("this",)),
+    exp.Atan: ("atan", ("this",)),
+    exp.Atan2: ("atan2", ("this", "expression")),
+    exp.Sinh: ("sinh", ("this",)),
+    exp.Cosh: ("cosh", ("this",)),
+    exp.Tanh: ("tanh", ("this",)),
+    exp.Asinh: ("asinh", ("this",)),
+    exp.Acosh: ("acosh", ("this",)),
+    exp.Atanh: ("atanh", ("this",)),
+    exp.BitwiseAnd: ("&", ("this", "expression")),
+    exp.BitwiseOr: ("|", ("this", "expression")),
+    exp.BitwiseXor: ("xor", ("this", "expression")),
+    exp.BitwiseNot: ("~", ("this",)),
+    exp.BitwiseLeftShift: ("<<", ("this", "expression")),
+    exp.BitwiseRightShift: (">>", ("this", "expression")),
+    exp.IsNan: ("isnan", ("this",)),
+    exp.IsInf: ("isinf", ("this",)),
+    exp.Reverse: ("reverse", ("this",)),
+    exp.SplitPart: ("split_part", ("this", "delimiter", "part_index")),
+    exp.Translate: ("translate", ("this", "from_", "to")),
+    exp.Ascii: ("ascii", ("this",)),
+    exp.Unicode: ("unicode", ("this",)),
+    exp.BitLength: ("bit_length", ("this",)),
+    exp.WeekOfYear: ("week", ("this",)),
+    exp.TimeToUnix: ("epoch", ("this",)),
+    exp.LastDay: ("last_day", ("this",)),
+    exp.Dayname: ("dayname", ("this",)),
+    exp.Monthname: ("monthname", ("this",)),
+    exp.DateFromParts: ("make_date", ("year", "month", "day")),
     exp.Year: ("year", ("this",)),
     exp.Quarter: ("quarter", ("this",)),
     exp.Month: ("month", ("this",)),
@@ -65,7 +99,11 @@ NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
 }
 #: Settings of a node that say how a dialect spells it, not what it means.
 SPELLING = ("typed", "safe", "big_int", "date_part_boundary", "coalesce", "input_type_date", "zone_is_dialect_default",
-             "ignore_nulls")  # fmt: skip
-PART_NAMES = {"doy": "dayofyear", "dow": "dayofweek", "weekday": "dayofweek", "dayofmonth": "day"}
-#: Functions that sqlglot leaves unnamed and the allow-list has under the same name.
-NAMED = {"prefix": "starts_with", "suffix": "ends_with", "instr": "strpos", "len": "length", "pow": "power"}
+             "ignore_nulls", "null_if_pos_overflow")  # fmt: skip
+PART_NAMES = {"doy": "dayofyear", "dow": "dayofweek", "weekday": "dayofweek", "dayofmonth": "day", "weekofyear": "week"}
+#: Functions that sqlglot leaves unnamed, under the name that the allow-list has for them.
+NAMED = {
+    "prefix": "starts_with", "suffix": "ends_with", "instr": "strpos", "len": "length", "pow": "power", "strip": "trim",
+    "btrim": "trim", "octet_length": "strlen", "ord": "unicode", "weekday": "dayofweek", "weekofyear": "week",
+    "divide": "//", "div": "//",
+}  # fmt: skip

@@ -11,8 +11,8 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from dpsql.query import literal
-from dpsql.query.bounds import on_the_line
 from dpsql.query.expression import Call, Column, Expression, Literal
+from dpsql.query.interval import on_the_line
 from dpsql.schema import Bound
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}

@@ -11,6 +11,8 @@ from dpsql.query.refusal import refuse
 
 #: What a ? carries in ``meta``: its place among the parameters, from 0.
 PLACE = "dpsql_parameter"
+#: What a function carries in ``meta``: its name as the analyst wrote it.
+WRITTEN = "dpsql_written"
 #: Starts a string that stands for a ? while the parser works; no statement may hold it.
 _MARK = "\x00"
 
@@ -28,12 +30,36 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     dialect = Dialect.get_or_raise("duckdb")
     tokens: list[Token] = []
     count = 0
-    for token in dialect.tokenize(text):
+    for token in _called(dialect.tokenize(text)):
         if token.token_type == TokenType.PLACEHOLDER:
             token = Token(TokenType.STRING, f"{_MARK}{count}", token.line, token.col, token.start, token.end)
             count += 1
         tokens.append(token)
-    return [_turned_back(tree) for tree in dialect.parser().parse(tokens, text) if tree is not None]
+    return [_turned_back(_as_written(tree, text)) for tree in dialect.parser().parse(tokens, text) if tree is not None]
+
+
+#: Tokens after which DIV stands between two numbers.
+_OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN})
+
+
+def _called(tokens: list[Token]) -> list[Token]:
+    """The tokens, with DIV as a name where it is called: DIV(x, 2)."""
+    found: list[Token] = []
+    for place, token in enumerate(tokens):
+        after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
+        operator = bool(found) and found[-1].token_type in _OPERANDS
+        if token.token_type == TokenType.DIV and after == TokenType.L_PAREN and not operator:
+            token = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
+        found.append(token)
+    return found
+
+
+def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
+    """The tree, in which each function remembers the name that the analyst called it by."""
+    for node in tree.find_all(exp.Func):
+        if "start" in node.meta:
+            node.meta[WRITTEN] = text[node.meta["start"] : node.meta["end"] + 1]
+    return tree
 
 
 def _turned_back(tree: exp.Expr) -> exp.Expr:

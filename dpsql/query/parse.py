@@ -28,7 +28,7 @@ _PREFIXED = re.compile(r"(?<![A-Za-z0-9_])(?:[eExXbBnNrR]|[uU]&)'")
 _JUXTAPOSED = re.compile(r"'\s*'")
 _GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-Za-z_]")
 _ALLOWED = frozenset(map(chr, range(32, 127))) | set("\t\r\n")
-_FORBIDDEN = frozenset("`{}$@#\\^~")
+_FORBIDDEN = frozenset("`{}$@#\\")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

@@ -31,6 +31,16 @@ def position_of(node: exp.Expr) -> Position | None:
     return Position(*min(places)) if places else None
 
 
+def called(node: exp.Expr) -> str:
+    """The function's name as the analyst wrote it, in capitals."""
+    written = node.meta.get("dpsql_written", "")
+    if written.isidentifier():
+        return str(written).upper()
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()
+    return node.sql_name().upper() if isinstance(node, exp.Func) else node.key.upper()
+
+
 #: Parts of a statement that have a code of their own, wherever they stand.
 _PARTS = {"sample": "E_SAMPLE", "pivots": "E_PIVOT"}
 

@@ -61,9 +61,11 @@ class Reader:
     def _listed(self, node: exp.Expr) -> Expression:
         entry = NODES.get(type(node))
         if entry is None and isinstance(node, exp.Anonymous):
-            name = NAMED.get(node.name.lower(), node.name.lower())
-            if name in FUNCTIONS and name.isidentifier():
-                return self.call(name, node.expressions, node)
+            name = node.name.lower()
+            if name in _NAMED_SPECIAL:
+                return _NAMED_SPECIAL[name](self, node)
+            if name in NAMED or (name in FUNCTIONS and name.isidentifier()):
+                return self.call(NAMED.get(name, name), node.expressions, node)
         if entry is None:
             refuse_unlisted(node)
         function, names = entry
@@ -95,21 +97,52 @@ def _affirmed(node: exp.Expr) -> exp.Expr:
 
 #: How the nodes are read that are not a plain function of their arguments.
 _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
+    **conditions.COMPARISONS,
     exp.Cast: choices.cast,
     exp.TryCast: choices.cast,
     exp.Case: choices.case,
     exp.If: choices.if_,
+    exp.Nvl2: choices.nvl2,
     exp.Between: conditions.between,
     exp.In: conditions.in_list,
+    exp.ArrayContains: conditions.contained,
     exp.Is: conditions.is_,
     exp.Concat: texts.concatenation,
+    exp.ConcatWs: texts.with_separator,
+    exp.DPipe: texts.piped,
     exp.Trim: texts.trim,
+    exp.Pad: texts.padded,
+    exp.Escape: texts.escaped,
+    exp.RegexpLike: texts.matches,
+    exp.RegexpILike: texts.matches,
+    exp.RegexpFullMatch: texts.matches,
+    exp.RegexpExtract: texts.extracted,
+    exp.RegexpReplace: texts.without_matches,
+    exp.TimeToStr: texts.formatted,
+    exp.ToChar: texts.formatted,
+    exp.StrToTime: texts.parsed,
     exp.Log: numbers.log,
+    exp.Round: numbers.rounded,
+    exp.Trunc: numbers.rounded,
+    exp.WidthBucket: numbers.width_bucket,
+    exp.Pi: numbers.pi,
     exp.Extract: moments.extract,
     exp.TimestampTrunc: moments.truncated,
     exp.DateTrunc: moments.truncated,
     exp.DateDiff: moments.difference,
     exp.TimestampDiff: moments.difference,
+    exp.DateAdd: moments.added,
+    exp.DateBin: moments.bucket,
+    exp.Date: moments.as_date,
     exp.Add: moments.additive,
     exp.Sub: moments.additive,
+}
+#: The same for functions that sqlglot leaves unnamed.
+_NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
+    "date_part": moments.date_part,
+    "datepart": moments.date_part,
+    "date_sub": moments.subtracted,
+    "datesub": moments.subtracted,
+    "isfinite": moments.is_finite,
+    "try_strptime": texts.tried,
 }

@@ -12,6 +12,8 @@ PRICE = "tests/properties/test_targeted.py::test_a_plan_costs_what_was_asked"
 ANSWER = "tests/properties/test_targeted.py::test_the_answer_without_noise"
 REFUSED = "tests/refused/test_refused.py::test_refused"
 VALUES = "tests/engines/test_special_values.py"
+TOGETHER = "tests/engines/test_total.py::test_functions_of_the_same_arguments_never_fail_together"
+GOLDEN = "tests/golden/test_golden.py::test_golden"
 
 CORE = "dpsql/query/rewrite/core.py"
 CLIP = "dpsql/query/rewrite/clip.py"
@@ -73,6 +75,34 @@ FAULTS = (
         "    return exp.Try(this=node)",
         "    return node",
         _claim("rows", "L2", "hostile dates", "hostile casts"),
+    ),
+    Fault(
+        "a pattern of the data that ILIKE fails on",
+        "dpsql/query/functions/conditions.py",
+        "    if isinstance(pattern, exp.Literal):\n        return binary(exp.ILike)",
+        "    if True:\n        return binary(exp.ILike)",
+        (f"{GOLDEN}[text_matched_by_a_column]",),
+    ),
+    Fault(
+        "a conversion that the engine shares out of reach of TRY",
+        "dpsql/query/functions/dates.py",
+        '    return cast(ordinary(moment), "timestamp")',
+        "    return moment",
+        (f"{TOGETHER}[temporal-temporal]",),
+    ),
+    Fault(
+        "a regular expression that the engine refuses",
+        "dpsql/query/reading/patterns.py",
+        "        if len(text) > _LONGEST or not text.isascii():",
+        "        return expression\n        if len(text) > _LONGEST or not text.isascii():",
+        ("tests/engines/test_patterns.py",),
+    ),
+    Fault(
+        "texts that grow by what they hold",
+        "dpsql/query/reading/texts.py",
+        "    if replacement is None or reader.read(replacement) != _EMPTY:",
+        "    if False:",
+        (f"{REFUSED}[E_FUNC]",),
     ),
     Fault(
         "a cast that can fail",

@@ -1,19 +1,84 @@
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE RANDOM() < 0.5
--- says: RAND is not in the list of functions (line 1, column 37)
+-- says: RANDOM is not in the list of functions; it is drawn anew for every row (line 1, column 37)
 -- instead: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
-SELECT COUNT(*) FROM labs WHERE REGEXP_MATCHES(test, 'a')
--- says: REGEXP_LIKE is not in the list of functions (line 1, column 33)
+SELECT COUNT(*) FROM labs WHERE REGEXP_MATCHES(test, test)
+-- says: a regular expression must be a constant (line 1, column 33)
 -- instead: SELECT COUNT(*) FROM labs
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE NOW() IS NULL
--- says: NOW is not in the list of functions (line 1, column 37)
+-- says: NOW is not in the list of functions; the answer would depend on when it is asked; write the date as a constant or bind it as a parameter (line 1, column 37)
 -- instead: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT MD5(name) FROM conditions
 -- says: MD5 is not in the list of functions (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM conditions
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE REGEXP_REPLACE(c_name, 'a', 'bb') = 'x'
+-- says: REGEXP_REPLACE takes '' as its replacement here; use REPLACE or REGEXP_EXTRACT (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE REPLACE(c_name, 'a', 'bb') = 'x'
+-- says: REPLACE takes two constants here, of which the second is no longer than the first (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE REPEAT(c_name, 3) = 'x'
+-- says: REPEAT is not in the list of functions; its time and memory grow with what a row holds (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE c_name ~ '(a'
+-- says: this regular expression is not read: a ( is not closed (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE c_name SIMILAR TO 'a%'
+-- says: SIMILAR TO is not answered here; engines read it in different ways; use LIKE, or ~ with a regular expression (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE o_orderdate < CURRENT_DATE
+-- says: CURRENT_DATE is not in the list of functions; the answer would depend on when it is asked; write the date as a constant or bind it as a parameter (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE AGE(o_orderdate) IS NULL
+-- says: AGE is not in the list of functions; an interval is no value here; write DATE_DIFF('year', start, end) or EXTRACT(YEAR FROM AGE(end, start)) (line 1, column 35)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE STARTWITH(c_name, 'a')
+-- says: STARTWITH is not in the list of functions; the nearest is STARTSWITH (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE INITCAP(c_name) = 'A'
+-- says: INITCAP is not in the list of functions; write UPPER(LEFT(x, 1)) || LOWER(SUBSTRING(x, 2)) (line 1, column 45)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE EXTRACT(fortnight FROM o_orderdate) = 1
+-- says: EXTRACT knows EPOCH, YEAR, QUARTER, MONTH, WEEK, DAY, DAYOFYEAR, DAYOFWEEK, ISODOW, HOUR, MINUTE, SECOND, MILLISECOND, MICROSECOND, ISOYEAR, DECADE, CENTURY, MILLENNIUM, YEARWEEK, ERA (line 1, column 58)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE STRFTIME(o_orderdate, '%q') = '1'
+-- says: the format of a date is a constant such as '%Y-%m-%d' (line 1, column 35)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE c_name LIKE 'a!' ESCAPE '!'
+-- says: a LIKE pattern may not end with its escape character (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT COUNT(*) FROM lineitem WHERE LOG(l_quantity, 2) > 1
+-- says: LOG takes a constant base above 0 other than 1: LOG(2, x) (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM lineitem

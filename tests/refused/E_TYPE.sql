@@ -17,3 +17,38 @@ SELECT COUNT(*) FROM patients WHERE age
 SELECT COUNT(*) FROM patients WHERE age = 'old'
 -- says: integer and text do not compare; CAST one of them (line 1, column 37)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE (o_orderkey, o_custkey) < (1, 2)
+-- says: rows are compared by = and <>; write a < x OR (a = x AND b < y) (line 1, column 36)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE CAST(o_orderdate AS TIMESTAMP) - o_orderdate = 3
+-- says: the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or EXTRACT(EPOCH FROM end - start) (line 1, column 40)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE o_orderdate + 1.5 > DATE '1995-01-01'
+-- says: only a whole number of days is added to a date; write + INTERVAL '1' HOUR for a timestamp (line 1, column 35)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM orders WHERE o_orderdate > INTERVAL '1 fortnight' + o_orderdate
+-- says: this interval is not read; write whole units, such as INTERVAL '1 year 2 months' or INTERVAL 90 DAY (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM orders
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE ABS(c_name) > 1
+-- says: ABS needs a number, and this is text (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer
+
+-- schema: tpch
+SELECT SUM(ROUND(l_quantity, l_linenumber)) FROM lineitem
+-- says: ROUND takes a constant number of digits (line 1, column 12)
+-- instead: SELECT COUNT(*) FROM lineitem
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE LPAD(c_name, 5000, 'x') = 'x'
+-- says: LPAD needs a constant from 0 to 1000, and this is 5000 (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM customer

@@ -60,3 +60,10 @@ def cast(reader: Reader, node: exp.Expr) -> Expression:
     if not castable(argument.type, target):
         refuse("E_TYPE", f"{argument.type} has no form as {target}", node)
     return argument if argument.type == target else Cast(argument, target)
+
+
+def nvl2(reader: Reader, node: exp.Expr) -> Expression:
+    """NVL2 is a CASE of IS NOT NULL."""
+    only(node, "this", "true", "false")
+    present = exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null()))
+    return if_(reader, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy()))

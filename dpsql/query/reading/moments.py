@@ -8,20 +8,62 @@ from sqlglot import exp
 
 from dpsql.query import literal
 from dpsql.query.call import call
-from dpsql.query.dates import PARTS, SHIFTS
-from dpsql.query.expression import INTEGER, Expression, Literal
-from dpsql.query.functions import FUNCTIONS
+from dpsql.query.expression import DATE, INTEGER, Cast, Expression, Literal
+from dpsql.query.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.query.listed import PART_NAMES, SPELLING
+from dpsql.query.reading.spans import Span, constant_span, unit_word
 from dpsql.query.refusal import only, refuse
 
 if TYPE_CHECKING:
     from dpsql.query.scalar import Reader
 
+#: Units that are whole numbers of another.
+_MULTIPLES = {"quarter": ("month", 3), "week": ("day", 7)}
+#: Parts of an interval between two timestamps: the unit that is counted, and of how many it is the remainder.
+_ELAPSED = {"day": ("day", None), "hour": ("hour", 24), "minute": ("minute", 60), "second": ("second", 60)}
+
 
 def extract(reader: Reader, node: exp.Expr) -> Expression:
     """EXTRACT of one part."""
     only(node, "this", "expression", code="E_FUNC")
-    return reader.call(part_name(node.this), (node.expression,), node)
+    return part_of(reader, node.this, node.expression, node)
+
+
+def date_part(reader: Reader, node: exp.Expr) -> Expression:
+    """DATE_PART, which is EXTRACT with the part as a string."""
+    if len(node.expressions) != 2:
+        refuse("E_FUNC", "DATE_PART takes 2 arguments", node)
+    return part_of(reader, node.expressions[0], node.expressions[1], node)
+
+
+def part_of(reader: Reader, part: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
+    """One part of a moment, of the time between two, or of an age."""
+    name = unit_word(part.name) if isinstance(part, exp.Var | exp.Literal) else ""
+    name = PART_NAMES.get(name, name)
+    moment = moment.unnest()
+    if isinstance(moment, exp.Anonymous) and moment.name.lower() == "age":
+        if name not in ("year", "month", "day") or len(moment.expressions) != 2:
+            refuse("E_FUNC", "EXTRACT reads YEAR, MONTH and DAY of AGE(end, start)", node)
+        return reader.call(f"age {name}", moment.expressions, node)
+    if isinstance(moment, exp.Sub):
+        ends = [reader.read(moment.this), reader.read(moment.expression)]
+        if any(end.type.kind == "timestamp" for end in ends) and all(end.type.is_temporal for end in ends):
+            return _elapsed(name, ends[1], ends[0], node)
+    if name != "epoch" and name not in PARTS:
+        refuse("E_FUNC", f"EXTRACT knows EPOCH, {', '.join(PARTS).upper()}", node)
+    return reader.call(name, (moment,), node)
+
+
+def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> Expression:
+    """A part of the interval between two timestamps."""
+    if name == "epoch":
+        return call("/", [call("date_sub microsecond", [start, end], node), Literal(10**6, INTEGER)], node)
+    if name not in _ELAPSED:
+        refuse("E_FUNC", "of the time between two timestamps EXTRACT knows EPOCH, DAY, HOUR, MINUTE and SECOND; use "
+               "DATE_DIFF('month', start, end)", node)  # fmt: skip
+    unit, of = _ELAPSED[name]
+    counted = call(f"date_sub {unit}", [start, end], node)
+    return counted if of is None else call("%", [counted, Literal(of, INTEGER)], node)
 
 
 def truncated(reader: Reader, node: exp.Expr) -> Expression:
@@ -37,60 +79,146 @@ def difference(reader: Reader, node: exp.Expr) -> Expression:
     return reader.call(f"date_diff {unit}", (node.expression, node.this), node)
 
 
+def subtracted(reader: Reader, node: exp.Expr) -> Expression:
+    """DATE_SUB: whole units between two moments, or a moment moved back by an interval."""
+    if len(node.expressions) == 3:
+        unit, start, end = node.expressions
+        return reader.call(f"date_sub {unit_name(unit, node)}", (start, end), node)
+    if len(node.expressions) != 2:
+        refuse("E_FUNC", "DATE_SUB takes a unit and two moments", node)
+    return additive(reader, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy()))
+
+
+def added(reader: Reader, node: exp.Expr) -> Expression:
+    """DATE_ADD of a moment and an interval."""
+    only(node, "this", "expression", *SPELLING, code="E_FUNC")
+    return additive(reader, exp.Add(this=node.this.copy(), expression=node.expression.copy()))
+
+
 def additive(reader: Reader, node: exp.Expr) -> Expression:
-    """A sum or difference of numbers, or a date moved by an interval; each side is read once."""
+    """A sum or difference of numbers, or a moment moved by an interval; each side is read once."""
     only(node, "this", "expression", *SPELLING)
     left, right = node.this, node.expression
-    if isinstance(left, exp.Interval) and isinstance(node, exp.Add):
+    back = isinstance(node, exp.Sub)
+    if not back and _is_interval(left):
         left, right = right, left
-    moment = reader.read(left)
-    if not moment.type.is_temporal:
-        if isinstance(right, exp.Interval):
-            refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
-        return call("-" if isinstance(node, exp.Sub) else "+", [moment, reader.read(right)], node)
-    if isinstance(right, exp.Interval):
-        unit, amount = span(right)
-    else:
-        other = reader.read(right)
-        if other.type.is_temporal and isinstance(node, exp.Sub):
-            return call("date_diff day", [other, moment], node)
-        if not isinstance(other, Literal) or type(other.value) is not int:
-            refuse("E_TYPE", "only a constant number of days is added to a date", node)
-        unit, amount = "day", other.value
-    amount = -amount if isinstance(node, exp.Sub) else amount
-    if isinstance(moment, Literal):
-        return literal.shifted(moment, unit, amount, node)
-    return call(f"date_add {unit}", [moment, Literal(amount, INTEGER)], node)
+    if _is_interval(right):
+        return _moved(reader, left, right, back, node)
+    first, second = reader.read(left), reader.read(right)
+    if first.type.is_temporal and second.type.is_temporal and back:
+        if "timestamp" in (first.type.kind, second.type.kind):
+            refuse("E_TYPE", "the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or "
+                   "EXTRACT(EPOCH FROM end - start)", node)  # fmt: skip
+        return call("date_diff day", [second, first], node)
+    if second.type.is_temporal and not back:
+        first, second = second, first
+    if first.type.kind == "date" and second.type.kind == "integer":
+        days = call("negate", [second], node) if back else second
+        return shifted(first, "day", days, node)
+    if first.type.is_temporal:
+        refuse(
+            "E_TYPE", "only a whole number of days is added to a date; write + INTERVAL '1' HOUR for a timestamp", node
+        )
+    return call("-" if back else "+", [first, second], node)
 
 
-def part_name(node: exp.Expr) -> str:
-    """The part of a date, under the name that the allow-list has for it."""
-    name = node.name.lower()
-    name = PART_NAMES.get(name, name)
-    if name not in PARTS:
-        refuse("E_FUNC", f"EXTRACT knows {', '.join(PARTS)}", node)
-    return name
+def _is_interval(node: exp.Expr) -> bool:
+    """Whether the node is an interval, perhaps negated or multiplied."""
+    inner = node.unnest()
+    if isinstance(inner, exp.Neg):
+        return _is_interval(inner.this)
+    if isinstance(inner, exp.Mul):
+        return _is_interval(inner.this) or _is_interval(inner.expression)
+    return isinstance(inner, exp.Interval)
+
+
+def _moved(reader: Reader, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
+    span = constant_span(interval)
+    value = reader.read(moment)
+    if not value.type.is_temporal:
+        refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
+    if span is not None:
+        return moved(value, span.times(-1) if back else span, node)
+    unit, amount = _variable(reader, interval.unnest(), node)
+    return shifted(value, unit, call("negate", [amount], node) if back else amount, node)
+
+
+def _variable(reader: Reader, interval: exp.Expr, node: exp.Expr) -> tuple[str, Expression]:
+    """An interval of as many units as a row says: the unit and how many."""
+    unit, amount = "", None
+    if isinstance(interval, exp.Mul):
+        sides = (interval.this, interval.expression)
+        number, inner = sides if _is_interval(sides[1]) else sides[::-1]
+        steps = (constant_span(inner) or Span()).steps
+        if len(steps) == 1:
+            unit, amount = steps[0][0], call("*", [reader.read(number), Literal(steps[0][1], INTEGER)], node)
+    elif isinstance(interval, exp.Interval) and interval.args.get("unit") is not None:
+        unit, amount = unit_word(interval.args["unit"].name), reader.read(interval.this)
+        if unit in _MULTIPLES:
+            unit, times = _MULTIPLES[unit]
+            amount = call("*", [amount, Literal(times, INTEGER)], node)
+    if amount is None or unit not in SHIFTS or amount.type.kind != "integer":
+        refuse("E_TYPE", "an interval is a constant, or a whole number of one unit: n * INTERVAL '1' DAY", node)
+    return unit, amount
+
+
+def moved(moment: Expression, span: Span, node: exp.Expr) -> Expression:
+    """The moment moved by months, then days, then microseconds."""
+    for unit, amount in span.steps:
+        moment = shifted(moment, unit, Literal(amount, INTEGER), node)
+    return moment
+
+
+def shifted(moment: Expression, unit: str, amount: Expression, node: exp.Expr) -> Expression:
+    """The moment moved by so many units."""
+    if not isinstance(amount, Literal):
+        return call(f"date_add {unit} by", [moment, amount], node)
+    if type(amount.value) is not int:
+        refuse("E_TYPE", "only a whole number of units is added to a date", node)
+    if isinstance(moment, Literal) and moment.value is not None:
+        return literal.shifted(moment, unit, amount.value, node)
+    return call(f"date_add {unit}", [moment, amount], node)
+
+
+def bucket(reader: Reader, node: exp.Expr) -> Expression:
+    """TIME_BUCKET of a constant width."""
+    only(node, "this", "expression", code="E_FUNC", what="TIME_BUCKET with an origin")
+    span = constant_span(node.this)
+    steps = () if span is None else span.steps
+    if len(steps) != 1 or steps[0][1] <= 0:
+        refuse("E_FUNC", "TIME_BUCKET takes a constant positive width of one unit, such as INTERVAL '7 days'", node)
+    unit, width = steps[0]
+    if unit == "year":
+        unit, width = "month", width * 12
+    moment = reader.read(node.expression)
+    if unit not in BUCKETS or (moment.type == DATE and unit not in ("month", "day")):
+        refuse(
+            "E_FUNC", "TIME_BUCKET of a date takes months or days, of a timestamp also hours, minutes and seconds", node
+        )
+    return call(f"time_bucket {unit}", [moment, Literal(width, INTEGER)], node)
+
+
+def is_finite(reader: Reader, node: exp.Expr) -> Expression:
+    """ISFINITE of a number or of a moment."""
+    arguments = [reader.read(argument) for argument in node.expressions]
+    moment = bool(arguments) and arguments[0].type.is_temporal
+    return call("isfinite moment" if moment else "isfinite", arguments, node)
+
+
+def as_date(reader: Reader, node: exp.Expr) -> Expression:
+    """DATE(x) is CAST(x AS DATE)."""
+    only(node, "this", code="E_FUNC")
+    value = reader.read(node.this)
+    if isinstance(value, Literal):
+        return literal.as_type(value, DATE, node)
+    if not value.type.is_temporal and value.type.kind != "text":
+        refuse("E_TYPE", f"{value.type} has no form as date", node)
+    return value if value.type == DATE else Cast(value, DATE)
 
 
 def unit_name(node: exp.Expr | None, at: exp.Expr) -> str:
     """The unit of time that is written at this place."""
-    unit = "" if node is None else node.name.lower().rstrip("s")
-    if f"date_diff {unit}" not in FUNCTIONS:
+    unit = unit_word(node.name) if isinstance(node, exp.Var | exp.Literal) else ""
+    if unit not in UNITS:
         refuse("E_FUNC", "the unit must be a constant such as 'month' or 'day'", at)
     return unit
-
-
-def span(node: exp.Interval) -> tuple[str, int]:
-    """The unit and the number of units of a constant interval."""
-    words = f"{node.this.name if node.this else ''} {node.args['unit'].name if node.args.get('unit') else ''}"
-    amount, _, unit = words.strip().partition(" ")
-    unit = unit.strip().lower().rstrip("s")
-    try:
-        number = int(amount)
-    except ValueError:
-        number = 10**9
-    if unit == "quarter":
-        number, unit = number * 3, "month"
-    if unit not in SHIFTS or abs(number) > 1_000_000:
-        refuse("E_TYPE", "an interval is one constant and one unit, such as INTERVAL '3' MONTH", node)
-    return unit, number

@@ -12,6 +12,7 @@ from sqlglot import exp
 from dpsql.query.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
 from dpsql.query.function import number
 from dpsql.query.functions import FUNCTIONS
+from dpsql.query.functions.arithmetic import half_away
 from dpsql.query.rewrite import node
 from dpsql.schema import SqlType
 
@@ -84,31 +85,83 @@ def native(expression: Expression, places: Places | None = None) -> exp.Expr:
             return literal_node(expression)
         case Call(function=function) if function in _CONDITIONS:
             return _condition(expression, places)
-        case Call(function=function) if function in _CHOICES:
-            return FUNCTIONS[function].total(*_alike(expression.arguments, places))
-        case Call(function=function, arguments=arguments):
-            kinds = FUNCTIONS[function].parameters
-            emitted = [
-                double(argument, places) if kinds[min(place, len(kinds) - 1)] == "number" else native(argument, places)
-                for place, argument in enumerate(arguments)
-            ]
-            call = FUNCTIONS[function].total(*emitted)
-            keeps_date = expression.type.kind == "date" and function.startswith("date_")
-            return node.try_cast(call, "date") if keeps_date else call
+        case Call(function=function, arguments=arguments) if function in _CHOICES:
+            if function == "nullif":
+                return _nullif(expression, places)
+            return FUNCTIONS[function].total(*_alike(arguments, places))
+        case Call():
+            return _call(expression, places)
         case Case(branches=branches, default=default):
             conditions = [native(condition, places) for condition, _ in branches]
             results = [value for _, value in branches] + ([] if default is None else [default])
             values = _alike(tuple(results), places)
             return node.case(*zip(conditions, values, strict=False), default=None if default is None else values[-1])
-        case Cast(argument=argument, type=sql_type):
-            wide = argument.type.kind == "decimal" and sql_type.is_numeric
-            return node.try_cast(double(argument, places) if wide else native(argument, places), engine_type(sql_type))
+        case Cast():
+            return _cast(expression, places)
         case Subquery():
             from dpsql.query.rewrite.relation import subquery  # relations hold expressions, and these hold relations
 
             return subquery(expression)
         case _:
             assert_never(expression)
+
+
+def _call(call: Call, places: Places | None) -> exp.Expr:
+    """A function applied to arguments of the engine types that its total form wants."""
+    entry = FUNCTIONS[call.function]
+    emitted = [
+        _argument(argument, kind, entry.jumps, places)
+        for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
+    ]
+    whole = entry.total(*emitted)
+    keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
+    return node.try_cast(whole, "date") if keeps_date else whole
+
+
+def _nullif(call: Call, places: Places | None) -> exp.Expr:
+    """The first argument in its own type, NULL where it equals the second."""
+    first, second = call.arguments
+    if first.type.is_numeric:
+        return FUNCTIONS["nullif"].total(nearest(first, places), nearest(second, places))
+    whole = FUNCTIONS["nullif"].total(*_alike(call.arguments, places))
+    return node.try_cast(whole, "date") if first.type.kind == "date" != second.type.kind else whole
+
+
+def _argument(argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:
+    match kind:
+        case "number":
+            return nearest(argument, places) if jumps else double(argument, places)
+        case "integer":
+            emitted = native(argument, places)
+            return node.try_cast(emitted, "bigint") if is_double(argument) else node.cast(emitted, "bigint")
+        case _:
+            return native(argument, places)
+
+
+def _cast(cast: Cast, places: Places | None) -> exp.Expr:
+    """TRY_CAST of the value as the engine has it in its declared type.
+
+    A decimal that was computed as a double is brought to its own scale first, and so rounds a half away from zero.
+    """
+    argument, target = cast.argument, cast.type
+    computed = is_double(argument) and argument.type.kind != "double"
+    if target.kind == "text" and computed:
+        return node.try_cast(node.try_cast(native(argument, places), engine_type(argument.type)), "varchar")
+    if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):
+        scale, digits = argument.type.scale or 0, target.scale or 0
+        value = double(argument, places)
+        rounded = half_away(value, scale, digits) if digits < scale else nearest(argument, places)
+        return node.try_cast(rounded if computed else native(argument, places), engine_type(target))
+    wide = argument.type.kind == "decimal" and target.is_numeric
+    return node.try_cast(double(argument, places) if wide else native(argument, places), engine_type(target))
+
+
+def nearest(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """A number as DOUBLE, a computed decimal as the double nearest to it, so that what jumps does so at decimals."""
+    emitted = double(expression, places)
+    if expression.type.kind != "decimal" or not isinstance(expression, Call | Case):
+        return emitted
+    return node.function("ROUND", emitted, node.integer(expression.type.scale or 0))
 
 
 def double(expression: Expression, places: Places | None = None) -> exp.Expr:
@@ -126,9 +179,8 @@ def is_double(expression: Expression) -> bool:
         case Literal(value=value):
             return isinstance(value, float | Decimal)
         case Call(function=function, type=sql_type):
-            if not sql_type.is_numeric:
-                return False
-            return function != "sign" and (function in _CHOICES or FUNCTIONS[function].parameters[0] == "number")
+            entry = FUNCTIONS[function]
+            return sql_type.is_numeric and not entry.whole
         case Case(type=sql_type):
             return sql_type.is_numeric
         case Cast(type=sql_type):
@@ -144,7 +196,12 @@ def _condition(call: Call, places: Places | None) -> exp.Expr:
     other numbers as DOUBLE, dates as timestamps."""
     whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
     exact = whole or all(isinstance(part, Column) and part.type == call.arguments[0].type for part in call.arguments)
-    parts = [native(part, places) for part in call.arguments] if exact else _alike(call.arguments, places)
+    if exact:
+        parts = [native(part, places) for part in call.arguments]
+    elif call.arguments[0].type.is_numeric:
+        parts = [nearest(part, places) for part in call.arguments]
+    else:
+        parts = _alike(call.arguments, places)
     return FUNCTIONS[call.function].total(*parts)
 
 
