@@ -37,6 +37,11 @@ class From:
         """Reads scalar expressions over the sources so far."""
         return Reader(self.scope.resolve, self.parameters, self.known)
 
+    @property
+    def is_public(self) -> bool:
+        """Whether no source is private."""
+        return self._relation is None or unit_of(self._relation) is None
+
     def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
         relation, conditions = _lift(source.relation)

@@ -6,12 +6,13 @@ Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from sqlglot import exp
 
 from dpsql.query.expression import Call, Column, Expression
 from dpsql.query.refusal import refuse
-from dpsql.query.relation import Leaf, PerUnit, Relation, Scan, unit_of
+from dpsql.query.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, unit_of
 from dpsql.query.stability import conditions_of, sources
 
 #: The row around a subquery, as a source among the others.
@@ -62,7 +63,19 @@ def is_tied(relation: Relation, outside: frozenset[str]) -> bool:
     for left, right in _ties(conditions_of(relation)):
         if (left.relation in own and right.relation in outside) or (right.relation in own and left.relation in outside):
             return True
-    return any(isinstance(part, PerUnit) and is_tied(part.child, outside) for part in sources(relation))
+    return any(_is_tied_inside(part, outside) for part in sources(relation))
+
+
+def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:
+    match part:
+        case PerUnit(child=child):
+            return is_tied(child, outside)
+        case Compound(branches=branches):
+            return all(is_tied(branch.relation, outside) for branch in branches)
+        case Scan() | Constants():
+            return False
+        case _:
+            assert_never(part)
 
 
 def _aliases(part: Leaf) -> list[str]:

@@ -83,8 +83,7 @@ class _Grouping:
 
     def _key(self, expression: Expression) -> Expression | None:
         unit = unit_of(self._child)
-        assert unit is not None
-        if self._is_unit(expression):
+        if self._is_unit(expression) and unit is not None:
             return Column(self._alias, UNIT, unit.type, identifies=UNIT)
         rest = [key for key in self._keys if not self._is_unit(key)]
         if expression not in rest:
@@ -99,7 +98,8 @@ class _Grouping:
         aggregate = unit_aggregate(node, self._reader)
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
-        sql_type, interval, nullable = meaning(aggregate, limits(self._child).rows)
+        rows = None if unit_of(self._child) is None else limits(self._child).rows
+        sql_type, interval, nullable = meaning(aggregate, rows)
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
 
     def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> Column:

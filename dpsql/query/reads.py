@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from dpsql.query.expression import Column, Expression, columns, subqueries
-from dpsql.query.relation import Core, Filter, Join, PerUnit, Relation, Scan, UnitAggregate
+from dpsql.query.relation import (
+    Branch,
+    Compound,
+    Constants,
+    Core,
+    Filter,
+    Join,
+    PerUnit,
+    Relation,
+    Scan,
+    UnitAggregate,
+)
 
 #: A table: whether it is derived, and its name.
 Read: TypeAlias = tuple[bool, str]
@@ -38,6 +49,10 @@ def tables_of(relation: Relation) -> frozenset[Read]:
             return tables_of(left) | tables_of(right) | inside
         case Filter(child=child) | PerUnit(child=child):
             return tables_of(child) | inside
+        case Compound(branches=branches):
+            return inside.union(*(tables_of(branch.relation) for branch in branches))
+        case Constants():
+            return frozenset()
         case _:
             assert_never(relation)
 
@@ -56,8 +71,10 @@ def tables_in(*expressions: Expression | None) -> frozenset[Read]:
 def expressions_of(relation: Relation) -> list[Expression]:
     """The expressions that the relation itself holds, without those of the relations it is made of."""
     match relation:
-        case Scan():
+        case Scan() | Constants():
             return []
+        case Compound(branches=branches):
+            return [part for branch in branches for part in _outputs(branch)]
         case Join(condition=condition):
             return [] if condition is None else [condition]
         case Filter(condition=condition):
@@ -67,6 +84,10 @@ def expressions_of(relation: Relation) -> list[Expression]:
             return [*(key for _, key in keys), *arguments]
         case _:
             assert_never(relation)
+
+
+def _outputs(branch: Branch) -> list[Expression]:
+    return [*branch.columns, *(() if branch.unit is None else (branch.unit,))]
 
 
 def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
@@ -96,5 +117,10 @@ def _named(relation: Relation) -> tuple[set[str], list[Column]]:
         case PerUnit(alias=alias, child=child):
             inside, inner = _named(child)
             return {alias, *inside}, [*inner, *read]
+        case Compound(alias=alias, branches=branches):
+            parts = [_named(branch.relation) for branch in branches]
+            return {alias}.union(*(names for names, _ in parts)), [*read, *(each for _, more in parts for each in more)]
+        case Constants(alias=alias):
+            return {alias}, read
         case _:
             assert_never(relation)

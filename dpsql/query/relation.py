@@ -7,7 +7,7 @@ from datetime import date
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
-from dpsql.query.expression import UNIT, Column, Expression, Scalar
+from dpsql.query.expression import UNIT, Column, Expression, Literal, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,14 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Pairs of rows for which the condition holds; ``left`` keeps the left rows that have no partner."""
+    """Pairs of rows for which the condition holds; ``left`` keeps the left rows that have no partner, ``full`` all.
+
+    A full join stands in a branch of a `Compound` only, which names the unit of its rows.
+    """
 
     left: Relation
     right: Relation
-    kind: OneOf["inner", "left"]
+    kind: OneOf["inner", "left", "full"]
     condition: Expression | None
 
 
@@ -89,8 +92,37 @@ class PerUnit:
     aggregates: tuple[tuple[str, UnitAggregate], ...]
 
 
-Leaf: TypeAlias = Scan | PerUnit
-Relation: TypeAlias = Scan | Join | Filter | PerUnit
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One SELECT of a compound: the unit of its rows, None where it is public, and its columns in order."""
+
+    relation: Relation
+    unit: Expression | None
+    columns: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """One SELECT, or several put together row by row (``union all``) or as sets within each unit.
+
+    The unit is carried along under the name ``unit``, the columns are called ``c0``, ``c1`` and so on.
+    """
+
+    alias: str
+    operator: OneOf["union all", "union", "intersect", "intersect all", "except", "except all"]
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """Rows of constants that the statement lists, with columns called ``c0``, ``c1`` and so on."""
+
+    alias: str
+    rows: tuple[tuple[Literal, ...], ...]
+
+
+Leaf: TypeAlias = Scan | PerUnit | Compound | Constants
+Relation: TypeAlias = Leaf | Join | Filter
 
 
 def unit_of(relation: Relation) -> Column | None:
@@ -105,6 +137,10 @@ def unit_of(relation: Relation) -> Column | None:
         case PerUnit(alias=alias, child=child):
             unit = unit_of(child)
             return None if unit is None else Column(alias, UNIT, unit.type, identifies=UNIT)
+        case Compound(alias=alias, branches=(Branch(unit=owner), *_)):
+            return None if owner is None else Column(alias, UNIT, owner.type, identifies=UNIT)
+        case Compound() | Constants():
+            return None
         case _:
             assert_never(relation)
 

@@ -1,6 +1,6 @@
 """Subqueries in a private FROM → their rows, each with its one unit; what is not a row of one unit is refused.
 
-Proved in ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/stability.md`` and ``docs/proofs/compound.md``.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dpsql.query.aggregate import is_grouped
+from dpsql.query.compounds import combined, constants
 from dpsql.query.ctes import Ctes, alias_columns, without_ctes
 from dpsql.query.expression import Column, Expression, has_more_parts
 from dpsql.query.joins import From
-from dpsql.query.keys import group_keys, has_window
+from dpsql.query.keys import group_keys, has_window, is_plain_distinct
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
 from dpsql.query.scope import Scope
@@ -24,6 +25,7 @@ from dpsql.schema import fold
 if TYPE_CHECKING:
     from dpsql.query.bind import Binder
 
+_NO_LIMIT = "LIMIT inside a private part would let one person's rows pull in another's; put it on the released rows"
 #: Of how many parts an output column of a subquery may be made.
 MAX_PARTS = 500
 
@@ -46,22 +48,26 @@ class Rows:
             case exp.Select():
                 return self._row_select(query, ctes, outer)
             case exp.SetOperation():
-                refuse("E_SETOP", "a set operation over private rows is not answered; aggregate each side first", query)
+                if query.args.get("limit") or query.args.get("offset"):
+                    refuse("E_LIMIT", _NO_LIMIT, query)
+                left, right = self.rows(query.this, ctes, outer), self.rows(query.expression, ctes, outer)
+                return combined(query, left, right, self._binder.alias())
+            case exp.Values():
+                rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
+                return constants(rows, From(self._binder.parameters).reader(), query, self._binder.alias())
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
 
     def _row_select(self, select: exp.Select, ctes: Ctes, outer: Scope | None) -> Source:
         if select.args.get("limit") or select.args.get("offset"):
-            refuse("E_LIMIT", "LIMIT inside a private part would let one person's rows pull in another's; put it on "
-                   "the released rows", select)  # fmt: skip
-        if select.args.get("distinct"):
-            refuse("E_DISTINCT", "DISTINCT over private rows is not answered; GROUP BY the unit, or COUNT(DISTINCT …)",
-                   select)  # fmt: skip
+            refuse("E_LIMIT", _NO_LIMIT, select)
         if select.args.get("qualify") is not None or has_window(select):
             refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", select)
         source_from = self.source_from(select, ctes, outer)
+        if select.args.get("distinct"):
+            return self._distinct(select, source_from)
         if is_grouped(select):
-            if not groups_by_unit(select, source_from):
+            if not groups_by_unit(select, source_from) and not source_from.is_public:
                 refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
                        "subquery, or aggregate once", select)  # fmt: skip
             return per_unit(select, group_keys(select, source_from), source_from, self._binder)
@@ -75,6 +81,18 @@ class Rows:
                     refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
                 columns[name] = expression
         return Source(relation, columns)
+
+    def _distinct(self, select: exp.Select, source_from: From) -> Source:
+        """DISTINCT as the groups of its columns, where each has rows of one unit."""
+        if not is_plain_distinct(select) or is_grouped(select):
+            refuse("E_DISTINCT", "DISTINCT ON, of *, or of groups is not answered over private rows", select)
+        select = select.copy()
+        select.set("distinct", None)
+        select.set("group", exp.Group(all=True))
+        if not groups_by_unit(select, source_from) and not source_from.is_public:
+            refuse("E_DISTINCT", "DISTINCT over private rows is answered where the unit's column is listed; list it, "
+                   "or use COUNT(DISTINCT …)", select)  # fmt: skip
+        return per_unit(select, group_keys(select, source_from), source_from, self._binder)
 
     def _item(self, item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
@@ -117,6 +135,15 @@ class Rows:
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
                 source = self.rows(node.this, ctes, outer)
                 return _renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
+            case exp.Values():
+                source = self.rows(node, ctes)
+                return _renamed(source, alias_columns(node), node), fold(node.alias) or f"values {id(node)}"
+            case exp.Unnest(expressions=[exp.Array() as listed]):
+                only(node, "expressions", "alias", code="E_TABLE", what="this form of UNNEST")
+                names = alias_columns(node) or ("unnest",)
+                reader = From(self._binder.parameters).reader()
+                source = constants([[each] for each in listed.expressions], reader, node, self._binder.alias())
+                return _renamed(source, names, node), fold(node.alias) or "unnest"
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 

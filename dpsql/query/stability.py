@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.query.expression import Column, Expression, columns, conjuncts
-from dpsql.query.relation import Filter, Join, Leaf, Limits, PerUnit, Relation, Scan, unit_of
+from dpsql.query.relation import (
+    Compound,
+    Constants,
+    Filter,
+    Join,
+    Leaf,
+    Limits,
+    PerUnit,
+    Relation,
+    Scan,
+    unit_of,
+)
 
 
 def limits(relation: Relation) -> Limits:
@@ -17,6 +28,8 @@ def limits(relation: Relation) -> Limits:
     match relation:
         case Scan(limits=declared):
             return declared
+        case Join(left=left, right=right, kind="full"):
+            return _most(_product(limits(left), limits(right)), _sum(limits(left), limits(right)))
         case Join(left=left, right=right):
             if not _multiplies(left):
                 return limits(right)
@@ -25,6 +38,15 @@ def limits(relation: Relation) -> Limits:
             return limits(child)
         case PerUnit(child=child, keys=keys):
             return Limits(groups_by(child, [key for _, key in keys]))
+        case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
+            return limits(first.relation)
+        case Compound(branches=(first, *others)):
+            whole = limits(first.relation)
+            for other in others:
+                whole = _sum(whole, limits(other.relation))
+            return whole
+        case Compound() | Constants():
+            return Limits(1, 1, 1)
         case _:
             assert_never(relation)
 
@@ -73,7 +95,7 @@ def _multiplies(relation: Relation) -> bool:
 def sources(relation: Relation) -> list[Leaf]:
     """The tables and grouped subqueries that the relation joins."""
     match relation:
-        case Scan() | PerUnit():
+        case Scan() | PerUnit() | Compound() | Constants():
             return [relation]
         case Join(left=left, right=right):
             return sources(left) + sources(right)
@@ -108,6 +130,28 @@ def _product(left: Limits, right: Limits) -> Limits:
         times(left.rows, right.rows),
         times(_groups(left), _groups(right)),
         times(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
+    )
+
+
+def _sum(left: Limits, right: Limits) -> Limits:
+    def plus(a: int | None, b: int | None) -> int | None:
+        return None if a is None or b is None else a + b
+
+    return Limits(
+        plus(left.rows, right.rows),
+        plus(_groups(left), _groups(right)),
+        plus(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
+    )
+
+
+def _most(one: Limits, other: Limits) -> Limits:
+    def larger(a: int | None, b: int | None) -> int | None:
+        return None if a is None or b is None else max(a, b)
+
+    return Limits(
+        larger(one.rows, other.rows),
+        larger(one.groups, other.groups),
+        larger(one.rows_per_group, other.rows_per_group),
     )
 
 

@@ -61,7 +61,7 @@ class Subqueries:
             case exp.Exists():
                 return self._exists(query)
             case exp.In():
-                only(node, "this", "query")
+                only(node, "this", "query", "expressions")
                 return self._any("=", node.this, query)
             case exp.Binary(expression=exp.Any()):
                 return self._any(_COMPARISONS[type(node)][0], node.this, query)
@@ -203,6 +203,8 @@ def _query_of(node: exp.Expr) -> exp.Expr | None:
             return _unwrapped(node.this)
         case exp.In() if node.args.get("query") is not None and not node.args.get("negate"):
             return _unwrapped(node.args["query"])
+        case exp.In(expressions=[exp.Values() as values]) if not node.args.get("negate"):
+            return values
         case exp.Binary(expression=exp.Any() | exp.All() as quantified) if type(node) in _COMPARISONS:
             inner = _unwrapped(quantified.this)
             return inner if isinstance(inner, exp.Query) else None

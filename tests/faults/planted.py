@@ -286,6 +286,27 @@ FAULTS = (
         (f"{REFUSED}[E_LIMIT]",),
     ),
     Fault(
+        "a union of different columns names the unit",
+        "dpsql/query/compounds.py",
+        "if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:",
+        "if len(declared) == len(branches):",
+        (f"{DOUBTFUL}[union of a unit and another number]",),
+    ),
+    Fault(
+        "a union of private and public rows",
+        "dpsql/query/compounds.py",
+        "    if (units[0] is None) != (units[1] is None):",
+        "    if False:",
+        (f"{REFUSED}[E_SETOP]",),
+    ),
+    Fault(
+        "equal rows of different units are compared within each unit",
+        "dpsql/query/compounds.py",
+        'if operator != "union all" and units[0] is not None and not named:',
+        "if False:",
+        (f"{REFUSED}[E_SETOP]",),
+    ),
+    Fault(
         "EXISTS over other units' rows",
         "dpsql/query/subquery.py",
         "        if not self._is_admitted(whole):",
@@ -338,8 +359,8 @@ FAULTS = (
     Fault(
         "DISTINCT over people's rows",
         ROWS,
-        'if select.args.get("distinct"):\n            refuse("E_D',
-        'if False:\n            refuse("E_D',
+        'and not source_from.is_public:\n            refuse("E_D',
+        'and False:\n            refuse("E_D',
         (f"{REFUSED}[E_DISTINCT]",),
     ),
     # keys

@@ -110,7 +110,7 @@ def tame_world() -> World:
     items = tuple((str(10 + n % 8), f"0.{n % 9}") for n in range(20))
     loose = (("max_rows_per_unit", 1000),)
     tables = (
-        replace(_PEOPLE, rows=people),
+        replace(_PEOPLE, rows=people, limits=loose),
         replace(_visits(loose), rows=visits),
         replace(_ITEMS, rows=items, limits=loose),
         _PLACES,

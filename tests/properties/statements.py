@@ -68,7 +68,7 @@ class Writer:
     def _from(self) -> tuple[str, str, list[Seen], list[str]]:
         """WITH, FROM, what is in scope, and conditions that the joins need in WHERE."""
         shape = self._pick("one", "one", "public", "public", "chain", "unit", "left", "per unit", "per unit", "cte",
-                           "renamed", "left public", "released")  # fmt: skip
+                           "renamed", "left public", "released", "compound")  # fmt: skip
         table = self._random.choice([each for each in self._world.tables if not each.public])
         name = self._name()
         scope = self._columns(table, name)
@@ -84,6 +84,8 @@ class Writer:
                 return self._with_per_unit(table)
             case "released":
                 return self._with_released(source, scope)
+            case "compound":
+                return self._compound(table, name)
             case "cte":
                 inner, columns = self._row_select(table)
                 return f"WITH {name} AS ({inner}) ", name, self._renamed(columns, name), []
@@ -162,6 +164,27 @@ class Writer:
             padded = [Seen(each.text, each.family, each.bounded, "padded") for each in seen]
             return "", f"{table.name} {name} LEFT JOIN {other.name} {right} ON {on}", scope + padded, []
         return "", f"{table.name} {name} JOIN {other.name} {right} ON {on}", scope + seen, []
+
+    def _compound(self, table: Table, name: str) -> tuple[str, str, list[Seen], list[str]]:
+        """Two tables put together, or the different rows of one; now and then joined with the unit's own table."""
+        other = self._random.choice([each for each in self._world.tables if not each.public])
+        sides = []
+        for each in (table, other):
+            inside = self._name()
+            scope = self._columns(each, inside)
+            unit = self._unit_column(scope) or f"{inside}.code"
+            where = f" WHERE {self._condition(scope)}" if self._one_in(2) else ""
+            items = f"{unit} AS u, {inside}.code AS code, {self._number(scope, 1)} AS n"
+            sides.append(f"{items} FROM {each.name} {inside}{where}")
+        operator = self._pick("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL")
+        text = f"SELECT {sides[0]} {operator} SELECT {sides[1]}" if self._one_in(2) else f"SELECT DISTINCT {sides[0]}"
+        seen = [Seen(f"{name}.u", "unit", False, "unit"), Seen(f"{name}.code", "text", False, "plain"),
+                Seen(f"{name}.n", "double", True, "plain")]  # fmt: skip
+        if self._one_in(3):
+            home, right = self._world.home, self._name()
+            joined = f"({text}) {name} JOIN {home.name} {right} ON {name}.u = {right}.{home.of_role('unit')}"
+            return "", joined, seen + self._columns(home, right), []
+        return "", f"({text}) {name}", seen, []
 
     def _with_per_unit(self, table: Table) -> tuple[str, str, list[Seen], list[str]]:
         name, inside = self._name(), self._name()

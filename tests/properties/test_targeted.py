@@ -74,6 +74,10 @@ DOUBTFUL = {
     "window inside": "SELECT COUNT(*) FROM (SELECT price, ROW_NUMBER() OVER (ORDER BY price) AS n FROM visits) t "
     "WHERE n < 4",
     "not in": "SELECT COUNT(*) FROM people WHERE word NOT IN (SELECT word FROM visits)",
+    "union of a unit and another number": "SELECT COUNT(*) FROM (SELECT pid AS u, 0 AS k FROM visits UNION "
+    "ALL SELECT small, 1 FROM visits) t JOIN people p ON t.u = p.id WHERE k = 1",
+    "union with public rows": "SELECT COUNT(*) FROM (SELECT word FROM visits UNION ALL SELECT code FROM places) t",
+    "intersect of words": "SELECT COUNT(*) FROM (SELECT word FROM visits INTERSECT SELECT word FROM people) t",
     "exists on a word": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM people q WHERE q.word = p.word "
     "AND q.id <> p.id)",
     "exists on another id": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.id = p.id)",

@@ -1,6 +1,6 @@
 """Relations → FROM and WHERE of engine SQL.
 
-Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
+Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md`` and ``docs/proofs/compound.md``.
 """
 
 from __future__ import annotations
@@ -9,13 +9,25 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.query.expression import UNIT, Subquery
+from dpsql.query.expression import UNIT, Column, Expression, Subquery
 from dpsql.query.function import number
 from dpsql.query.quantum import quantum
-from dpsql.query.relation import Filter, Join, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
+from dpsql.query.relation import (
+    Branch,
+    Compound,
+    Constants,
+    Filter,
+    Join,
+    Leaf,
+    PerUnit,
+    Relation,
+    Scan,
+    UnitAggregate,
+    unit_of,
+)
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.quantise import quantised
-from dpsql.query.rewrite.scalar import key, native
+from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 
 #: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
 SOURCE, DERIVED = ("source", "main"), ("derived", "main")
@@ -31,7 +43,7 @@ def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
 def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
     """The first source, the joins in order, and the conditions of WHERE."""
     match relation:
-        case Scan() | PerUnit():
+        case Scan() | PerUnit() | Compound() | Constants():
             source, hops = _leaf(relation)
             return source, hops, []
         case Filter(child=child, condition=condition):
@@ -41,9 +53,9 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
             source, joins, conditions = from_clause(left)
             right_source, right_joins, right_conditions = from_clause(right)
             on = None if condition is None else native(condition)
-            if kind == "left" and on is None:
+            if kind != "inner" and on is None:
                 on = exp.true()
-            joins = [*joins, node.join(right_source, on, "LEFT" if kind == "left" else None), *right_joins]
+            joins = [*joins, node.join(right_source, on, None if kind == "inner" else kind.upper()), *right_joins]
             return source, joins, [*conditions, *right_conditions]
         case _:
             assert_never(relation)
@@ -61,6 +73,13 @@ def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
             return table_by_name(table, alias, derived), joins
         case PerUnit(alias=alias):
             return node.subquery(per_unit_select(leaf), alias), []
+        case Compound(alias=alias):
+            return node.subquery(_compound(leaf), alias), []
+        case Constants(alias=alias, rows=rows):
+            tuples = [exp.Tuple(expressions=[node.cast(literal_node(each), engine_type(each.type)) for each in row])
+                      for row in rows]  # fmt: skip
+            names = [node.name(f"c{place}") for place in range(len(rows[0]))]
+            return exp.Values(expressions=tuples, alias=exp.TableAlias(this=node.name(alias), columns=names)), []
         case _:
             assert_never(leaf)
 
@@ -71,14 +90,48 @@ def per_unit_select(relation: PerUnit) -> exp.Select:
     Sums are of integers, so that they do not depend on the order in which the engine reads a unit's rows.
     """
     unit = unit_of(relation.child)
-    assert unit is not None
     source, joins, conditions = from_clause(relation.child)
-    outputs: list[exp.Expr] = [node.aliased(native(unit), UNIT)]
+    outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(unit), UNIT)]
     outputs += [node.aliased(key(expression), name) for name, expression in relation.keys]
     groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
     outputs += [node.aliased(_aggregate(aggregate), name) for name, aggregate in relation.aggregates]
-    where = node.conjoined([*conditions, node.not_null(native(unit))])
-    return node.select(outputs, source, joins, where, groups)
+    owned = [] if unit is None else [node.not_null(native(unit))]
+    return node.select(outputs, source, joins, node.conjoined([*conditions, *owned]), groups)
+
+
+def _compound(compound: Compound) -> exp.Query:
+    """The branches put together; each but the only one drops rows of nobody, and has its values in one form."""
+    several = len(compound.branches) > 1
+    selects = [_branch(branch, several) for branch in compound.branches]
+    whole: exp.Query = selects[0]
+    for select in selects[1:]:
+        match compound.operator:
+            case "union all" | "union":
+                whole = exp.Union(this=whole, expression=select, distinct=compound.operator == "union")
+            case "intersect" | "intersect all":
+                whole = exp.Intersect(this=whole, expression=select, distinct=compound.operator == "intersect")
+            case "except" | "except all":
+                whole = exp.Except(this=whole, expression=select, distinct=compound.operator == "except")
+            case _:
+                assert_never(compound.operator)
+    return whole
+
+
+def _branch(branch: Branch, several: bool) -> exp.Select:
+    source, joins, conditions = from_clause(branch.relation)
+    outputs = [] if branch.unit is None else [node.aliased(native(branch.unit), UNIT)]
+    outputs += [
+        node.aliased(native(each) if _keeps_its_form(each, several) else key(each), f"c{place}")
+        for place, each in enumerate(branch.columns)
+    ]
+    if several and branch.unit is not None:
+        conditions.append(node.not_null(native(branch.unit)))
+    return node.select(outputs, source, joins, node.conjoined(conditions))
+
+
+def _keeps_its_form(column: Expression, several: bool) -> bool:
+    """Whether a column is handed on as the engine holds it: alone, or as a name of the unit, which compares exactly."""
+    return isinstance(column, Column) and (not several or column.identifies is not None)
 
 
 def subquery(expression: Subquery) -> exp.Expr:

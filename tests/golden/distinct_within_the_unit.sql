@@ -1,0 +1,10 @@
+-- schema: nafld
+SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, test FROM labs) AS tested
+-- ==== core 0: engine SQL
+WITH "rows" AS NOT MATERIALIZED (SELECT "t1"."unit" AS "u", 2048 AS "v0" FROM (SELECT "t0"."patient_id" AS "unit", "t0"."test" AS "k0" FROM "source"."main"."labs" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL) GROUP BY 1, 2) AS "t1" WHERE NOT ("t1"."unit" IS NULL)), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING COUNT(*) > 4), "sums_heavy" AS (SELECT ("v0" * "factor" // 1048576) - "v0" AS "v0" FROM (SELECT "v0", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(67108864.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "v0", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0" FROM (SELECT "rows"."u", COALESCE(SUM("rows"."v0"), 0) AS "v0" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u") AS "own") AS "norms" WHERE "n0" > 67108864) AS "scaled"), "measured" AS (SELECT "v0" FROM "rows" UNION ALL SELECT "v0" FROM "sums_heavy"), "totals" AS (SELECT SUM("v0") AS "v0" FROM "measured") SELECT COALESCE("totals"."v0", 0) AS "v0" FROM "totals"
+-- ==== core 0: cells
+-- 0: rows in steps of 1/2048; L2² at most 67108864, Gaussian of variance 6710886400
+-- ==== shell
+SELECT "core0"."a0" AS "count", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- count BIGINT
