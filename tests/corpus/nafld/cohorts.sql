@@ -11,7 +11,6 @@ WITH a AS (SELECT patient_id, MIN(day) AS day FROM diagnoses WHERE diagnosis = '
 WITH firsts AS (SELECT patient_id, MIN(day) AS start FROM labs GROUP BY patient_id) SELECT (l.day - f.start) // 365 AS years_after, COUNT(DISTINCT l.patient_id) AS patients FROM labs l JOIN firsts f ON f.patient_id = l.patient_id WHERE l.day - f.start < 3650 GROUP BY 1 ORDER BY 1
 
 -- Comorbidities of a cohort
--- refused: E_DISTINCT
 WITH cohort AS (SELECT DISTINCT patient_id FROM diagnoses WHERE diagnosis = 'nafld') SELECT d.diagnosis, COUNT(DISTINCT d.patient_id) AS patients FROM cohort c JOIN diagnoses d ON d.patient_id = c.patient_id WHERE d.diagnosis <> 'nafld' GROUP BY d.diagnosis ORDER BY patients DESC, d.diagnosis
 
 -- Means in cases and in the others
@@ -28,7 +27,7 @@ WITH g AS (SELECT male, COUNT(*) AS n, COUNT(*) FILTER (WHERE died) AS d FROM pa
 SELECT followup_days // 1825 AS fives, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY followup_days // 1825 DESC) AS at_risk FROM patients GROUP BY 1 ORDER BY 1
 
 -- Values by the state of disease
--- refused: E_DISTINCT
+-- refused: E_JOIN
 SELECT d.diagnosis IS NOT NULL AS ill, AVG(l.value) AS hdl FROM labs l LEFT JOIN (SELECT DISTINCT patient_id, diagnosis FROM diagnoses WHERE diagnosis = 'diabetes') d ON d.patient_id = l.patient_id WHERE l.test = 'hdl' GROUP BY 1 ORDER BY 1
 
 -- A weighted mean

@@ -39,19 +39,15 @@ WITH steps AS (SELECT 1 AS step, COUNT(*) AS n FROM patients UNION ALL SELECT 2,
 SELECT * FROM (WITH g AS (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) SELECT male, n FROM g) AS outer_query ORDER BY male
 
 -- UNION ALL of private rows
--- refused: E_SETOP
 SELECT COUNT(*) AS n FROM (SELECT patient_id, day FROM labs UNION ALL SELECT patient_id, day FROM diagnoses) AS events
 
 -- UNION of units
--- refused: E_SETOP
 SELECT COUNT(*) AS n FROM (SELECT patient_id FROM labs WHERE test = 'fib4' UNION SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld') AS either
 
 -- INTERSECT of units
--- refused: E_SETOP
-SELECT COUNT(*) AS n FROM (SELECT patient_id FROM labs WHERE test = 'fib4' INTERSECT SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld') AS both
+SELECT COUNT(*) AS n FROM (SELECT patient_id FROM labs WHERE test = 'fib4' INTERSECT SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld') AS shared
 
 -- EXCEPT of units
--- refused: E_SETOP
 SELECT COUNT(*) AS n FROM (SELECT patient_id FROM patients EXCEPT SELECT patient_id FROM diagnoses) AS healthy
 
 -- An unused CTE

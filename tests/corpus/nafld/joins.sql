@@ -41,7 +41,7 @@ SELECT COUNT(*) AS n FROM labs l JOIN diagnoses d ON d.patient_id = l.patient_id
 SELECT COUNT(*) AS n FROM labs l JOIN diagnoses d ON d.patient_id = l.patient_id AND l.day BETWEEN d.day - 365 AND d.day WHERE l.test = 'sbp'
 
 -- A self join on the unit
-SELECT COUNT(*) AS both FROM diagnoses a JOIN diagnoses b ON a.patient_id = b.patient_id WHERE a.diagnosis = 'nafld' AND b.diagnosis = 'diabetes'
+SELECT COUNT(*) AS shared FROM diagnoses a JOIN diagnoses b ON a.patient_id = b.patient_id WHERE a.diagnosis = 'nafld' AND b.diagnosis = 'diabetes'
 
 -- Order of two diagnoses
 SELECT CASE WHEN a.day < b.day THEN 'nafld first' ELSE 'diabetes first' END AS which, COUNT(*) AS n FROM diagnoses a JOIN diagnoses b ON a.patient_id = b.patient_id WHERE a.diagnosis = 'nafld' AND b.diagnosis = 'diabetes' GROUP BY 1 ORDER BY 1
@@ -61,11 +61,9 @@ SELECT a.chapter AS first_chapter, b.chapter AS second_chapter, COUNT(*) AS n FR
 SELECT c.name, AVG(p.age) AS age FROM diagnoses d INNER JOIN conditions c ON c.diagnosis = d.diagnosis AND c.chapter = 'metabolic' INNER JOIN patients p ON p.patient_id = d.patient_id GROUP BY c.name ORDER BY c.name
 
 -- A constant list as a public table
--- refused: E_TABLE
 SELECT w.label, COUNT(*) AS n FROM diagnoses d JOIN (VALUES ('nafld', 'liver'), ('MI', 'heart')) AS w(code, label) ON w.code = d.diagnosis GROUP BY w.label ORDER BY w.label
 
 -- A cross join with a public table of bands
--- refused: E_TABLE
 SELECT b.label, COUNT(*) AS n FROM patients p JOIN (VALUES ('young', 18, 39), ('middle', 40, 64), ('old', 65, 120)) AS b(label, low, high) ON p.age BETWEEN b.low AND b.high GROUP BY b.label ORDER BY b.label
 
 -- SEMI JOIN

@@ -36,11 +36,9 @@ SELECT AVG(last_day - first_day) AS span FROM (SELECT patient_id, MIN(day) AS fi
 SELECT AVG(total) AS mean_total, COUNT(*) AS n FROM (SELECT patient_id, SUM(value) AS total FROM labs WHERE test = 'smoke' GROUP BY patient_id) AS each WHERE total > 0
 
 -- Distinct units of a subquery
--- refused: E_DISTINCT
 SELECT COUNT(*) AS n FROM (SELECT DISTINCT patient_id FROM labs WHERE test = 'fib4') AS asked
 
 -- Distinct pairs of unit and key
--- refused: E_DISTINCT
 SELECT test, COUNT(*) AS patients FROM (SELECT DISTINCT patient_id, test FROM labs) AS asked GROUP BY test ORDER BY test
 
 -- The latest value of each patient by a window over the unit
