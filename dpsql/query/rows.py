@@ -43,6 +43,9 @@ class Rows:
             case exp.Subquery():
                 only(query, "this", "alias")
                 return self.rows(query.this, ctes, outer)
+            case exp.Values():
+                rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
+                return constants(rows, From(self._binder.parameters).reader(), query, self._binder.alias())
             case exp.Query() if self._is_released(query, ctes, outer):
                 return self._binder.derivations.source(query, ctes)
             case exp.Select():
@@ -52,9 +55,6 @@ class Rows:
                     refuse("E_LIMIT", _NO_LIMIT, query)
                 left, right = self.rows(query.this, ctes, outer), self.rows(query.expression, ctes, outer)
                 return combined(query, left, right, self._binder.alias())
-            case exp.Values():
-                rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
-                return constants(rows, From(self._binder.parameters).reader(), query, self._binder.alias())
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
 
