@@ -159,8 +159,9 @@ class Rows:
             return True
         if any(query.args.get(part) for part in ("distinct", "limit", "offset", "qualify")):
             return True
-        names = [fold(each.name) for each in from_items(query) if isinstance(each, exp.Table) and not each.db]
-        return outer is None and (len(names) < len(from_items(query)) or any(name in ctes for name in names))
+        items = [each for each in from_items(query) if not isinstance(each, exp.Values | exp.Unnest)]
+        names = [fold(each.name) for each in items if isinstance(each, exp.Table) and not each.db]
+        return outer is None and (len(names) < len(items) or any(name in ctes for name in names))
 
 
 def groups_by_unit(select: exp.Select, source_from: From) -> bool:
