@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsql.estimate import Alone, Estimate, Mean, Shifted
+from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
+from dpsql.moments import Moment, Variable
 from dpsql.query.bounds import is_nullable
-from dpsql.query.quantum import quantum
-from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Rows, Total, Units
+from dpsql.query.expression import BOOLEAN, Call, Expression, conjunction
+from dpsql.query.pairs import Pairs
+from dpsql.query.quantum import product_quantum, quantum
+from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Joint, Paired, Product, Rows, Total, Units
 from dpsql.schema import SqlType
 
 
@@ -24,52 +27,122 @@ class Choice:
 
 def choose_cells(core: Core) -> Choice:
     """The cells that the aggregates need, each bought once."""
-    thresholded = bool(core.keys) and core.domain is None
-    averaged = {(a.argument, a.condition) for a in core.aggregates if a.function == "avg"}
-    cells: list[Cell] = []
+    return _Chooser(core).choice()
 
-    def place(cell: Cell) -> int:
-        if cell not in cells:
-            cells.append(cell)
-        return cells.index(cell)
 
-    def rows(aggregate: Aggregate) -> int:
-        argument = aggregate.argument
-        return place(Rows(argument if argument is not None and is_nullable(argument) else None, aggregate.condition))
+class _Chooser:
+    """The cells of one core while they are chosen."""
 
-    def estimate(aggregate: Aggregate) -> Estimate | None:
-        argument, condition = aggregate.argument, aggregate.condition
-        match aggregate.function:
-            case "count":
-                return Alone(rows(aggregate))
-            case "units":
-                return None if thresholded and condition is None else Alone(place(Units(condition)))
+    def __init__(self, core: Core) -> None:
+        self._core, self._cells = core, list[Cell]()
+        self._thresholded = bool(core.keys) and core.domain is None
+        self._centred = {each for aggregate in core.aggregates for each in _centred(aggregate)}
+
+    def choice(self) -> Choice:
+        found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
+        estimates = tuple(Alone(len(self._cells)) if each is None else each for each in found)
+        return Choice(tuple(self._cells), estimates)
+
+    def _estimate(self, aggregate: Aggregate) -> Estimate | None:
+        """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
+        function, argument, condition = aggregate.function, aggregate.argument, aggregate.condition
+        if function == "count":
+            return Alone(self._rows(argument, condition))
+        if function == "units":
+            return None if self._thresholded and condition is None else Alone(self._place(Units(condition)))
+        assert argument is not None
+        match function:
             case "count distinct":
-                assert argument is not None
-                return Alone(place(Distinct(argument, condition)))
-            case "sum" | "avg":
-                assert argument is not None
-                centred = (argument, condition) in averaged
-                total = place(Total(argument, condition, centred))
-                if not centred:
+                return Alone(self._place(Distinct(argument, condition)))
+            case "every" | "some":
+                speaks = Call("not", (argument,), BOOLEAN) if function == "every" else argument
+                where = conjunction([speaks] if condition is None else [condition, speaks])
+                return Seen(self._place(Rows(None, where)), against=function == "every")
+            case "sum":
+                total = self._total(argument, condition)
+                if (argument, condition) not in self._centred:
                     return Alone(total)
                 grid = quantum(argument)
-                middle, reach = grid.middle * grid.size, grid.reach * grid.size
-                if aggregate.function == "sum":
-                    return Shifted(total, rows(aggregate), middle)
-                return Mean(total, rows(aggregate), middle, reach)
+                return Shifted(total, self._rows(argument, condition), grid.middle * grid.size)
+            case "avg":
+                total = self._total(argument, condition)
+                return _mean(argument, total, self._rows(argument, condition))
+            case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+                x = self._variable(argument, condition, squared=True)
+                return Moment(function, self._rows(argument, condition), x)
+            case _:
+                return self._joint(function, Pairs.of(aggregate))
 
-    found = [estimate(aggregate) for aggregate in core.aggregates]
-    estimates = tuple(Alone(len(cells)) if each is None else each for each in found)
-    return Choice(tuple(cells), estimates)
+    def _joint(self, function: Joint | Paired, pairs: Pairs) -> Estimate:
+        """A statistic of the rows in which both arguments have a value."""
+        count = self._rows(*pairs.counted)
+        match function:
+            case "regr_count":
+                return Alone(count)
+            case "regr_avgx":
+                return _mean(pairs.x, self._total(pairs.x, pairs.x_where), count)
+            case "regr_avgy":
+                return _mean(pairs.y, self._total(pairs.y, pairs.y_where), count)
+            case _:
+                x = self._variable(pairs.x, pairs.x_where, function in _SQUARES_OF_X)
+                y = self._variable(pairs.y, pairs.y_where, function in _SQUARES_OF_Y)
+                if function in _WITHOUT_PRODUCTS:
+                    return Moment(function, count, x, y)
+                products = self._place(Product(*pairs.factors, pairs.condition))
+                grid = product_quantum(*pairs.factors)
+                return Moment(function, count, x, y, products, grid.middle * grid.size)
+
+    def _variable(self, argument: Expression, condition: Expression | None, squared: bool) -> Variable:
+        grid, squares = quantum(argument), product_quantum(argument, argument)
+        total = self._total(argument, condition)
+        place = self._place(Product(argument, argument, condition)) if squared else None
+        reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size
+        return Variable(total, place, middle, reach, squares.middle * squares.size)
+
+    def _total(self, argument: Expression, condition: Expression | None) -> int:
+        return self._place(Total(argument, condition, (argument, condition) in self._centred))
+
+    def _rows(self, argument: Expression | None, condition: Expression | None) -> int:
+        return self._place(Rows(argument if argument is not None and is_nullable(argument) else None, condition))
+
+    def _place(self, cell: Cell) -> int:
+        if cell not in self._cells:
+            self._cells.append(cell)
+        return self._cells.index(cell)
+
+
+def _mean(argument: Expression, total: int, count: int) -> Mean:
+    grid = quantum(argument)
+    return Mean(total, count, grid.middle * grid.size, grid.reach * grid.size)
+
+
+_SQUARES_OF_X = frozenset({"corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx"})
+_SQUARES_OF_Y = frozenset({"corr", "regr_r2", "regr_syy"})
+_WITHOUT_PRODUCTS = frozenset({"regr_sxx", "regr_syy"})
+
+
+def _centred(aggregate: Aggregate) -> list[tuple[Expression | None, Expression | None]]:
+    """The expressions whose totals are measured from the middle of their bounds, each with its condition."""
+    if aggregate.other is not None:
+        pairs = Pairs.of(aggregate)
+        return [(pairs.x, pairs.x_where), (pairs.y, pairs.y_where)]
+    if aggregate.function in ("avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"):
+        return [(aggregate.argument, aggregate.condition)]
+    return []
 
 
 def aggregate_type(aggregate: Aggregate) -> str:
     """The sandbox's type of a released aggregate: fixed by the plan, whatever the data hold."""
-    if aggregate.function in ("count", "units", "count distinct"):
-        return "BIGINT"
-    assert aggregate.argument is not None
-    return "DOUBLE" if aggregate.function == "avg" else sum_type(aggregate.argument.type)
+    match aggregate.function:
+        case "count" | "units" | "count distinct" | "regr_count":
+            return "BIGINT"
+        case "every" | "some":
+            return "BOOLEAN"
+        case "sum":
+            assert aggregate.argument is not None
+            return sum_type(aggregate.argument.type)
+        case _:
+            return "DOUBLE"
 
 
 def sum_type(sql_type: SqlType) -> str:

@@ -1,4 +1,5 @@
-"""How an aggregate is read off noisy cells: its value and its interval (``docs/proofs/estimate.md``)."""
+"""How an aggregate is read off noisy cells: its value and its interval (``docs/proofs/estimate.md``; for
+statistics of moments and truth values, ``docs/proofs/moments.md``)."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-#: A noisy cell in the unit of its data, and the half-width of its noise at the plan's confidence.
-Noisy: TypeAlias = tuple[Fraction, Fraction]
-Interval: TypeAlias = tuple[float, float]
+from dpsql.moment_intervals import Interval, Noisy, moment_interval
+from dpsql.moments import Moment, statistic
+
+__all__ = ["Alone", "Estimate", "Interval", "Mean", "Moment", "Noisy", "Seen", "Shifted", "interval", "simulated",
+           "value"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +45,22 @@ class Mean:
     reach: Fraction
 
 
-Estimate: TypeAlias = Alone | Shifted | Mean
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Whether a count is clearly above 0: more than its noise explains. EVERY counts what speaks against it."""
+
+    count: int
+    against: bool
 
 
-def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction:
-    """The aggregate's value; an average over a noisy count below 1 divides by 1, and is kept within its bounds."""
+Estimate: TypeAlias = Alone | Shifted | Mean | Moment | Seen
+
+
+def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction | None:
+    """The aggregate's value, None for NULL; true is 1.
+
+    An average over a noisy count below 1 divides by 1, and is kept within its bounds.
+    """
     match estimate:
         case Alone(cell=cell):
             return cells[cell][0]
@@ -55,23 +69,36 @@ def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction:
         case Mean(total=total, count=count, middle=middle, reach=reach):
             ratio = cells[total][0] / max(cells[count][0], Fraction(1))
             return middle + min(max(ratio, -reach), reach)
+        case Moment():
+            found = float(statistic(estimate, [np.array([float(noisy)]) for noisy, _ in cells])[0])
+            return Fraction(found) if math.isfinite(found) else None
+        case Seen(count=count, against=against):
+            noisy, half = cells[count]
+            return Fraction((noisy > half) != against)
         case _:
             assert_never(estimate)
 
 
-def interval(estimate: Estimate, cells: Sequence[Noisy]) -> Interval:
-    """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for an average."""
+def interval(estimate: Estimate, cells: Sequence[Noisy]) -> Interval | None:
+    """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
+
+    A truth value has none.
+    """
     match estimate:
         case Alone(cell=cell):
             middle, half = cells[cell]
             return float(middle - half), float(middle + half)
         case Shifted(total=total, count=count, middle=middle):
             half_width = math.hypot(float(cells[total][1]), float(middle * cells[count][1]))
-            centre = float(value(estimate, cells))
+            centre = float(cells[total][0] + middle * cells[count][0])
             return centre - half_width, centre + half_width
         case Mean(total=total, count=count, middle=middle, reach=reach):
             low, high = _fieller(cells[total], cells[count], float(reach))
             return float(middle) + low, float(middle) + high
+        case Moment():
+            return moment_interval(estimate, cells)
+        case Seen():
+            return None
         case _:
             assert_never(estimate)
 
@@ -91,8 +118,13 @@ def _fieller(total: Noisy, count: Noisy, reach: float) -> Interval:
     return max(min(low, reach), -reach), min(max(high, -reach), reach)
 
 
-def simulated(estimate: Estimate, cells: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The aggregate's value on many draws of the cells at once, for intervals of expressions over aggregates."""
+def simulated(
+    estimate: Estimate, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction]
+) -> NDArray[np.float64]:
+    """The aggregate's value on many draws of the cells at once, for intervals of expressions over aggregates.
+
+    NULL is NaN and true is 1; ``halves`` are the half-widths of the cells' noise.
+    """
     match estimate:
         case Alone(cell=cell):
             return cells[cell]
@@ -101,5 +133,9 @@ def simulated(estimate: Estimate, cells: Sequence[NDArray[np.float64]]) -> NDArr
         case Mean(total=total, count=count, middle=middle, reach=reach):
             ratio = cells[total] / np.maximum(cells[count], 1.0)
             return float(middle) + np.clip(ratio, -float(reach), float(reach))
+        case Moment():
+            return statistic(estimate, cells)
+        case Seen(count=count, against=against):
+            return np.where((cells[count] > float(halves[count])) != against, 1.0, 0.0)
         case _:
             assert_never(estimate)

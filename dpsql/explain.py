@@ -6,12 +6,14 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.estimate import Alone, Mean, Shifted
+from dpsql.estimate import Alone, Mean, Seen, Shifted
+from dpsql.moment_intervals import typical_half_width
+from dpsql.moments import Moment
 from dpsql.plan import CorePlan, MeasuredCell, OutputColumn, Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.query.relation import Cell, Distinct, Rows, Total, Units
+from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
 from dpsql.query.rewrite import readable
 
 
@@ -106,6 +108,10 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
             return f"± {(halves[total] ** 2 + (float(middle) * halves[count]) ** 2) ** 0.5:.4g}"
         case Mean(total=total):
             return f"± {halves[total]:.4g} / count"
+        case Moment() as moment:
+            return typical_half_width(moment, halves)
+        case Seen(count=count):
+            return f"told from {2 * halves[count]:.4g} rows on"
 
 
 def _cell(cell: MeasuredCell, confidence: float) -> ExplainedCell:
@@ -134,6 +140,8 @@ def measured(cell: Cell) -> str:
             return f"distinct values{filtered}"
         case Total(centred=centred):
             return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
+        case Product(left=left, right=right):
+            return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
 
 
 def journal_note(plan: Plan) -> str:

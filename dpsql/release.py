@@ -33,10 +33,10 @@ class ReleasedTable:
     plan: CorePlan
     keys: tuple[tuple[object, ...], ...]
     aggregates: tuple[tuple[object, ...], ...]
-    intervals: tuple[tuple[Interval, ...], ...]
+    intervals: tuple[tuple[Interval | None, ...], ...]
     cells: tuple[tuple[Fraction, ...], ...]
 
-    def draws(self, row: int, count: int) -> list[NDArray[np.float64]]:
+    def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells."""
         noises = [cell.mechanism for cell in self.plan.cells]
         if self.plan.selection is not None:
@@ -45,7 +45,8 @@ class ReleasedTable:
             float(noisy) + noise.sample(count).astype(np.float64) * float(step)
             for noisy, noise, step in zip(self.cells[row], noises, self.plan.steps, strict=True)
         ]
-        return [simulated(estimate, cells) for estimate in self.plan.estimates]
+        halves = self.plan.half_widths(confidence)
+        return [simulated(estimate, cells, halves) for estimate in self.plan.estimates]
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,12 @@ def _rank(key: Any) -> tuple[int, Any]:
     return (1, 0) if key != key else (0, key)
 
 
-def as_type(number: Fraction, sql_type: str) -> int | float | Decimal:
-    """A released number in its column's type; rounding comes after the noise and costs nothing."""
+def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Decimal | None:
+    """A released number in its column's type, NULL as it is; rounding comes after the noise and costs nothing."""
+    if number is None:
+        return None
+    if sql_type == "BOOLEAN":
+        return number == 1
     if sql_type == "BIGINT":
         return max(-INT64, min(INT64 - 1, round(number)))
     if sql_type == "DOUBLE":

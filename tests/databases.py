@@ -83,4 +83,5 @@ def without_noise(patch: pytest.MonkeyPatch) -> None:
     """Every mechanism adds nothing, and every key that has a unit is shown."""
     for mechanism in (Laplace, Gaussian):
         patch.setattr(mechanism, "sample", lambda self, size, *, _entropy=None: np.zeros(size, dtype=np.int64))
+        patch.setattr(mechanism, "half_width", lambda self, confidence: 0)
     patch.setattr(Threshold, "threshold", 1)

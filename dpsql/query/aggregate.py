@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dpsql.query.bounds import bounds, is_bounded, unbounded_columns
-from dpsql.query.expression import BOOLEAN, UNIT, Call, Case, Column, Expression, Literal
+from dpsql.query.expression import BOOLEAN, UNIT, Call, Column, Expression, Literal
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate
 from dpsql.query.scalar import Reader
-from dpsql.schema import SqlType
+from dpsql.query.statistic import statistic
+from dpsql.query.summand import summand
 
-#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
-LARGEST_SUMMAND = 10**100
 #: Aggregates that sqlglot leaves unnamed, so that they are called by their right name in a refusal.
 _UNNAMED = frozenset(
     "any_value arbitrary arg_min_null arg_max_null bitstring_agg bool_and bool_or favg fsum kahan_sum sumkahan "
@@ -22,7 +20,7 @@ _UNNAMED = frozenset(
     "histogram_exact mode median first last approx_top_k min_by max_by argmin argmax regr_sxx regr_syy regr_sxy "
     "regr_count regr_avgx regr_avgy regr_intercept regr_r2 regr_slope sem weighted_avg geomean geometric_mean "
     "approx_count_distinct approx_quantile quantile quantile_cont quantile_disc bit_and bit_or bit_xor count_star "
-    "skewness kurtosis covar_pop covar_samp corr max_n min_n".split()
+    "skewness kurtosis covar_pop covar_samp corr max_n min_n every mean sumkahan".split()
 )
 
 
@@ -70,7 +68,7 @@ def split(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, bool, Expression | 
         node = node.this
     if not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max | exp.CountIf):
         name = node.name if isinstance(node, exp.Anonymous) else getattr(node, "sql_name", lambda: node.key)()
-        refuse("E_AGG", f"{name.upper()} has no private form here; COUNT, SUM and AVG have", node)
+        refuse("E_AGG", f"{name.upper()} has no private form here; docs/sql.md lists the aggregates that have", node)
     only(node, "this", "big_int", "expressions", code="E_AGG", what=f"this form of {node.sql_name()}")
     if node.expressions:
         refuse("E_AGG", f"{node.sql_name()} takes one argument", node)
@@ -95,6 +93,9 @@ def split(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, bool, Expression | 
 
 def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
     """What a private aggregate measures; refused where it has no private form or its argument no bounds."""
+    found = statistic(node, reader)
+    if found is not None:
+        return found
     function, distinct, argument, condition = split(node, reader)
     match function:
         case exp.CountIf() if argument is not None and argument.type == BOOLEAN and not distinct:
@@ -118,22 +119,3 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
             refuse("E_AGG", f"{function.sql_name()} is one person's value and has no private form here", node)
         case _:
             refuse("E_AGG", "this aggregate has no private form here", node)
-
-
-def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
-    """The expression whose values are added; refused unless it is a number between finite bounds."""
-    if argument.type == BOOLEAN:
-        one, zero = Literal(1, SqlType("integer")), Literal(0, SqlType("integer"))
-        argument = Case(((argument, one), (Call("not", (argument,), BOOLEAN), zero)), None, SqlType("integer"))
-    if not argument.type.is_numeric:
-        refuse("E_TYPE", f"{name} needs a number, and this is {argument.type}", node)
-    if not is_bounded(argument):
-        unbounded = unbounded_columns(argument)
-        missing = ", ".join(column.name for column in unbounded if not column.released)
-        where = f"; the schema needs bounds for {missing}" if missing else ""
-        if any(column.released for column in unbounded):
-            where += "; write LEAST(GREATEST(x, 0), 1000) for a released value x, with ends of your own"
-        refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
-    if (bounds(argument).magnitude or 0) > LARGEST_SUMMAND:
-        refuse("E_BOUNDS", f"{name} of values that may lie beyond ±1e100 is not answered", node)
-    return argument

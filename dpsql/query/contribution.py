@@ -12,9 +12,9 @@ from math import isqrt
 from typing import Literal as OneOf
 from typing import assert_never
 
-from dpsql.query.quantum import Quantum, quantum
+from dpsql.query.quantum import ProductQuantum, Quantum, product_quantum, quantum
 from dpsql.query.refusal import refuse
-from dpsql.query.relation import Cell, Core, Distinct, Rows, Total, Units
+from dpsql.query.relation import Cell, Core, Distinct, Product, Rows, Total, Units
 from dpsql.query.stability import groups_by, limits, rows_per_group
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
@@ -35,7 +35,7 @@ class Contribution:
     """
 
     cell: Cell
-    grid: Quantum | None
+    grid: Quantum | ProductQuantum | None
     limit: int
     fine: int
     step: Fraction
@@ -57,6 +57,10 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             largest = max(grid.reach if centred else grid.largest, 1)
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, grid, largest, rows, norm)
+        case Product(left=left, right=right):
+            products = product_quantum(left, right)
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return _made(cell, products, max(products.reach, 1), rows, norm)
         case Units():
             return _made(cell, None, 1, _known(groups, declared.rows), norm)
         case Distinct(argument=argument):
@@ -71,7 +75,7 @@ def kept_groups(core: Core) -> int:
     return _known(groups_by(core.relation, list(core.keys)), limits(core.relation).rows)
 
 
-def _made(cell: Cell, grid: Quantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
+def _made(cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
     """``rows`` is the norm of a unit whose rows are all 1 (its square under L2); ``largest`` the size of one row."""
     most = MOST_NORM if norm == "l1" else MOST_NORM**2
     power = 1 if norm == "l1" else 2

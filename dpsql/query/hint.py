@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
 from dpsql.query.derived import Describe
+from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse, place
 from dpsql.schema import Schema, fold
 
@@ -18,6 +19,11 @@ _MENDABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
     "E_SAMPLE E_COLUMN".split()
 )
+
+
+#: Aggregates that are answered as they are, by their nodes.
+_ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.CountIf, exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop,
+             exp.StddevSamp, exp.CovarPop, exp.CovarSamp, exp.Corr, exp.LogicalAnd, exp.LogicalOr)  # fmt: skip
 
 
 def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Describe) -> DatabaseError:
@@ -46,7 +52,7 @@ def _candidates(text: str, schema: Schema) -> Iterator[str]:
         tree = parse(text).tree
     except DatabaseError:
         return
-    for mend in (_average_for_others, _without_inner_limits, _count_of_its_rows, _count_without_conditions):
+    for mend in _MENDS:
         copy = tree.copy()
         changed = mend(copy, schema)
         if changed is not None:
@@ -58,9 +64,14 @@ def _candidates(text: str, schema: Schema) -> Iterator[str]:
     yield f"SELECT COUNT(*) FROM {schema.unit_table}"
 
 
+def _nearest_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Aggregates without a private form become the nearest that has one."""
+    return nearest_aggregates(tree)
+
+
 def _average_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """MIN, MAX, MEDIAN and their like become AVG of the same value."""
-    found = [node for node in tree.find_all(exp.AggFunc) if not isinstance(node, exp.Count | exp.Sum | exp.Avg)]
+    found = [node for node in tree.find_all(exp.AggFunc) if not isinstance(node, _ANSWERED)]
     for node in found:
         if isinstance(node.this, exp.Expr) and not isinstance(node.parent, exp.Window | exp.WithinGroup):
             node.replace(exp.Avg(this=node.this.copy()))
@@ -90,3 +101,7 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     if counted is not None:
         counted.set("where", None)
     return counted
+
+
+_MENDS = (_nearest_for_others, _average_for_others, _without_inner_limits, _count_of_its_rows,
+          _count_without_conditions)  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Literal as OneOf
 
 from sqlglot import exp
 
-from dpsql.query.aggregate import is_aggregate, split, summand
+from dpsql.query.aggregate import is_aggregate, split
 from dpsql.query.bounds import bounds, is_nullable
 from dpsql.query.expression import DOUBLE, INTEGER, UNIT, Column, Expression
 from dpsql.query.interval import Interval
@@ -21,6 +21,7 @@ from dpsql.query.relation import Filter, PerUnit, Relation, UnitAggregate, unit_
 from dpsql.query.scalar import Reader
 from dpsql.query.sources import Source
 from dpsql.query.stability import limits
+from dpsql.query.summand import summand
 from dpsql.schema import SqlType, fold
 
 if TYPE_CHECKING:

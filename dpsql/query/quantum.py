@@ -1,6 +1,6 @@
 """The integer grid on which the values of an expression are added.
 
-Proved in ``docs/proofs/quantise.md``.
+Proved in ``docs/proofs/quantise.md``; of products, in ``docs/proofs/moments.md``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dpsql.query.expression import Expression
 
 #: A double is cut to this many bits below its largest value; whole numbers and decimals may have more.
 DOUBLE_BITS, MOST_BITS = 24, 32
+#: Products of two values on their grids are cut to this many bits.
+PRODUCT_BITS = 28
 #: No grid is finer than 2 to this: its inverse must be a double.
 LEAST_EXPONENT = -1000
 
@@ -51,6 +53,43 @@ def quantum(expression: Expression) -> Quantum:
     if size == 1 and expression.type.kind == "integer":
         return Quantum(size, 1.0, round(interval.low), round(interval.high))
     return Quantum(size, factor, round(float(interval.low) * factor), round(float(interval.high) * factor))
+
+
+@dataclass(frozen=True, slots=True)
+class ProductQuantum:
+    """Steps of ``size`` for products of two values on their grids, each from its middle.
+
+    The product of the steps of both, plus ``added``, is divided by ``divisor`` and rounded down, then ``taken`` is
+    taken away: the result is the product in steps, rounded to the nearest, from its own ``middle``, and at most
+    ``reach`` in size.
+    """
+
+    left: Quantum
+    right: Quantum
+    divisor: int
+    added: int
+    taken: int
+    middle: int
+    reach: int
+
+    @property
+    def size(self) -> Fraction:
+        return self.left.size * self.right.size * self.divisor
+
+
+def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
+    """The grid of products of two expressions with finite bounds; squares are never negative, and so have a middle."""
+    first, second = quantum(left), quantum(right)
+    most = first.reach * second.reach
+    divisor = 2 ** max(0, most.bit_length() - PRODUCT_BITS)
+    half = divisor // 2
+    if left == right:
+        high = (most + half) // divisor
+        middle = high // 2
+        return ProductQuantum(first, second, divisor, half, middle, middle, high - middle)
+    reach = -(-most // divisor)
+    lifted = reach if divisor > 1 else 0  # division rounds towards 0: what is divided is lifted above it
+    return ProductQuantum(first, second, divisor, lifted * divisor + half, lifted, 0, reach)
 
 
 def _size(expression: Expression, magnitude: Fraction) -> Fraction:

@@ -145,16 +145,25 @@ def unit_of(relation: Relation) -> Column | None:
             assert_never(relation)
 
 
+#: Statistics of the spread of one expression, and of how two vary together; means and counts of pairs of two.
+Spread: TypeAlias = OneOf["var_pop", "var_samp", "stddev_pop", "stddev_samp"]
+Joint: TypeAlias = OneOf["covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx",
+                         "regr_syy", "regr_sxy"]  # fmt: skip
+Paired: TypeAlias = OneOf["regr_avgx", "regr_avgy", "regr_count"]
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """One private aggregate as the analyst wrote it.
 
-    ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit).
+    ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit); ``every`` and ``some`` have a condition
+    for their argument. ``other`` is the second argument of a statistic of pairs.
     """
 
-    function: OneOf["count", "sum", "avg", "units", "count distinct"]
+    function: OneOf["count", "sum", "avg", "units", "count distinct", "every", "some"] | Spread | Joint | Paired
     argument: Expression | None
     condition: Expression | None
+    other: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,5 +252,14 @@ class Total:
     centred: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A measured sum of products: each factor counts from the middle of its bounds. Equal factors give squares."""
+
+    left: Expression
+    right: Expression
+    condition: Expression | None
+
+
 #: What is measured: each cell is one integer a group, and gets noise of its own.
-Cell: TypeAlias = Rows | Units | Distinct | Total
+Cell: TypeAlias = Rows | Units | Distinct | Total | Product

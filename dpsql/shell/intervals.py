@@ -85,14 +85,17 @@ def _simulate(
     rows = sorted({place for place in places if isinstance(place, int)})
     if not wanted or not rows or len(rows) > MOST_SIMULATED:
         return {}
-    drawn = [table.draws(row, DRAWS) for row in rows]
+    drawn = [table.draws(row, DRAWS, plan.confidence) for row in rows]
     data: list[list[object]] = [[row for row in rows for _ in range(DRAWS)]]
     data += [[table.keys[row][key] for row in rows for _ in range(DRAWS)] for key in range(len(table.plan.core.keys))]
     data += [
-        [number for draws in drawn for number in draws[place].tolist()]
+        [None if number != number else number for draws in drawn for number in draws[place].tolist()]
         for place in range(len(table.plan.core.aggregates))
     ]
-    types = {name: ("DOUBLE" if name.startswith("a") else sql) for name, sql in column_types(table.plan.core).items()}
+    types = {
+        name: "DOUBLE" if name.startswith("a") and sql != "BOOLEAN" else sql
+        for name, sql in column_types(table.plan.core).items()
+    }
     sandbox.create(f"core{core}", types)
     sandbox.insert(f"core{core}", data, types)
     tail = (1 - plan.confidence) / 2

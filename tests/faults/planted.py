@@ -14,6 +14,10 @@ REFUSED = "tests/refused/test_refused.py::test_refused"
 VALUES = "tests/engines/test_special_values.py"
 TOGETHER = "tests/engines/test_total.py::test_functions_of_the_same_arguments_never_fail_together"
 GOLDEN = "tests/golden/test_golden.py::test_golden"
+PRODUCTS = "tests/properties/test_moment_cells.py::test_every_row_is_the_rounded_product_or_null_and_within_reach"
+UNITS_PRODUCTS = "tests/properties/test_moment_cells.py::test_no_unit_moves_a_statistic_by_more_than_is_claimed"
+STATISTICS = "tests/properties/test_moments.py::test_without_noise_a_statistic_is_that_of_duckdb"
+LARGEST = "tests/properties/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
 
 CORE = "dpsql/query/rewrite/core.py"
 CLIP = "dpsql/query/rewrite/clip.py"
@@ -394,6 +398,42 @@ FAULTS = (
         "rows = sorted(rows, key=lambda",
         "rows = list(rows) or sorted(rows, key=lambda",
         (RELEASED,),
+    ),
+    # products
+    Fault(
+        "products lifted that are not divided",
+        "dpsql/query/quantum.py",
+        "lifted = reach if divisor > 1 else 0",
+        "lifted = reach",
+        (f"{PRODUCTS}[small]", f"{UNITS_PRODUCTS}[1]"),
+    ),
+    Fault(
+        "squares not measured from the middle",
+        "dpsql/query/quantum.py",
+        "half, middle, middle, high - middle)",
+        "half, 0, 0, high - middle)",
+        (f"{PRODUCTS}[small]", f"{STATISTICS}[]"),
+    ),
+    Fault(
+        "the sensitivity of a square is that of its value",
+        "dpsql/query/contribution.py",
+        "max(products.reach, 1), rows, norm)",
+        "max(products.left.reach, 1), rows, norm)",
+        (f"{UNITS_PRODUCTS}[0]", f"{LARGEST}[1-1e-6]"),
+    ),
+    Fault(
+        "negative sums of products are no suspects",
+        CLIP,
+        'size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total | Product) else value)',
+        'size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total) else value)',
+        (f"{UNITS_PRODUCTS}[0]", f"{UNITS_PRODUCTS}[1]", f"{UNITS_PRODUCTS}[2]", f"{UNITS_PRODUCTS}[3]"),
+    ),
+    Fault(
+        "a pair without its second value counts",
+        "dpsql/query/pairs.py",
+        "    if not is_nullable(expression):\n        return condition",
+        "    return condition",
+        (f"{STATISTICS}[]",),
     ),
     # price
     Fault(

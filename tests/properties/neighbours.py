@@ -22,7 +22,7 @@ from dpsql.privacy.mechanism import Gaussian
 from dpsql.query.bind import bind
 from dpsql.query.derived import Derived
 from dpsql.query.parse import parse
-from dpsql.query.relation import Distinct, Rows, Total, Units
+from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
 from dpsql.release import NOTHING, release
 
 Rowset = list[tuple[Any, ...]]
@@ -222,8 +222,8 @@ def _distance(mechanism: Any, change: list[int]) -> tuple[int, int]:
     return sum(abs(each) for each in change), mechanism.l1
 
 
-def _kind(cell: Rows | Total | Units | Distinct, gaussian: bool) -> str:
-    names = {Rows: "count", Total: "sum", Units: "units", Distinct: "distinct"}
+def _kind(cell: Cell, gaussian: bool) -> str:
+    names = {Rows: "count", Total: "sum", Units: "units", Distinct: "distinct", Product: "product"}
     return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
 
 

@@ -16,6 +16,9 @@ CONSTANTS = {
     "date": ("DATE '2020-06-01'", "'2020-02-29'"),
     "timestamp": ("TIMESTAMP '2020-06-01 00:00:00'", "DATE '2020-06-01'"),
 }
+SPREADS = ("VAR_POP", "VAR_SAMP", "VARIANCE", "STDDEV_POP", "STDDEV_SAMP", "STDDEV")
+JOINT = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX",
+         "REGR_AVGY", "REGR_SXX", "REGR_SYY", "REGR_SXY")  # fmt: skip
 PARTS = ("year", "month", "day", "quarter", "dow", "week", "doy")
 
 
@@ -62,6 +65,15 @@ class Writer:
         table = self._random.choice([each for each in self._world.tables if not each.public])
         name = self._name()
         return f"SELECT SUM({self._number(self._columns(table, name), depth)}) AS a0 FROM {table.name} {name}"
+
+    def statistic(self, name: str) -> str:
+        """A statistic of numbers in one table, now and then for each of its keys."""
+        table, seen = self._random.choice([each for each in self._world.tables if not each.public]), self._name()
+        scope = self._columns(table, seen)
+        inside = ", ".join(self._number(scope, 1) for _ in range(2 if name in JOINT else 1))
+        keys = self._keys(scope)
+        text = f"SELECT {', '.join([*keys, f'{name}({inside}) AS a0'])} FROM {table.name} {seen}"
+        return f"{text} GROUP BY {', '.join(keys)}" if keys else text
 
     # -- sources -------------------------------------------------------------------------------------------------
 
@@ -283,12 +295,20 @@ class Writer:
         column = self._random.choice(scope)
         text = self._pick("COUNT(*)", f"COUNT({column.text})", f"SUM({self._number(scope)})",
                           f"SUM({self._number(scope)})", f"AVG({self._number(scope)})",
-                          f"COUNT(DISTINCT {column.text})", f"COUNT(DISTINCT {unit or column.text})")  # fmt: skip
+                          f"COUNT(DISTINCT {column.text})", f"COUNT(DISTINCT {unit or column.text})",
+                          self._statistic(scope))  # fmt: skip
         if self._one_in(12):
             text = f"SUM({self._subqueries.number(scope)})"
         if self._one_in(12):
             return f"{text} FILTER (WHERE {self._subqueries.condition(scope)})"
         return f"{text} FILTER (WHERE {self._condition(scope)})" if self._one_in(4) else text
+
+    def _statistic(self, scope: list[Seen]) -> str:
+        """A statistic of moments, of pairs, or of a condition."""
+        one, two = self._number(scope, 1), self._number(scope, 1)
+        return self._pick(f"{self._pick(*SPREADS)}({one})", f"{self._pick(*SPREADS)}({one})",
+                          f"{self._pick(*JOINT)}({one}, {two})", f"{self._pick(*JOINT)}({one}, {two})",
+                          f"{self._pick('BOOL_AND', 'BOOL_OR')}({self._condition(scope)})")  # fmt: skip
 
     def _unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:
         number = self._number(scope, 1)

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dpsql.query.contribution import MOST_NORM, Contribution, Norm
 from dpsql.query.function import number
-from dpsql.query.relation import Rows, Total, Units
+from dpsql.query.relation import Product, Rows, Total, Units
 from dpsql.query.rewrite import node
 
 #: A column of row values, and how a unit's contribution to it is bounded.
@@ -40,7 +40,7 @@ def _suspects(source: str, members: list[Member], norm: Norm) -> exp.Select:
     above: exp.Expr | None = None
     for name, each in members:
         value: exp.Expr = node.bare(name)
-        size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total) else value)
+        size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total | Product) else value)
         squared = each.limit // each.fine if isinstance(each.cell, Units) else isqrt(each.limit)
         most = each.limit if norm == "l1" else squared
         above = node.either(above, node.compare(exp.GT, size, node.integer(most)))
@@ -108,7 +108,7 @@ def _carried(keys: list[str], members: list[Member]) -> list[str]:
 
 def _raw(name: str, each: Contribution) -> str:
     """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
-    return f"r{name[1:]}" if isinstance(each.cell, Total) else name
+    return f"r{name[1:]}" if isinstance(each.cell, Total | Product) else name
 
 
 def _factor(members: list[Member], norm: Norm) -> exp.Expr:

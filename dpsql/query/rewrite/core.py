@@ -20,11 +20,12 @@ import sqlglot
 from sqlglot import exp
 
 from dpsql.query.contribution import Contribution, Norm
+from dpsql.query.quantum import ProductQuantum, Quantum
 from dpsql.query.reads import derived_of_core, tables_of_core
-from dpsql.query.relation import Core, Distinct, Rows, Total, Units
+from dpsql.query.relation import Core, Distinct, Product, Rows, Total, Units
 from dpsql.query.rewrite import clip, keep, node
 from dpsql.query.rewrite.domain import domain_select
-from dpsql.query.rewrite.quantise import quantised
+from dpsql.query.rewrite.quantise import product, quantised
 from dpsql.query.rewrite.relation import from_clause
 from dpsql.query.rewrite.scalar import key, native
 
@@ -125,7 +126,9 @@ class _Emission:
         for name, each in self.summed:
             total = exp.Max(this=node.bare(name)) if isinstance(each.cell, Units) else exp.Sum(this=node.bare(name))
             value = node.or_zero(total)
-            outputs.append(node.aliased(clip.squarable(value) if isinstance(each.cell, Total) else value, name))
+            outputs.append(
+                node.aliased(clip.squarable(value) if isinstance(each.cell, Total | Product) else value, name)
+            )
         return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
 
     def _measured(self) -> exp.Query:
@@ -189,7 +192,11 @@ def _row_value(each: Contribution) -> exp.Expr:
         case Distinct(argument=argument):
             value = key(argument)
         case Total(argument=argument, centred=centred):
-            assert each.grid is not None
+            assert isinstance(each.grid, Quantum)
             value = quantised(argument, each.grid, each.grid.middle if centred else 0)
+            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case Product(left=left, right=right):
+            assert isinstance(each.grid, ProductQuantum)
+            value = product(left, right, each.grid)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
     return value if cell.condition is None else node.case((native(cell.condition), value))

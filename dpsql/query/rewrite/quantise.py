@@ -1,4 +1,7 @@
-"""Row values → integers on a grid, clamped, before anything is added (`docs/proofs/quantise.md`)."""
+"""Row values → integers on a grid, clamped, before anything is added.
+
+Proved in ``docs/proofs/quantise.md``; of products, in ``docs/proofs/moments.md``.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ from sqlglot import exp
 
 from dpsql.query.expression import Column, Expression
 from dpsql.query.function import number
-from dpsql.query.quantum import Quantum
+from dpsql.query.quantum import ProductQuantum, Quantum
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.scalar import double, native
+
+#: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
+MOST_BIGINT = 2**61
 
 
 def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
@@ -28,3 +34,18 @@ def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
     if offset:
         steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
     return node.case((node.not_null(value), steps))
+
+
+def product(left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
+    """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in size; NULL where
+    either is NULL."""
+    first = quantised(left, grid.left, grid.left.middle)
+    if grid.left.reach * grid.right.reach >= MOST_BIGINT:
+        first = node.cast(first, "hugeint")
+    value = node.times(first, quantised(right, grid.right, grid.right.middle))
+    if grid.divisor > 1:
+        value = exp.IntDiv(this=node.paren(node.plus(value, node.integer(grid.added))),
+                           expression=node.integer(grid.divisor))  # fmt: skip
+    if grid.taken:
+        value = exp.Sub(this=node.operand(value), expression=node.integer(grid.taken))
+    return node.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value

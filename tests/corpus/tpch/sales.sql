@@ -91,11 +91,9 @@ SELECT r_name, c_mktsegment, COUNT(*) AS customers FROM customer JOIN nation ON 
 SELECT MEDIAN(o_totalprice) AS price FROM orders
 
 -- Deviation of quantities by mode
--- refused: E_AGG
 SELECT l_shipmode, AVG(l_quantity) AS q, STDDEV_SAMP(l_quantity) AS sd FROM lineitem GROUP BY l_shipmode ORDER BY l_shipmode
 
 -- Correlation of quantity and price
--- refused: E_AGG
 SELECT CORR(l_quantity, l_extendedprice) AS r FROM lineitem
 
 -- Countries by the prefix of the phone

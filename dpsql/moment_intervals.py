@@ -1,0 +1,246 @@
+"""Where a statistic of moments lies, given how far noise may have moved each of the sums behind it.
+
+Proved in ``docs/proofs/moments.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+from dpsql.moments import Moment, Variable
+
+Interval: TypeAlias = tuple[float, float]
+#: A noisy cell and the half-width of its noise, both in the unit of its data.
+Noisy: TypeAlias = tuple[Fraction, Fraction]
+
+EVERYTHING: Interval = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A linear combination of noisy cells: its value, and by how much each cell's half-width of noise moves it.
+
+    ``lost`` bounds what it misses because means are themselves noisy.
+    """
+
+    value: float
+    moved: tuple[float, ...]
+    lost: float = 0.0
+
+    def __add__(self, other: Form) -> Form:
+        moved = tuple(a + b for a, b in zip(self.moved, other.moved, strict=True))
+        return Form(self.value + other.value, moved, self.lost + other.lost)
+
+    def __mul__(self, factor: float) -> Form:
+        return Form(self.value * factor, tuple(a * factor for a in self.moved), self.lost * abs(factor))
+
+    def plus(self, constant: float) -> Form:
+        return Form(self.value + constant, self.moved, self.lost)
+
+    @property
+    def half_width(self) -> float:
+        """Of independent noises: the hypotenuse."""
+        return math.hypot(*self.moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The sums that statistics are ratios of, in units of the variables' reaches."""
+
+    count: Form
+    mean_x: float
+    mean_y: float
+    total_x: Form
+    total_y: Form
+    square_x: Form | None
+    square_y: Form | None
+    product: Form | None
+
+
+def forms(moment: Moment, cells: Sequence[Noisy]) -> Forms:
+    """Count, totals, and the centred sums Σ(x − u)², Σ(y − v)², Σ(x − u)(y − v) about the noisy means u, v."""
+    places = _places(moment)
+
+    def form(place: int, *reaches: Fraction) -> Form:
+        value, half = cells[place]
+        scale = math.prod(reaches, start=Fraction(1))
+        moved = tuple(float(half / scale) if each == place else 0.0 for each in places)
+        return Form(float(value / scale), moved)
+
+    count = form(moment.count)
+    rows = max(count.value, 1.0)
+
+    def first(variable: Variable) -> tuple[Form, float]:
+        total = form(variable.total, variable.reach)
+        return total, min(max(total.value / rows, -1.0), 1.0)
+
+    total_x, mean_x = first(moment.x)
+    total_y, mean_y = (total_x, mean_x) if moment.y is None else first(moment.y)
+    loose_x, loose_y = ((total + count * -mean).half_width for total, mean in ((total_x, mean_x), (total_y, mean_y)))
+
+    def second(variable: Variable, total: Form, mean: float, loose: float) -> Form | None:
+        if variable.squares is None:
+            return None
+        square = form(variable.squares, variable.reach, variable.reach) + count * variable.half
+        centred = square + total * (-2 * mean) + count * mean**2
+        return Form(centred.value, centred.moved, loose**2 / rows)
+
+    product = None
+    if moment.products is not None:
+        y, x = moment.pair
+        missing = float(moment.product_middle / (x.reach * y.reach))
+        products = form(moment.products, x.reach, y.reach) + count * missing
+        centred = products + total_x * -mean_y + total_y * -mean_x + count * (mean_x * mean_y)
+        product = Form(centred.value, centred.moved, loose_x * loose_y / rows)
+    square_x = second(moment.x, total_x, mean_x, loose_x)
+    square_y = None if moment.y is None else second(moment.y, total_y, mean_y, loose_y)
+    return Forms(count, mean_x, mean_y, total_x, total_y, square_x, square_y, product)
+
+
+def _places(moment: Moment) -> tuple[int, ...]:
+    variables = [moment.x] if moment.y is None else [moment.x, moment.y]
+    places = [moment.count, moment.products, *(place for each in variables for place in (each.total, each.squares))]
+    return tuple(dict.fromkeys(place for place in places if place is not None))
+
+
+def moment_interval(moment: Moment, cells: Sequence[Noisy]) -> Interval:
+    """The values of the statistic that the noise leaves open."""
+    found = forms(moment, cells)
+    x, y = float(moment.x.reach), 1.0 if moment.y is None else float(moment.y.reach)
+    match moment.statistic:
+        case "var_pop":
+            return _scaled(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x * x)
+        case "var_samp":
+            return _scaled(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x * x)
+        case "stddev_pop":
+            return _root(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x)
+        case "stddev_samp":
+            return _root(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x)
+        case "regr_sxx":
+            return _scaled(_alone(_known(found.square_x)), x * x)
+        case "regr_syy":
+            return _scaled(_alone(_known(found.square_y)), y * y)
+        case "regr_sxy":
+            product = _known(found.product)
+            half = product.half_width + product.lost
+            return _scaled((product.value - half, product.value + half), x * y)
+        case "covar_pop":
+            return _scaled(ratio(_known(found.product), found.count, (-1.0, 1.0)), x * y)
+        case "covar_samp":
+            return _scaled(ratio(_known(found.product), found.count.plus(-1.0), (-2.0, 2.0)), x * y)
+        case "corr":
+            return _correlation(found)
+        case "regr_r2":
+            low, high = _correlation(found)
+            least = 0.0 if low <= 0 <= high else min(low * low, high * high)
+            return least, max(low * low, high * high)
+        case "regr_slope":
+            return _scaled(ratio(_known(found.product), _known(found.square_x), EVERYTHING), y / x)
+        case "regr_intercept":
+            return _intercept(moment, found)
+        case _:
+            assert_never(moment.statistic)
+
+
+def ratio(above: Form, below: Form, within: Interval) -> Interval:
+    """Fieller's interval: the θ within two ends for which above − θ·below is within its own noise.
+
+    Where ``below`` is not clearly positive, every θ may do.
+    """
+    t, n = above.value, below.value
+    tt, nn = above.half_width**2, below.half_width**2
+    tn = sum(a * b for a, b in zip(above.moved, below.moved, strict=True))
+    a, b, c = n * n - nn, t * n - tn, t * t - tt
+    if n <= 0 or a <= 0:
+        return within
+    root = math.sqrt(max(b * b - a * c, 0.0))
+    low, high = (b - root) / a, (b + root) / a
+    lost = (above.lost + max(abs(low), abs(high)) * below.lost) / n
+    return _cut((low - lost, high + lost), within)
+
+
+def _correlation(found: Forms) -> Interval:
+    """Fieller's interval for the product over the root of both squares, which is taken as linear near its value."""
+    x, y, product = _known(found.square_x), _known(found.square_y), _known(found.product)
+    if x.value <= x.half_width + x.lost or y.value <= y.half_width + y.lost:
+        return -1.0, 1.0
+    root = math.sqrt(x.value * y.value)
+    spread = x * (0.5 * math.sqrt(y.value / x.value)) + y * (0.5 * math.sqrt(x.value / y.value))
+    return ratio(product, Form(root, spread.moved, spread.lost), (-1.0, 1.0))
+
+
+def _intercept(moment: Moment, found: Forms) -> Interval:
+    """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)², linear near its value."""
+    x, y = moment.x, moment.pair[0]
+    square, product, rows = _known(found.square_x), _known(found.product), max(found.count.value, 1.0)
+    mean_x, mean_y = found.mean_x + float(x.middle / x.reach), found.mean_y + float(y.middle / y.reach)
+    moved_x = (found.total_x + found.count * -found.mean_x) * (1 / rows)
+    moved_y = (found.total_y + found.count * -found.mean_y) * (1 / rows)
+    level = square * mean_y + product * -mean_x
+    noise = level + moved_y * square.value + moved_x * -product.value
+    above = Form(level.value, noise.moved, level.lost)
+    return _scaled(ratio(above, square, EVERYTHING), float(y.reach))
+
+
+def _alone(square: Form) -> Interval:
+    half = square.half_width + square.lost
+    return _cut((square.value - half, square.value + half), (0.0, math.inf))
+
+
+def _root(interval: Interval, scale: float) -> Interval:
+    return math.sqrt(interval[0]) * scale, math.sqrt(interval[1]) * scale
+
+
+def _scaled(interval: Interval, scale: float) -> Interval:
+    low, high = (end * scale if math.isfinite(end) and end else end for end in interval)
+    return low, high
+
+
+def _cut(interval: Interval, within: Interval) -> Interval:
+    """The interval inside the ends; one that lies wholly outside becomes the nearer end."""
+    least, most = within
+    return min(max(interval[0], least), most), max(min(interval[1], most), least)
+
+
+def _known(form: Form | None) -> Form:
+    assert form is not None
+    return form
+
+
+def typical_half_width(moment: Moment, halves: Sequence[float]) -> str:
+    """Half the width of the interval with means near the middle of the bounds, as a formula of what will be known."""
+    square_x, square_y, product = (
+        math.hypot(halves[place], missing * halves[moment.count]) if place is not None else 0.0
+        for place, missing in (
+            (moment.x.squares, float(moment.x.square_middle)),
+            (None, 0.0) if moment.y is None else (moment.y.squares, float(moment.y.square_middle)),
+            (moment.products, 0.0),
+        )
+    )
+    match moment.statistic:
+        case "var_pop" | "var_samp":
+            return f"about ± {square_x:.4g} / count"
+        case "stddev_pop" | "stddev_samp":
+            return f"about ± {square_x:.4g} / (2 · count · deviation)"
+        case "covar_pop" | "covar_samp":
+            return f"about ± {product:.4g} / count"
+        case "regr_sxx":
+            return f"about ± {square_x:.4g}"
+        case "regr_syy":
+            return f"about ± {square_y:.4g}"
+        case "regr_sxy":
+            return f"about ± {product:.4g}"
+        case "corr":
+            return f"about ± {product:.4g} / (count · both deviations)"
+        case "regr_r2":
+            return f"about ± {product:.4g} · 2 · correlation / (count · both deviations)"
+        case "regr_slope":
+            return f"about ± {product:.4g} / (count · variance of x)"
+        case "regr_intercept":
+            return f"about ± {product:.4g} · mean of x / (count · variance of x)"
+        case _:
+            assert_never(moment.statistic)

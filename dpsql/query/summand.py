@@ -1,0 +1,32 @@
+"""What may be added up: numbers, and conditions as 0 and 1, between finite bounds."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.query.bounds import bounds, is_bounded, unbounded_columns
+from dpsql.query.expression import BOOLEAN, Call, Case, Expression, Literal
+from dpsql.query.refusal import refuse
+from dpsql.schema import SqlType
+
+#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
+LARGEST_SUMMAND = 10**100
+
+
+def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
+    """The expression whose values are added; refused unless it is a number between finite bounds."""
+    if argument.type == BOOLEAN:
+        one, zero = Literal(1, SqlType("integer")), Literal(0, SqlType("integer"))
+        argument = Case(((argument, one), (Call("not", (argument,), BOOLEAN), zero)), None, SqlType("integer"))
+    if not argument.type.is_numeric:
+        refuse("E_TYPE", f"{name} needs a number, and this is {argument.type}", node)
+    if not is_bounded(argument):
+        unbounded = unbounded_columns(argument)
+        missing = ", ".join(column.name for column in unbounded if not column.released)
+        where = f"; the schema needs bounds for {missing}" if missing else ""
+        if any(column.released for column in unbounded):
+            where += "; write LEAST(GREATEST(x, 0), 1000) for a released value x, with ends of your own"
+        refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
+    if (bounds(argument).magnitude or 0) > LARGEST_SUMMAND:
+        refuse("E_BOUNDS", f"{name} of values that may lie beyond ±1e100 is not answered", node)
+    return argument

@@ -1,0 +1,11 @@
+-- schema: nafld
+SELECT BOOL_AND(age >= 18) AS adults, BOOL_OR(died) FILTER (WHERE male) AS some_died FROM patients
+-- ==== core 0: engine SQL
+WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", CASE WHEN NOT (("t0"."age") >= (18)) THEN 2048 END AS "v0", CASE WHEN ("t0"."male") AND ("t0"."died") THEN 2048 END AS "v1" FROM "source"."main"."patients" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING SUM("v0") > 2048 OR SUM("v1") > 2048), "sums_heavy" AS (SELECT ("v0" * "factor" // 1048576) - "v0" AS "v0", ("v1" * "factor" // 1048576) - "v1" AS "v1" FROM (SELECT "v0", "v1", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(4194304.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE), CAST(4194304.0 AS DOUBLE) / CAST(GREATEST("n1", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "v0", "v1", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0", SUM(CAST("v1" AS INT128) * CAST("v1" AS INT128)) OVER (PARTITION BY "u") AS "n1" FROM (SELECT "rows"."u", COALESCE(SUM("rows"."v0"), 0) AS "v0", COALESCE(SUM("rows"."v1"), 0) AS "v1" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u") AS "own") AS "norms" WHERE "n0" > 4194304 OR "n1" > 4194304) AS "scaled"), "measured" AS (SELECT "v0", "v1" FROM "rows" UNION ALL SELECT "v0", "v1" FROM "sums_heavy"), "totals" AS (SELECT SUM("v0") AS "v0", SUM("v1") AS "v1" FROM "measured") SELECT COALESCE("totals"."v0", 0) AS "v0", COALESCE("totals"."v1", 0) AS "v1" FROM "totals"
+-- ==== core 0: cells
+-- 0: rows, filtered in steps of 1/2048; L2² at most 4194304, Gaussian of variance 838860800
+-- 1: rows, filtered in steps of 1/2048; L2² at most 4194304, Gaussian of variance 838860800
+-- ==== shell
+SELECT "core0"."a0" AS "adults", "core0"."a1" AS "some_died", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- adults BOOLEAN, some_died BOOLEAN

@@ -1,0 +1,66 @@
+"""The claims behind statistics of moments: what one row and one unit add to a sum of products."""
+
+from __future__ import annotations
+
+from random import Random
+
+import duckdb
+import pytest
+from neighbours import Tally, faults, planned, report
+from statements import JOINT, SPREADS, Writer
+from worlds import KINDS, world
+
+from dpsql.errors import DatabaseError
+from dpsql.query.expression import Column
+from dpsql.query.quantum import product_quantum
+from dpsql.query.rewrite import node
+from dpsql.query.rewrite.quantise import product
+from dpsql.schema import SqlType
+
+NUMBERS = [name for name, kind in KINDS.items() if kind.family in ("integer", "decimal", "double") and kind.bounded]
+
+
+def _column(name: str, kind: str) -> Column:
+    declared = KINDS[kind].declared
+    low, high = declared["bounds"]
+    return Column("t", name, SqlType.parse(declared["type"]), True, (low, high))
+
+
+@pytest.mark.parametrize("left", NUMBERS)
+def test_every_row_is_the_rounded_product_or_null_and_within_reach(left: str) -> None:
+    """On tame and nasty values alike; on tame ones it is the product to half a step and the rounding of its factors."""
+    for right in NUMBERS:
+        first, second = _column("a", left), _column("b", right)
+        for pair in ((first, second), (first, first)):
+            grid = product_quantum(*pair)
+            tree = node.select([product(*pair, grid)], node.table("t"))
+            values = " UNION ALL ".join(
+                f"SELECT ({a})::{KINDS[left].engine[0]} AS a, ({b})::{KINDS[right].engine[0]} AS b"
+                for a in (*KINDS[left].tame, *KINDS[left].nasty, "NULL")
+                for b in (*KINDS[right].tame, *KINDS[right].nasty, "NULL")
+            )
+            with duckdb.connect() as connection:
+                rows = connection.execute(f"WITH t AS ({values}) {tree.sql(dialect='duckdb')}").fetchall()
+            assert all(row[0] is None or abs(row[0]) <= grid.reach for row in rows), (left, right)
+            assert any(row[0] is not None for row in rows)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_no_unit_moves_a_statistic_by_more_than_is_claimed(chunk: int) -> None:
+    tally = Tally()
+    for seed in range(chunk, 24, 4):
+        here = world(3_000 + seed)
+        texts = []
+        for number in range(8):
+            random = Random(f"{seed}/{number}")
+            writer = Writer(here, random)
+            name = random.choice([*JOINT, *SPREADS])
+            text = writer.statistic(name)
+            try:
+                planned(here, text)
+            except DatabaseError:
+                continue
+            texts.append(text)
+        for text, problem in faults(here, texts, tally):
+            pytest.fail(report(here, text, problem))
+    assert tally.trials >= 50 and max(tally.ratios.get("product L1", 0), tally.ratios.get("product L2", 0)) > 0.4, tally
