@@ -104,14 +104,9 @@ def trunc_interval(argument: Interval, digits: Interval | None = None) -> Interv
     """x cut to a constant number of digits."""
     unit = _unit(digits)
     return Interval(
-        None if argument.low is None else _cut(argument.low / unit) * unit,
+        None if argument.low is None else math.trunc(argument.low / unit) * unit,
         None if argument.high is None else math.trunc(argument.high / unit) * unit,
     )
-
-
-def _cut(value: Fraction) -> int:
-    """The whole part; one less where a double just below might have been meant."""
-    return math.trunc(value) - (value.denominator == 1 and value > 0)
 
 
 def _unit(digits: Interval | None) -> Fraction:

@@ -6,6 +6,7 @@ Each is NULL for moments before the year 1 or from the last day of 9999 on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
@@ -265,8 +266,7 @@ def _made(year: Node, month: Node, day: Node) -> Node:
     return attempt(call("MAKE_DATE")(year, month, day))
 
 
-#: Every function of dates, under its name and unit.
-DATES: dict[str, Function] = {
+_LISTED: dict[str, Function] = {
     **{name: _part(name) for name in PARTS},
     "epoch": Function(
         ("temporal",), always(DOUBLE), _epoch, _epoch_interval, fallible=_extraordinary,
@@ -290,10 +290,17 @@ DATES: dict[str, Function] = {
         fallible=_extraordinary, examples=("STRFTIME(d, '%Y-%m')", "TO_CHAR(ts, 'YYYY-MM-DD HH24:MI')"),
     ),
     "strptime": Function(
-        ("text", "words"), always(TIMESTAMP), _parsed, fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",)
+        ("text", "words"), always(TIMESTAMP), _parsed, fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
+        note="NULL where the text is no such moment",
     ),
     "make_date": Function(
-        ("integer", "integer", "integer"), always(DATE), _made, fallible=True, examples=("MAKE_DATE(2020, i, 28)",)
+        ("integer", "integer", "integer"), always(DATE), _made, fallible=True, examples=("MAKE_DATE(2020, i, 28)",),
+        note="NULL where there is no such day",
     ),
     "isfinite moment": Function(("temporal",), always(BOOLEAN), call("ISFINITE"), examples=("ISFINITE(d)",)),
 }  # fmt: skip
+#: Every function of dates, under its name and unit.
+DATES = {
+    name: replace(entry, note=entry.note or "NULL outside the years 1 to 9999") if entry.fallible else entry
+    for name, entry in _LISTED.items()
+}
