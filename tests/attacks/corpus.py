@@ -25,6 +25,8 @@ ANSWERED: dict[str, str] = {
     "E01-error-001": "integer division and the cast are total: NULL where they would fail",
     "E01-error-003": "the cast is total: NULL where it would fail",
     "E01-error-004": "the sum of doubles is clamped row by row and never overflows",
+    "E01-error-013": "strptime is total: NULL where the text is no such moment",
+    "E01-error-018": "make_date is total: NULL where there is no such day",
     "E01-error-023": "sqrt is NULL below zero",
     "E01-error-024": "ln is NULL at and below zero",
     "E01-error-027": "the cast is total: NULL where it would fail",
