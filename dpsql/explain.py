@@ -13,6 +13,7 @@ from dpsql.plan import CorePlan, MeasuredCell, OutputColumn, Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
 from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.query.cube import Cube, is_additive
 from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
 from dpsql.query.rewrite import readable
 
@@ -51,6 +52,7 @@ class Explanation:
     remaining: Remaining
     affordable: int | None
     confidence: float
+    levels: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
@@ -60,6 +62,7 @@ class Explanation:
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
             for place, cell in enumerate(self.cells)
         ]
+        lines += self.levels
         percent = f"{100 * self.confidence:g} %"
         lines += [f"column {name}: {half}" for name, half in zip(self.columns, self.half_widths, strict=True) if half]
         if lines:
@@ -93,15 +96,34 @@ def explain(plan: Plan, remaining: Remaining) -> Explanation:
         remaining,
         remaining.affordable(plan.cost) if plan.cores else None,
         plan.confidence,
+        tuple(_levels(plan, cube) for cube in plan.cubes),
     )
+
+
+def _levels(plan: Plan, cube: Cube) -> str:
+    """How the grouping sets of a cube are measured, in words."""
+    count = len({level.keys for level in cube.levels})
+    if cube.finest is None:
+        return f"{count} grouping sets, each measured for itself with its share of the price"
+    cores = [None if level.core is None else plan.cores[level.core].core for level in cube.levels]
+    if all(core is not None and any(map(is_additive, core.aggregates)) for core in cores):
+        return f"{count} grouping sets, each with its share of the price; least squares make totals the sums of parts"
+    return f"{count} grouping sets, released once at the finest level; totals are sums of its groups"
 
 
 def _half_width(plan: Plan, column: OutputColumn) -> str:
     if column.aggregate is None:
         return ""
-    core = plan.cores[column.core]
+    core, place = plan.cores[column.core], column.aggregate
+    if column.cube is not None:
+        cube = plan.cubes[column.cube]
+        at = (
+            cube.finest if cube.finest is not None else next(each.core for each in cube.levels if each.core is not None)
+        )
+        core = plan.cores[at]
+        place = core.core.aggregates.index(cube.aggregates[column.aggregate])
     halves = [float(half) for half in core.half_widths(plan.confidence)]
-    match core.estimates[column.aggregate]:
+    match core.estimates[place]:
         case Alone(cell=cell):
             return f"± {halves[cell]:.4g}"
         case Shifted(total=total, count=count, middle=middle):

@@ -16,7 +16,8 @@ from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.selection import Threshold
 from dpsql.query.bind import Query
-from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups
+from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups, norm_of
+from dpsql.query.cube import Cube
 from dpsql.query.derived import Derived
 from dpsql.query.reads import derived_of_core, tables_of_core
 from dpsql.query.relation import Core
@@ -93,8 +94,9 @@ class CorePlan:
 class OutputColumn:
     """One column of the result: its name, its type in the sandbox, and where its interval comes from.
 
-    ``aggregate`` is the place of the aggregate of ``core`` that the column is, where it is one; ``simulated`` tells
-    that the column is computed row by row from aggregates, so that its interval is found by drawing their noise again.
+    ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is, where it is one;
+    ``simulated`` tells that the column is computed row by row from aggregates, so that its interval is found by drawing
+    their noise again.
     """
 
     name: str
@@ -102,6 +104,7 @@ class OutputColumn:
     aggregate: int | None = None
     simulated: bool = False
     core: int = 0
+    cube: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """A statement as it will be run and paid for."""
+    """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores."""
 
     statement: str
     cores: tuple[CorePlan, ...]
@@ -124,6 +127,7 @@ class Plan:
     columns: tuple[OutputColumn, ...]
     price: Fraction
     confidence: float
+    cubes: tuple[Cube, ...] = ()
 
     @property
     def cost(self) -> Cost:
@@ -159,7 +163,7 @@ class Plan:
 
 def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction) -> tuple[CorePlan, ...]:
     """The cores of a statement priced ``epsilon``, which is split over them by their number of cells."""
-    norm: Norm = "l1" if privacy.delta == 0 or privacy.mechanism == "laplace" else "l2"
+    norm = norm_of(privacy)
     drafts = [_Draft(core, choose_cells(core)) for core in query.cores]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:

@@ -19,6 +19,7 @@ from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Interval, interval, simulated, value
 from dpsql.plan import CorePlan
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+from dpsql.query.relation import Core
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
 INT64 = 2**63
@@ -35,6 +36,16 @@ class ReleasedTable:
     aggregates: tuple[tuple[object, ...], ...]
     intervals: tuple[tuple[Interval | None, ...], ...]
     cells: tuple[tuple[Fraction, ...], ...]
+
+    @property
+    def shape(self) -> Core:
+        """The core whose columns the table has."""
+        return self.plan.core
+
+    @property
+    def totals(self) -> tuple[tuple[int, ...], ...]:
+        """For each row, which keys it is a total over: a core has no totals, and no columns that would say so."""
+        return ((),) * len(self.keys)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells."""
@@ -76,7 +87,7 @@ def release(
 
 def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy) -> ReleasedTable:
     width, cells = len(plan.core.keys), len(plan.cells)
-    rows = sorted(rows, key=lambda row: [_rank(each) for each in row[:width]])
+    rows = sorted(rows, key=lambda row: [rank(each) for each in row[:width]])
     noisy: list[Sequence[int | None]] = [
         cell.mechanism.perturb([_integer(row[width + place]) for row in rows], _entropy=entropy)
         for place, cell in enumerate(plan.cells)
@@ -105,7 +116,7 @@ def _integer(cell: object) -> int:
     return cell
 
 
-def _rank(key: Any) -> tuple[int, Any]:
+def rank(key: Any) -> tuple[int, Any]:
     """NaN after all numbers, NULL after all values: a total order, whatever order the rows came in."""
     if key is None:
         return 2, 0

@@ -73,7 +73,7 @@ class Session:
         except DatabaseError as refusal:
             raise with_hint(refusal, text, self._schema, self._shell.types) from None
         confidence = float(self._schema.privacy.confidence)
-        return Plan(text, cores, query.derived, sql, query.public, columns, self._epsilon, confidence)
+        return Plan(text, cores, query.derived, sql, query.public, columns, self._epsilon, confidence, query.cubes)
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""

@@ -30,6 +30,8 @@ def is_aggregate(node: exp.Expr) -> bool:
         return True
     if isinstance(node, exp.Anonymous):
         return node.name.lower() in _UNNAMED
+    if isinstance(node, exp.Grouping | exp.GroupingId):
+        return False
     return isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window)
 
 

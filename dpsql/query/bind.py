@@ -11,10 +11,11 @@ from sqlglot import exp
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.ctes import Ctes, without_ctes
+from dpsql.query.cube import Cube, shapes
 from dpsql.query.derived import Derivations, Derived, Describe
 from dpsql.query.grouped import released_select
 from dpsql.query.joins import From
-from dpsql.query.keys import group_keys, is_plain_distinct
+from dpsql.query.keys import is_plain_distinct
 from dpsql.query.parameter import require_values
 from dpsql.query.parse import Statement
 from dpsql.query.refusal import only, refuse
@@ -23,7 +24,7 @@ from dpsql.query.rows import Rows, from_items, groups_by_unit
 from dpsql.query.scope import require_known_schema
 from dpsql.schema import Schema, fold
 
-MAX_AGGREGATES, MAX_SOURCES = 32, 24
+MAX_AGGREGATES, MAX_SOURCES = 128, 24
 #: How often the uses of common table expressions may be followed into each other.
 MAX_OPENED = 1_000
 
@@ -33,13 +34,15 @@ class Query:
     """A statement cut in two: the cores, in order, and the shell that reads their released tables.
 
     ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
-    ``public.<table>`` alone. ``derived`` are the tables that cores read of what earlier cores released.
+    ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
+    that cores read of what earlier cores released.
     """
 
     cores: tuple[Core, ...]
     derived: tuple[Derived, ...]
     shell: exp.Query
     public: tuple[str, ...]
+    cubes: tuple[Cube, ...] = ()
 
 
 def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> Query:
@@ -47,7 +50,8 @@ def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], d
     binder = Binder(schema, parameters, describe)
     require_values(statement.tree, parameters)
     shell = binder.released(statement.tree, {})
-    return Query(tuple(binder.cores), tuple(binder.derivations.tables), shell, tuple(sorted(binder.public)))
+    public = tuple(sorted(binder.public))
+    return Query(tuple(binder.cores), tuple(binder.derivations.tables), shell, public, tuple(binder.cubes))
 
 
 class Binder:
@@ -56,6 +60,7 @@ class Binder:
     def __init__(self, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> None:
         self.schema, self.parameters = schema, parameters
         self.cores: list[Core] = []
+        self.cubes: list[Cube] = []
         self.public: set[str] = set()
         self.rows = Rows(self)
         self.derivations = Derivations(self, describe)
@@ -75,13 +80,24 @@ class Binder:
         yield
         self._aliases = aliases
 
-    def core(self, core: Core) -> str:
-        """The name of the core's released table; an equal core is released once."""
+    def core(self, core: Core) -> int:
+        """The place of the core; an equal core is released once."""
         if core not in self.cores:
             self.cores.append(core)
             if sum(len(each.aggregates) for each in self.cores) > MAX_AGGREGATES:
                 refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
-        return f"core{self.cores.index(core)}"
+        return self.cores.index(core)
+
+    @property
+    def shapes(self) -> dict[str, Core | Cube]:
+        """What the released tables so far have as columns, under their names in the sandbox."""
+        return shapes(self.cores, self.cubes)
+
+    def cube(self, cube: Cube) -> int:
+        """The place of the cube; equal ones are put together once."""
+        if cube not in self.cubes:
+            self.cubes.append(cube)
+        return self.cubes.index(cube)
 
     def nested(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
         """``released`` while another query is being bound."""
@@ -129,7 +145,7 @@ class Binder:
             select = select.copy()
             select.set("distinct", None)
             select.set("group", exp.Group(all=True))
-        return released_select(select, group_keys(select, source_from), source_from, self, ctes)
+        return released_select(select, source_from, self, ctes)
 
     def _public_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
         return shell_tree.public_select(select, self, ctes)

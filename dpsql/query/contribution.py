@@ -16,6 +16,7 @@ from dpsql.query.quantum import ProductQuantum, Quantum, product_quantum, quantu
 from dpsql.query.refusal import refuse
 from dpsql.query.relation import Cell, Core, Distinct, Product, Rows, Total, Units
 from dpsql.query.stability import groups_by, limits, rows_per_group
+from dpsql.schema import Privacy
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
 FINE_BITS = 11
@@ -23,6 +24,11 @@ FINE_BITS = 11
 MOST_NORM = 2**52
 
 Norm = OneOf["l1", "l2"]
+
+
+def norm_of(privacy: Privacy) -> Norm:
+    """The norm by which units are held to their limits: that of the noise which the promise asks for."""
+    return "l1" if privacy.delta == 0 or privacy.mechanism == "laplace" else "l2"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,16 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
 from dpsql.query.bounds import bounds
+from dpsql.query.cube import Cube
 from dpsql.query.expression import Column, Expression
-from dpsql.query.interval import EVERYTHING, Interval
+from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.query.refusal import refuse
 from dpsql.query.relation import Core, Scan
 from dpsql.query.rewrite import node
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from dpsql.query.bind import Binder
     from dpsql.query.ctes import Ctes
 
-#: The columns of a query over the released tables of cores and over public tables: their names and engine types.
-Describe: TypeAlias = Callable[[exp.Query, Sequence[Core], Collection[str]], list[tuple[str, str]]]
+#: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.
+Types: TypeAlias = list[tuple[str, str]]
+Describe: TypeAlias = Callable[[exp.Query, Mapping[str, Core | Cube], Collection[str]], Types]
 
 #: Sums of whole numbers have this type in the sandbox.
 _WIDE = {"hugeint": SqlType("decimal", 38, 0), "ubigint": SqlType("decimal", 38, 0)}
@@ -61,7 +63,7 @@ class Derivations:
 
     def made(self, tree: exp.Query, at: exp.Expr) -> Source:
         """The rows of the sandbox's own query, as a public relation."""
-        described = self._describe(tree, self._binder.cores, self._binder.public)
+        described = self._describe(tree, self._binder.shapes, self._binder.public)
         names = [fold(name) for name, _ in described]
         if len(set(names)) < len(names):
             refuse("E_COLUMN", "two columns of this subquery have one name; give one of them an alias", at)
@@ -69,7 +71,7 @@ class Derivations:
         derived = self._table(tree, types)
         alias = self._binder.alias()
         columns: dict[str, Expression] = {
-            name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binder.cores))
+            name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binder.shapes))
             for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
         return Source(Scan(alias, derived.name, derived=True), columns)
@@ -82,9 +84,13 @@ class Derivations:
         for known in self.tables:
             if known.sql == sql:
                 return known
-        read = [int(table.name.removeprefix("core")) for table in tree.find_all(exp.Table) if table.db == "released"]
+        read = [self._last_core(table.name) for table in tree.find_all(exp.Table) if table.db == "released"]
         self.tables.append(Derived(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1))
         return self.tables[-1]
+
+    def _last_core(self, released: str) -> int:
+        shape = self._binder.shapes[released]
+        return shape.last_core if isinstance(shape, Cube) else self._binder.cores.index(shape)
 
 
 def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:
@@ -100,7 +106,7 @@ def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Col
     return Column(alias, name, sql_type, nullable=True, bounds=ends, public=True, released=True)  # type: ignore[arg-type]
 
 
-def _interval(tree: exp.Expr, place: int, cores: Sequence[Core]) -> Interval:
+def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:
     """Where the values of an output column lie: known of averages and of keys that are passed on as they are."""
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
         return EVERYTHING
@@ -110,11 +116,13 @@ def _interval(tree: exp.Expr, place: int, cores: Sequence[Core]) -> Interval:
     source = source.this
     if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select) and not source.alias_column_names:
         inner = [each.alias_or_name for each in source.this.expressions]
-        return _interval(source.this, inner.index(item.name), cores) if item.name in inner else EVERYTHING
+        return _interval(source.this, inner.index(item.name), shapes) if item.name in inner else EVERYTHING
     if not isinstance(source, exp.Table) or source.db != "released":
         return EVERYTHING
-    core, number = cores[int(source.name.removeprefix("core"))], int(item.name[1:])
+    shape, number = shapes[source.name], int(item.name[1:])
     if item.name.startswith("k"):
-        return bounds(core.keys[number])
-    aggregate = core.aggregates[number]
+        return bounds(shape.keys[number])
+    if item.name.startswith("g"):
+        return UNIT_INTERVAL
+    aggregate = shape.aggregates[number]
     return bounds(aggregate.argument) if aggregate.function == "avg" and aggregate.argument else EVERYTHING

@@ -58,7 +58,26 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
     within = {table.alias for table in tables} | {each.column.relation for each in enumerated}
     known = [each for each in map(found.substituted, found.conditions) if each is not None]
     known = [each for each in known if _reads(each) and _reads(each) <= within]
-    return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated))
+    count = None if tables else found.count
+    return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count)
+
+
+def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
+    """The domain of some of the keys: what they are when the others are left out.
+
+    What has no source in common with these keys is left out as well.
+    """
+    keys = [domain.keys[place] for place in places]
+    groups = _connected([*domain.keys, *domain.conditions])
+    kept = {each for group in groups if any(key in group for key in keys) for each in group}
+    read = {source for each in kept for source in _reads(each)}
+    return KeyDomain(
+        tuple(keys),
+        tuple(each for each in domain.enumerated if each.column.relation in read),
+        tuple(table for table in domain.tables if table.alias in read),
+        tuple(condition for condition in domain.conditions if condition in kept),
+        None,
+    )
 
 
 def _equal_to_released(relation: Relation) -> dict[Column, Column]:
@@ -90,6 +109,7 @@ class _Domain:
 
     relation: Relation
     enumerated: dict[object, Enumerated] = field(default_factory=dict)
+    count: int = 1
 
     def __post_init__(self) -> None:
         scans = [source for source in sources(self.relation) if isinstance(source, Scan)]
@@ -114,8 +134,8 @@ class _Domain:
             reduced.append(chosen)
         groups = _connected(reduced)
         outputs = {key: self._count(original) for key, original in zip(reduced, keys, strict=True)}
-        total = prod(min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups)
-        return reduced if total <= MAX_KEYS else None
+        self.count = prod(min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups)
+        return reduced if self.count <= MAX_KEYS else None
 
     def tables(self, keys: Sequence[Expression]) -> tuple[Scan, ...]:
         """The public tables that keys are read from, with those that conditions on public columns alone join to them.

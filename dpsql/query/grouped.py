@@ -12,9 +12,11 @@ from sqlglot import exp
 from dpsql.errors import DatabaseError
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import has_aggregate, is_aggregate, released_aggregate
+from dpsql.query.cubes import cube
 from dpsql.query.domain import key_domain
 from dpsql.query.expression import UNIT, Column, Expression, Literal, subqueries
 from dpsql.query.joins import From
+from dpsql.query.keys import grouping_sets, has_sets
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Core, unit_of
 from dpsql.schema import fold
@@ -27,25 +29,26 @@ _ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order"
             "qualify", "windows")  # fmt: skip
 
 
-def released_select(
-    select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder, ctes: Ctes
-) -> exp.Select:
+def released_select(select: exp.Select, source_from: From, binder: Binder, ctes: Ctes) -> exp.Select:
     """The SELECT over the core's released table that gives what the analyst asked for."""
     only(select, *_ALLOWED, code="E_STMT")
-    return _Cut(select, keys, source_from, binder, ctes).shell()
+    return _Cut(select, source_from, binder, ctes).shell()
 
 
 class _Cut:
     """One grouped SELECT while it is cut: collects the aggregates it meets."""
 
-    def __init__(self, select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder, ctes: Ctes) -> None:
+    def __init__(self, select: exp.Select, source_from: From, binder: Binder, ctes: Ctes) -> None:
         self._select, self._binder, self._ctes = select, binder, ctes
         self._reader = source_from.reader()
         where = select.args.get("where")
         condition = None if where is None else self._reader.condition(where.this)
         self._relation = source_from.finish(condition, select)
         self._scope = source_from.scope
-        self._keys = self._read_keys(keys)
+        sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
+        self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
+        places = [tuple(sorted(self._keys.index(key) for key in keys)) for keys in sets]
+        self._sets = places if has_sets(select) else None
         self._aggregates: list[Aggregate] = []
         self._aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
 
@@ -74,21 +77,24 @@ class _Cut:
                 shell.set(part, self._released(select.args[part]))
         if select.args.get("windows"):
             shell.set("windows", [self._released(window) for window in select.args["windows"]])
-        name = self._binder.core(self._core())
+        name = self._released_name()
         for column in shell.find_all(exp.Column):
             if column.table == _CORE:
                 column.set("table", exp.to_identifier(name, quoted=True))
         shell.set("from_", exp.From(this=shell_tree.released_table(name)))
         return shell
 
-    def _core(self) -> Core:
+    def _released_name(self) -> str:
+        """The name of the released table that the shell reads."""
+        if self._sets is not None:
+            return f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder)}"
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
         aggregates = list(self._aggregates)
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate("count", None, None))
-        return Core(self._relation, unit, self._keys, tuple(aggregates), domain)
+        return f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
@@ -125,6 +131,8 @@ class _Cut:
         match node:
             case exp.Column():
                 return self._alias_or_refusal(node)
+            case exp.Grouping() | exp.GroupingId():
+                return self._grouping(node)
             case exp.Star() if not isinstance(node.parent, exp.AggFunc):
                 refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
             case exp.Placeholder():
@@ -155,6 +163,21 @@ class _Cut:
         except DatabaseError:
             return None  # not a private expression: its parts are read one by one
         return _column(f"k{self._keys.index(expression)}") if expression in self._keys else None
+
+    def _grouping(self, node: exp.Expr) -> exp.Expr:
+        """GROUPING(a, b): a binary digit for each, 1 where the row is a total over that key."""
+        digits: list[exp.Expr] = []
+        for part in node.expressions:
+            key = self._key(part)
+            if key is None:
+                refuse("E_GROUPING", "GROUPING names keys of the GROUP BY", node)
+            digits.append(_column(f"g{key.name[1:]}") if self._sets is not None else exp.Literal.number(0))
+        whole = digits[0]
+        for digit in digits[1:]:
+            whole = exp.Add(
+                this=exp.Mul(this=exp.Paren(this=whole), expression=exp.Literal.number(2)), expression=digit
+            )
+        return exp.Paren(this=whole) if len(digits) > 1 else whole
 
     def _alias_or_refusal(self, node: exp.Column) -> exp.Expr:
         in_order = node.find_ancestor(exp.Order, exp.Qualify) is not None

@@ -197,13 +197,14 @@ class KeyDomain:
     """Every key that a core shows, whatever the data hold.
 
     ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
-    over the same, narrow them.
+    over the same, narrow them. ``count`` is at most how many there are, None where public tables have a say.
     """
 
     keys: tuple[Expression, ...]
     enumerated: tuple[Enumerated, ...]
     tables: tuple[Scan, ...]
     conditions: tuple[Expression, ...]
+    count: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dpsql.query.compounds import combined, constants
 from dpsql.query.ctes import Ctes, alias_columns, without_ctes
 from dpsql.query.expression import Column, Expression, has_more_parts
 from dpsql.query.joins import From
-from dpsql.query.keys import group_keys, has_window, is_plain_distinct
+from dpsql.query.keys import all_keys, group_keys, has_window, is_plain_distinct
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
 from dpsql.query.scope import Scope
@@ -168,7 +168,7 @@ def groups_by_unit(select: exp.Select, source_from: From) -> bool:
     """Whether each group of the SELECT has rows of one unit: some key identifies it."""
     if select.args.get("group") is None:
         return False
-    keys = (source_from.scope.resolve(key) for key in group_keys(select, source_from) if isinstance(key, exp.Column))
+    keys = (source_from.scope.resolve(key) for key in all_keys(select, source_from) if isinstance(key, exp.Column))
     return any(isinstance(key, Column) and key.identifies is not None for key in keys)
 
 

@@ -5,17 +5,20 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sqlglot import exp
 
+from dpsql.cubes import CubeTable, cube_table
 from dpsql.estimate import Interval
 from dpsql.plan import CorePlan, OutputColumn, Plan, Stage
 from dpsql.query.bind import Query
+from dpsql.query.cube import Cube, shapes
+from dpsql.query.derived import Types
 from dpsql.query.relation import Core
-from dpsql.release import Released
+from dpsql.release import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.shell.intervals import has_intervals, intervals, trace, with_row_numbers
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
@@ -44,24 +47,24 @@ class Shell:
         Raises StatementError where the shell does not fit its tables.
         """
         with self._sandbox.lock:
-            self._declare(query.public, [core.core for core in cores])
+            self._declare(query.public, shapes(query.cores, query.cubes))
             sql = query.shell.sql(dialect="duckdb", comments=False)
             described = self._sandbox.describe(sql)
         traced = trace(query.shell)
         columns = tuple(
             OutputColumn(name, sql_type)
             if traced is None
-            else OutputColumn(name, sql_type, *traced.columns[place], core=traced.core)
+            else OutputColumn(name, sql_type, *traced.columns[place], core=traced.core, cube=traced.cube)
             for place, (name, sql_type) in enumerate(described)
         )
         if not has_intervals(columns):
             return sql, columns
         return with_row_numbers(query.shell).sql(dialect="duckdb", comments=False), columns
 
-    def types(self, query: exp.Query, cores: Sequence[Core], public: Collection[str]) -> list[tuple[str, str]]:
-        """The names and types of the columns of a query over the cores' released tables and public ones."""
+    def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> Types:
+        """The names and types of the columns of a query over released tables and public ones."""
         with self._sandbox.lock:
-            self._declare(public, cores)
+            self._declare(public, shapes)
             return self._sandbox.describe(query.sql(dialect="duckdb", comments=False))
 
     def derive(self, plan: Plan, stage: Stage, released: Released) -> list[Rowset]:
@@ -75,27 +78,33 @@ class Shell:
     def run(self, plan: Plan, released: Released) -> Result:
         """The shell over the released rows; trouble in it can only speak of what is public already."""
         with self._sandbox.lock:
-            self._fill(plan, released)
+            tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.shell)
             width = len(plan.columns)
             if not has_intervals(plan.columns):
                 return Result(plan.columns, rows, [(None,) * width for _ in rows])
-            core = plan.columns[0].core
-            places = [row[width] for row in rows]
-            found = intervals(self._sandbox, plan, core, released.tables[core], places)
+            core, among = plan.columns[0].core, plan.columns[0].cube
+            name = f"core{core}" if among is None else f"cube{among}"
+            found = intervals(self._sandbox, plan, name, tables[name], [row[width] for row in rows])
         return Result(plan.columns, [row[:width] for row in rows], found)
 
     def close(self) -> None:
         self._sandbox.close()
 
-    def _declare(self, public: Collection[str], cores: Sequence[Core]) -> None:
+    def _declare(self, public: Collection[str], shapes: Mapping[str, Core | Cube]) -> None:
         for name in public:
             self._sandbox.declare_public(name)
-        for place, core in enumerate(cores):
-            self._sandbox.declare(f"core{place}", column_types(core))
+        for name, shape in shapes.items():
+            self._sandbox.declare(name, column_types(shape))
 
-    def _fill(self, plan: Plan, released: Released) -> None:
+    def _fill(self, plan: Plan, released: Released) -> dict[str, ReleasedTable | CubeTable]:
+        """Put what is released so far, and the cubes that are made of it, into the sandbox."""
         for name in plan.public:
             self._sandbox.fill_public(name)
-        for place, table in enumerate(released.tables):
-            self._sandbox.put(place, table)
+        tables: dict[str, ReleasedTable | CubeTable] = {f"core{n}": table for n, table in enumerate(released.tables)}
+        for number, cube in enumerate(plan.cubes):
+            if cube.last_core < len(released.tables):
+                tables[f"cube{number}"] = cube_table(cube, released.tables, plan.confidence)
+        for name, table in tables.items():
+            self._sandbox.put(name, table)
+        return tables

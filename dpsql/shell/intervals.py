@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.cubes import CubeTable
 from dpsql.errors import OperationalError
 from dpsql.estimate import Interval
 from dpsql.plan import OutputColumn, Plan
@@ -19,9 +20,13 @@ DRAWS, MOST_SIMULATED = 1_000, 200
 
 @dataclass(frozen=True)
 class Traced:
-    """For each output column, the aggregate of the core that it is and whether it is computed from such aggregates."""
+    """For each output column, the aggregate of the core that it is and whether it is computed from such aggregates.
+
+    Where the rows are those of a cube, ``cube`` is its place.
+    """
 
     core: int
+    cube: int | None
     columns: tuple[tuple[int | None, bool], ...]
 
 
@@ -49,7 +54,8 @@ def trace(shell: exp.Query) -> Traced | None:
             read = {column.name[0] for column in inner.find_all(exp.Column)}
             plain = inner.find(exp.Window, exp.Query, exp.AggFunc) is None
             traced.append((None, plain and "a" in read))
-    return Traced(int(source.this.name.removeprefix("core")), tuple(traced))
+    kind, place = source.this.name[:4], int(source.this.name[4:])
+    return Traced(place if kind == "core" else 0, place if kind == "cube" else None, tuple(traced))
 
 
 def with_row_numbers(shell: exp.Query) -> exp.Query:
@@ -62,10 +68,10 @@ def with_row_numbers(shell: exp.Query) -> exp.Query:
 
 
 def intervals(
-    sandbox: Sandbox, plan: Plan, core: int, table: ReleasedTable, places: Sequence[object]
+    sandbox: Sandbox, plan: Plan, name: str, table: ReleasedTable | CubeTable, places: Sequence[object]
 ) -> list[tuple[Interval | None, ...]]:
     """The interval of each cell of the result whose rows stand at ``places`` in the released table."""
-    simulated = _simulate(sandbox, plan, core, table, places)
+    simulated = _simulate(sandbox, plan, name, table, places)
 
     def cell(place: object, number: int, column: OutputColumn) -> Interval | None:
         if not isinstance(place, int):
@@ -78,7 +84,7 @@ def intervals(
 
 
 def _simulate(
-    sandbox: Sandbox, plan: Plan, core: int, table: ReleasedTable, places: Sequence[object]
+    sandbox: Sandbox, plan: Plan, name: str, table: ReleasedTable | CubeTable, places: Sequence[object]
 ) -> dict[tuple[int, int], Interval]:
     """Intervals of expressions over aggregates: the middle of what they give on fresh draws of the noise."""
     wanted = [number for number, column in enumerate(plan.columns) if column.simulated]
@@ -87,17 +93,18 @@ def _simulate(
         return {}
     drawn = [table.draws(row, DRAWS, plan.confidence) for row in rows]
     data: list[list[object]] = [[row for row in rows for _ in range(DRAWS)]]
-    data += [[table.keys[row][key] for row in rows for _ in range(DRAWS)] for key in range(len(table.plan.core.keys))]
+    fixed = list(zip(*((*table.keys[row], *table.totals[row]) for row in rows), strict=True))
+    data += [[value for value in column for _ in range(DRAWS)] for column in fixed]
     data += [
         [None if number != number else number for draws in drawn for number in draws[place].tolist()]
-        for place in range(len(table.plan.core.aggregates))
+        for place in range(len(table.shape.aggregates))
     ]
     types = {
-        name: "DOUBLE" if name.startswith("a") and sql != "BOOLEAN" else sql
-        for name, sql in column_types(table.plan.core).items()
+        each: "DOUBLE" if each.startswith("a") and sql != "BOOLEAN" else sql
+        for each, sql in column_types(table.shape).items()
     }
-    sandbox.create(f"core{core}", types)
-    sandbox.insert(f"core{core}", data, types)
+    sandbox.create(name, types)
+    sandbox.insert(name, data, types)
     tail = (1 - plan.confidence) / 2
     inner = f"SELECT * FROM ({plan.shell}) AS drawn({', '.join(f'c{n}' for n in range(len(plan.columns)))}, r)"
     parts = ", ".join(

@@ -12,7 +12,9 @@ from typing import Any
 import duckdb
 
 from dpsql.cells import aggregate_type
+from dpsql.cubes import CubeTable
 from dpsql.errors import InternalError, OperationalError, StatementError
+from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.query.rewrite.scalar import engine_type
 from dpsql.release import ReleasedTable
@@ -86,10 +88,10 @@ class Sandbox:
             parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types.values())
             self._connection.execute(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
 
-    def put(self, place: int, table: ReleasedTable) -> None:
-        """The released rows of the core of that place."""
-        self.create(f"core{place}", column_types(table.plan.core))
-        self.insert(f"core{place}", _columns(table), column_types(table.plan.core))
+    def put(self, name: str, table: ReleasedTable | CubeTable) -> None:
+        """The released rows of a core or a cube."""
+        self.create(name, column_types(table.shape))
+        self.insert(name, columns_of(table), column_types(table.shape))
 
     def declare_public(self, name: str) -> None:
         """The public table, without its rows until somebody asks for them."""
@@ -113,17 +115,19 @@ class Sandbox:
         return {each: engine_type(column.type) for each, column in self._schema.tables[name].columns.items()}
 
 
-def column_types(core: Core) -> dict[str, str]:
-    """The columns of a core's released table: the number of the row, keys, aggregates."""
-    keys = {f"k{place}": engine_type(key.type) for place, key in enumerate(core.keys)}
-    values = {f"a{place}": aggregate_type(each) for place, each in enumerate(core.aggregates)}
-    return {"row": "BIGINT", **keys, **values}
+def column_types(shape: Core | Cube) -> dict[str, str]:
+    """The columns of a released table: the number of the row, keys, which keys it is a total over, aggregates."""
+    keys = {f"k{place}": engine_type(key.type) for place, key in enumerate(shape.keys)}
+    totals = {f"g{place}": "BIGINT" for place, _ in enumerate(shape.keys) if isinstance(shape, Cube)}
+    values = {f"a{place}": aggregate_type(each) for place, each in enumerate(shape.aggregates)}
+    return {"row": "BIGINT", **keys, **totals, **values}
 
 
-def _columns(table: ReleasedTable) -> list[list[object]]:
-    numbers: list[object] = list(range(len(table.keys)))
-    keys = [list(column) for column in zip(*table.keys, strict=True)]
-    return [numbers, *keys, *(list(column) for column in zip(*table.aggregates, strict=True))]
+def columns_of(table: ReleasedTable | CubeTable) -> list[list[object]]:
+    """The values of a released table, column by column."""
+    rows = zip(table.keys, table.totals, table.aggregates, strict=True)
+    whole = [(number, *keys, *totals, *values) for number, (keys, totals, values) in enumerate(rows)]
+    return [list(column) for column in zip(*whole, strict=True)]
 
 
 def _first_line(error: duckdb.Error) -> str:

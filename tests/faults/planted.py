@@ -557,4 +557,25 @@ FAULTS = (
         'joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "FULL"))',
         ("tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(price)]",),
     ),
+    Fault(
+        "each grouping set has the whole price",
+        "dpsql/plan.py",
+        "_plan_core(draft, norm, privacy, epsilon, draft.weight / whole,",
+        "_plan_core(draft, norm, privacy, epsilon, Fraction(1),",
+        ("tests/properties/test_cube.py::test_a_cube_costs_what_was_asked[rollup-L2]",),
+    ),
+    Fault(
+        "a repeated grouping set is released again",
+        "dpsql/query/bind.py",
+        "        if core not in self.cores:\n            self.cores.append(core)",
+        "        if True:\n            self.cores.append(core)",
+        ("tests/properties/test_cube.py::test_repeated_sets_are_released_once",),
+    ),
+    Fault(
+        "distinct units are added up over subgroups",
+        "dpsql/query/cube.py",
+        "return aggregate.function in ADDITIVE",
+        'return aggregate.function in ADDITIVE or aggregate.function in ("units", "count distinct")',
+        ("tests/properties/test_cube.py::test_without_noise_the_answer_is_that_of_duckdb",),
+    ),
 )

@@ -14,6 +14,7 @@ from untouched import planning_session
 from dpsql.explain import measured
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
+from dpsql.query.cube import Cube
 
 FOLDER = Path(__file__).parent
 FILES = sorted(FOLDER.glob("*.sql"))
@@ -29,6 +30,8 @@ def rendered(plan: Plan) -> str:
         lines += [f"{MARK} {table.name}: made after {table.cores} cores", table.sql]
     for place, core in enumerate(plan.cores):
         lines += [f"{MARK} core {place}: engine SQL", core.sql, f"{MARK} core {place}: cells", *_cells(core)]
+    for place, cube in enumerate(plan.cubes):
+        lines += [f"{MARK} cube {place}", *_levels(cube)]
     columns = ", ".join(f"{column.name} {column.type}" for column in plan.columns)
     lines += [f"{MARK} shell", plan.shell, f"{MARK} columns", f"-- {columns}"]
     return "\n".join(lines) + "\n"
@@ -43,6 +46,11 @@ def _cells(core: CorePlan) -> list[str]:
         chosen = core.selection
         lines.append(f"-- keys: units; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")
     return lines
+
+
+def _levels(cube: Cube) -> list[str]:
+    finest = [] if cube.finest is None else [f"-- sums over core {cube.finest}"]
+    return finest + [f"-- keys {list(level.keys)}: core {level.core}" for level in cube.levels]
 
 
 def _noise(noise: Mechanism) -> str:

@@ -55,10 +55,19 @@ class Writer:
         if conditions:
             text += f" WHERE {' AND '.join(conditions)}"
         if keys:
-            text += f" GROUP BY {', '.join(keys)}" if aggregates or self._one_in(2) else " GROUP BY ALL"
+            text += f" GROUP BY {self._grouping(len(keys), keys)}" if aggregates or self._one_in(2) else " GROUP BY ALL"
         if keys and aggregates and self._one_in(5):
             text += " HAVING COUNT(*) > 2"
         return text
+
+    def _grouping(self, places: int, keys: list[str]) -> str:
+        """The keys as a GROUP BY names them, now and then in several sets."""
+        ordinals = [str(place + 1) for place in range(places)]
+        if self._one_in(4):
+            one = ", ".join(ordinals)
+            return self._pick(f"ROLLUP ({one})", f"CUBE ({one})", f"GROUPING SETS (({one}), ({ordinals[0]}), (), ())",
+                              f"{ordinals[0]}, ROLLUP ({ordinals[-1]})", f"GROUPING SETS ({one})")  # fmt: skip
+        return ", ".join(ordinals if self._one_in(4) else keys)
 
     def number(self, depth: int) -> str:
         """The sum of a numeric expression over one table."""

@@ -1,0 +1,70 @@
+"""Weighted least squares over groups of one population that were measured at several levels.
+
+Proved in ``docs/proofs/cube.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+#: Conjugate gradients end here at the latest; a lattice of grouping sets needs about as many steps as it has sets.
+MOST_STEPS, SMALL = 200, 1e-13
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One level: to which of its groups each group of the finest level belongs, their noisy numbers, their variance."""
+
+    group: Places
+    numbers: Numbers
+    variance: float
+
+
+def consistent(finest: Numbers, variance: float, levels: Sequence[Measured]) -> Numbers:
+    """The numbers of the finest level for which the squared errors at all levels, over their variances, are least.
+
+    What a coarser group holds is then the sum of these numbers over its groups: an estimate of the least variance among
+    all linear ones without bias.
+
+    >>> total = Measured(np.array([0, 0]), np.array([16.0]), 1.0)
+    >>> consistent(np.array([4.0, 6.0]), 1.0, [total]).tolist()
+    [6.0, 8.0]
+    """
+
+    def normal(change: Numbers) -> Numbers:
+        whole = change.copy()
+        for level in levels:
+            whole += _sums(level, change)[level.group] * (variance / level.variance)
+        return whole
+
+    rest = np.zeros_like(finest)
+    for level in levels:
+        rest += ((level.numbers - _sums(level, finest)) * (variance / level.variance))[level.group]
+    return finest + _solution(normal, rest)
+
+
+def _sums(level: Measured, numbers: Numbers) -> Numbers:
+    return np.asarray(np.bincount(level.group, weights=numbers, minlength=len(level.numbers)), dtype=np.float64)
+
+
+def _solution(normal: Callable[[Numbers], Numbers], wanted: Numbers) -> Numbers:
+    """The solution of the normal equations by conjugate gradients."""
+    found, rest = np.zeros_like(wanted), wanted.copy()
+    direction, size = rest.copy(), float(rest @ rest)
+    enough = size * SMALL**2
+    for _ in range(MOST_STEPS):
+        if size <= enough or size == 0:
+            break
+        image = normal(direction)
+        length = size / float(direction @ image)
+        found, rest = found + length * direction, rest - length * image
+        size, before = float(rest @ rest), size
+        direction = rest + (size / before) * direction
+    return found
