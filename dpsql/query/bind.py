@@ -24,7 +24,7 @@ from dpsql.query.rows import Rows, from_items, groups_by_unit
 from dpsql.query.scope import require_known_schema
 from dpsql.schema import Schema, fold
 
-MAX_AGGREGATES, MAX_SOURCES = 128, 24
+MAX_AGGREGATES, MAX_SOURCES = 32, 24
 #: How often the uses of common table expressions may be followed into each other.
 MAX_OPENED = 1_000
 
@@ -84,14 +84,20 @@ class Binder:
         """The place of the core; an equal core is released once."""
         if core not in self.cores:
             self.cores.append(core)
-            if sum(len(each.aggregates) for each in self.cores) > MAX_AGGREGATES:
-                refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
         return self.cores.index(core)
 
     @property
     def shapes(self) -> dict[str, Core | Cube]:
         """What the released tables so far have as columns, under their names in the sandbox."""
         return shapes(self.cores, self.cubes)
+
+    def require_few(self) -> None:
+        """Refuse a statement with very many private aggregates; those of grouping sets count once."""
+        of_cubes = {level.core for cube in self.cubes for level in cube.levels}
+        alone = [core for place, core in enumerate(self.cores) if place not in of_cubes]
+        asked = sum(len(core.aggregates) for core in alone) + sum(len(cube.aggregates) for cube in self.cubes)
+        if asked > MAX_AGGREGATES:
+            refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
 
     def cube(self, cube: Cube) -> int:
         """The place of the cube; equal ones are put together once."""

@@ -27,6 +27,7 @@ from dpsql.query.expression import (
     subqueries,
 )
 from dpsql.query.narrow import narrowed
+from dpsql.query.reads import reads_private
 from dpsql.query.relation import Days, Enumerated, KeyDomain, Relation, Scan
 from dpsql.query.rewrite.scalar import is_double
 from dpsql.query.stability import conditions_of, sources
@@ -162,6 +163,8 @@ class _Domain:
             return rebuilt(expression, lambda _: day)
         if isinstance(expression, Column):
             return expression if expression.public and expression.relation in self.public else None
+        if isinstance(expression, Subquery):
+            return expression if self._is_public(expression) else None
         inner = {part: self.substituted(part) for part in parts(expression)}
         return None if None in inner.values() else rebuilt(expression, lambda part: inner[part] or part)
 
@@ -205,6 +208,11 @@ class _Domain:
         if not fine:
             return self._function(expression) or self._of_parts(expression, fine)
         return self._of_days(expression) or self._of_parts(expression, fine) or self._function(expression)
+
+    def _is_public(self, expression: Expression) -> bool:
+        """Whether the expression reads public tables alone, those that are joined here and those in subqueries."""
+        joined = all(column.public and column.relation in self.public for column in columns(expression))
+        return joined and not any(reads_private(subquery.relation) for subquery in subqueries(expression))
 
     def _function(self, expression: Expression) -> Expression | None:
         return self._stands_for(expression, values(self._narrowly(expression)))

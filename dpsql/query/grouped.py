@@ -78,6 +78,7 @@ class _Cut:
         if select.args.get("windows"):
             shell.set("windows", [self._released(window) for window in select.args["windows"]])
         name = self._released_name()
+        self._binder.require_few()
         for column in shell.find_all(exp.Column):
             if column.table == _CORE:
                 column.set("table", exp.to_identifier(name, quoted=True))

@@ -16,6 +16,7 @@ from dpsql.query.relation import (
     Relation,
     Scan,
     UnitAggregate,
+    unit_of,
 )
 
 #: A table: whether it is derived, and its name.
@@ -66,6 +67,24 @@ def tables_in(*expressions: Expression | None) -> frozenset[Read]:
         for subquery in subqueries(each)
     ]
     return frozenset().union(*found)
+
+
+def reads_private(relation: Relation) -> bool:
+    """Whether a row of the relation belongs to a unit, or a condition of it looks at rows that do."""
+    inside = [subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)]
+    if unit_of(relation) is not None or any(map(reads_private, inside)):
+        return True
+    match relation:
+        case Scan() | Constants():
+            return False
+        case Compound(branches=branches):
+            return any(reads_private(branch.relation) for branch in branches)
+        case Join(left=left, right=right):
+            return reads_private(left) or reads_private(right)
+        case Filter(child=child) | PerUnit(child=child):
+            return reads_private(child)
+        case _:
+            assert_never(relation)
 
 
 def expressions_of(relation: Relation) -> list[Expression]:

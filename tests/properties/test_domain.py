@@ -13,11 +13,12 @@ import pytest
 from dpsql.plan import CorePlan, plan_cores
 from dpsql.query.bind import bind
 from dpsql.query.parse import parse
+from dpsql.query.rewrite.domain import domain_select
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 
 _COLUMNS = {
-    "id": {"type": "integer"},
+    "id": {"type": "integer", "bounds": [0, 900]},
     "day": {"type": "date", "bounds": [date(1995, 1, 5), date(1998, 8, 2)]},
     "soon": {"type": "date", "bounds": [date(2020, 1, 30), date(2020, 3, 2)], "nullable": True},
     "born": {"type": "date"},
@@ -95,8 +96,12 @@ UNKNOWN = ["day", "born", "YEAR(born)", "word", "bmi", "price", "far", "DATE_TRU
 
 def _schema() -> Schema:
     table = {"columns": _COLUMNS, "max_rows_per_unit": 3}
+    visits = {"columns": {"pid": {"type": "integer", "bounds": [0, 900]}}, "max_rows_per_unit": 3,
+              "references": {"pid": "people.id"}}  # fmt: skip
     privacy = {"unit": "people.id", "epsilon": 10, "delta": Decimal("1e-6"), "query_epsilon": 1}
-    return validated({"name": "w", "source": "w.duckdb", "privacy": privacy, "tables": {"people": table}}, "w")
+    return validated(
+        {"name": "w", "source": "w.duckdb", "privacy": privacy, "tables": {"people": table, "visits": visits}}, "w"
+    )
 
 
 SCHEMA = _schema()
@@ -183,6 +188,13 @@ def test_keys_are_the_same_whatever_the_data_hold(
     core = _core(keys)
     with people(_DATA, "DELETE FROM source.main.people") as nobody:
         assert _shown(tame, core).keys() == _shown(wild, core).keys() == _shown(nobody, core).keys()
+
+
+def test_a_subquery_of_private_rows_is_a_condition_like_others() -> None:
+    exists = "EXISTS (SELECT 1 FROM visits v WHERE v.pid = people.id)"
+    for core in (_core(f"{exists} AS visited"), _core("age // 10", exists)):
+        assert core.core.domain is not None
+        assert "visits" not in domain_select(core.core).sql(dialect="duckdb")
 
 
 @pytest.mark.parametrize("keys", UNKNOWN)
