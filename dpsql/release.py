@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,7 @@ from dpsql.query.relation import Core
 INT64 = 2**63
 #: The digits that a DECIMAL(38, s) holds.
 DIGITS = 10**38 - 1
+_EXACT = Context(prec=40)
 
 
 @dataclass(frozen=True)
@@ -134,4 +135,4 @@ def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Deci
     if sql_type == "DOUBLE":
         return float(number)
     scale = int(sql_type.rstrip(")").split(",")[1])
-    return Decimal(max(-DIGITS, min(DIGITS, round(number * 10**scale)))).scaleb(-scale)
+    return Decimal(max(-DIGITS, min(DIGITS, round(number * 10**scale)))).scaleb(-scale, _EXACT)

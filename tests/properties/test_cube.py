@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 from neighbours import planned
@@ -18,7 +19,7 @@ from worlds import Column, Table, World
 from dpsql.cubes import carried, cube_table
 from dpsql.least_squares import Measured, consistent
 from dpsql.privacy.measure import Cost
-from dpsql.release import ReleasedTable
+from dpsql.release import ReleasedTable, as_type
 
 _KINDS = {"grade": "VARCHAR", "small": "INTEGER", "flag": "BOOLEAN", "price": "DECIMAL(12,2)", "word": "VARCHAR"}
 
@@ -199,3 +200,10 @@ def test_rounding_is_carried_so_that_sums_stay_near() -> None:
     numbers = [Fraction(n % 7, 10) for n in range(100)]
     shown = carried(numbers, "BIGINT")
     assert all(abs(sum(shown[a:b]) - sum(numbers[a:b])) <= 1 for a in range(0, 100, 9) for b in range(a, 100, 7))
+
+
+@pytest.mark.parametrize("number", [10**40, -(10**40), Fraction(10**38 - 1, 1000)])
+def test_released_decimals_stay_within_their_digits(number: Fraction | int) -> None:
+    shown = as_type(Fraction(number), "DECIMAL(38,3)")
+    assert len(shown.as_tuple().digits) == 38  # type: ignore[union-attr]
+    assert duckdb.execute("SELECT ?::DECIMAL(38,3)", [shown]).fetchone() == (shown,)
