@@ -6,6 +6,7 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -68,6 +69,8 @@ class Session:
             query = bind(parse(text), self._schema, tuple(parameters), self._shell.types)
             cores = plan_cores(query, self._schema.privacy, self._epsilon, self._accountant.budget.delta_selection)
             sql, columns = self._shell.describe(query, cores)
+            if query.probe:
+                query, cores = replace(query, derived=(), cubes=()), ()
         except RecursionError:
             raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
         except DatabaseError as refusal:

@@ -18,6 +18,7 @@ from dpsql.query.joins import From
 from dpsql.query.keys import is_plain_distinct
 from dpsql.query.parameter import require_values
 from dpsql.query.parse import Statement
+from dpsql.query.probe import is_probe, no_rows
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
 from dpsql.query.rows import Rows, from_items, groups_by_unit
@@ -35,7 +36,7 @@ class Query:
 
     ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
     ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
-    that cores read of what earlier cores released.
+    that cores read of what earlier cores released. A ``probe`` has no row whatever is released.
     """
 
     cores: tuple[Core, ...]
@@ -43,6 +44,7 @@ class Query:
     shell: exp.Query
     public: tuple[str, ...]
     cubes: tuple[Cube, ...] = ()
+    probe: bool = False
 
 
 def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> Query:
@@ -50,8 +52,9 @@ def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], d
     binder = Binder(schema, parameters, describe)
     require_values(statement.tree, parameters)
     shell = binder.released(statement.tree, {})
-    public = tuple(sorted(binder.public))
-    return Query(tuple(binder.cores), tuple(binder.derivations.tables), shell, public, tuple(binder.cubes))
+    derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
+    probe = isinstance(statement.tree, exp.Select) and is_probe(statement.tree)
+    return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe)
 
 
 class Binder:
@@ -145,6 +148,8 @@ class Binder:
     def _private_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
         source_from = self.rows.source_from(select, ctes)
         if not is_grouped(select):
+            if is_probe(select):
+                return no_rows(select, source_from, self)
             if not is_plain_distinct(select):
                 _name_unknown_columns(select, source_from)
                 shell_tree.refuse_raw(select)

@@ -12,7 +12,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Position
+from dpsql.query.constant_moment import with_constant_moments
 from dpsql.query.parameter import parse_numbered
+from dpsql.query.pivot import as_select
 from dpsql.query.refusal import refuse
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH, MAX_TREE_DEPTH = 20_000, 1_500, 60, 120
@@ -61,11 +63,11 @@ def parse(text: str) -> Statement:
         refuse("E_MULTI", "send one statement at a time", trees[1])
     (tree,) = trees
     if isinstance(tree, exp.Pivot):
-        refuse("E_PIVOT", "PIVOT shows the keys that the data hold; write COUNT(*) FILTER (WHERE …) for each", tree)
+        tree = as_select(tree)
     if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)
-    return Statement(tree, text)
+    return Statement(with_constant_moments(tree), text)
 
 
 def _check_size(tree: exp.Expr) -> None:

@@ -42,12 +42,15 @@ def called(node: exp.Expr) -> str:
 
 
 #: Parts of a statement that have a code of their own, wherever they stand.
-_PARTS = {"sample": "E_SAMPLE", "pivots": "E_PIVOT"}
+_PARTS = {"sample": "E_SAMPLE"}
 
 
 def only(node: exp.Expr, *names: str, code: str = "E_STMT", what: str | None = None) -> None:
     """Refuse the node unless every argument that is set is one of ``names``: what is not understood is refused."""
     for name, value in node.args.items():
         if value and name not in names:
+            if name == "pivots":
+                refuse("E_PIVOT", "PIVOT over private rows is not answered; aggregate in a subquery and pivot that, or "
+                       "write COUNT(*) FILTER (WHERE …) for each column", node)  # fmt: skip
             said = what or f"{node.key.upper()} with {name.strip('_').replace('_', ' ').upper()}"
             refuse(_PARTS.get(name, code), f"{said} is not supported", value if isinstance(value, exp.Expr) else node)

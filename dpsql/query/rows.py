@@ -76,7 +76,7 @@ class Rows:
         relation = source_from.finish(None if where is None else source_from.reader().condition(where.this), select)
         columns: dict[str, Expression] = {}
         for place, item in enumerate(select.expressions):
-            for name, expression in self._item(item, place, source_from):
+            for name, expression in self.item(item, place, source_from):
                 if name in columns:
                     refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
                 columns[name] = expression
@@ -94,7 +94,8 @@ class Rows:
                    "or use COUNT(DISTINCT …)", select)  # fmt: skip
         return per_unit(select, group_keys(select, source_from), source_from, self._binder)
 
-    def _item(self, item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
+    def item(self, item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
+        """The columns that one item of a SELECT list gives: a name and what it stands for."""
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
         if isinstance(star, exp.Star):
             only(star, "except_", code="E_STMT")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
@@ -9,9 +10,11 @@ from sqlglot import exp
 
 from dpsql.query import literal
 from dpsql.query.parameter import PLACE
+from dpsql.query.pivot import pivoted
 from dpsql.query.refusal import only, refuse
 from dpsql.query.rewrite.scalar import literal_node
 from dpsql.query.scope import require_known_schema
+from dpsql.query.shell_functions import FUNCTIONS
 from dpsql.schema import fold
 
 if TYPE_CHECKING:
@@ -26,35 +29,23 @@ _NODES: frozenset[str] = frozenset(
     "between in is like ilike escape case if add sub mul div intdiv mod neg dpipe nullsafeeq nullsafeneq exists "
     "interval var datatype datatypeparam cast trycast window windowspec filter withingroup union intersect except "
     "values any all rollup cube groupingsets extract array bracket ignorenulls respectnulls bitwiseand "
-    "bitwiseor".split()
+    "bitwiseor bitwisexor bitwisenot bitwiseleftshift bitwiserightshift slice similarto propertyeq".split()
 )
 
-#: Functions that the shell may call: each is a function of its arguments alone and reads nothing else.
-_FUNCTIONS: frozenset[str] = frozenset(
-    "abs acos asin atan atan2 avg bit_length bool_and bool_or cbrt ceil ceiling chr coalesce concat concat_ws "
-    "contains corr cos cot count count_if countif covar_pop covar_samp cume_dist current_date date date_add "
-    "date_diff date_part date_sub date_trunc datediff day day_of_month day_of_week day_of_year dayname dayofmonth "
-    "dayofweek dayofyear dense_rank ends_with exp first first_value floor format greatest grouping histogram hour "
-    "if ifnull initcap isnan isodow lag last last_value lead least left len length ln log log10 log2 logical_and "
-    "logical_or lower ltrim max median min minute mode month monthname nth_value ntile nullif parse_date "
-    "percent_rank percentile_cont percentile_disc pi position pow power quantile quantile_cont quantile_disc "
-    "quarter radians rank regr_intercept regr_r2 regr_slope replace reverse right round row_number rtrim "
-    "safe_divide second sign sin split_part sqrt starts_with stddev stddev_pop stddev_samp str_position strftime "
-    "string_agg group_concat strpos substr substring sum tan time_to_str timestamp_trunc to_char trim trunc typeof "
-    "upper var_pop var_samp variance variance_pop week width_bucket year any_value arg_max arg_min max_by min_by "
-    "array_agg list nvl day_of_week_iso array prefix suffix instr approx_quantile stddevpop stddevsamp".split()
-)
+
+#: The name of a function that is called first of all in a text.
+_CALL = re.compile(r"([A-Za-z_]\w*)\(")
 
 
 def check_node(node: exp.Expr) -> None:
     """Refuse the node unless the shell may have it."""
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
-        if name not in _FUNCTIONS:
+        if name not in FUNCTIONS:
             refuse("E_FUNC", f"{name.upper()} is not in the list of functions", node)
     elif isinstance(node, exp.Func) and node.key not in _NODES:
         names = {name.lower() for name in node.sql_names()}
-        if not names & _FUNCTIONS:
+        if not names & FUNCTIONS:
             refuse("E_FUNC", f"{node.sql_name()} is not in the list of functions", node)
     elif node.key not in _NODES:
         code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
@@ -133,14 +124,15 @@ class _Public:
             case exp.Table():
                 return self._table(node)
             case exp.Subquery():
-                only(node, "this", "alias", code="E_TABLE")
-                return exp.Subquery(
-                    this=self._binder.released(node.this, self._ctes), alias=_copied(node.args.get("alias"))
-                )
+                only(node, "this", "alias", "pivots", code="E_TABLE")
+                inner = self._binder.released(node.this, self._ctes)
+                return self._with_pivots(node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias"))))
             case exp.Select() | exp.SetOperation():
                 return self._binder.released(node, self._ctes)
             case exp.Placeholder():
                 return parameter_node(node, self._binder)
+            case exp.Unnest():
+                refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
             case exp.Column() if node.args.get("db") or node.args.get("catalog"):
                 require_known_schema(node)
                 return exp.Column(this=self.change(node.this), table=node.args["table"].copy())
@@ -153,20 +145,27 @@ class _Public:
         check_node(node)
         return rebuilt(node, self.change)
 
+    def _with_pivots(self, node: exp.Expr, changed: exp.Expr) -> exp.Expr:
+        if node.args.get("pivots"):
+            changed.set("pivots", [pivoted(each, self.change) for each in node.args["pivots"]])
+        return changed
+
     def _table(self, node: exp.Table) -> exp.Expr:
-        only(node, "this", "alias", "db", "catalog", code="E_TABLE", what="this form of a table")
+        only(node, "this", "alias", "db", "catalog", "pivots", code="E_TABLE", what="this form of a table")
         if not isinstance(node.this, exp.Identifier):
-            refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema", node)
+            refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
         alias = _copied(node.args.get("alias")) or exp.TableAlias(this=node.this.copy())
         cte = None if node.db else self._ctes.get(fold(node.name))
         if cte is not None:
             if cte.columns and not alias.args.get("columns"):
                 alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
-            return exp.Subquery(this=self._binder.released(cte.query, cte.ctes), alias=alias)
+            inner = self._binder.released(cte.query, cte.ctes)
+            return self._with_pivots(node, exp.Subquery(this=inner, alias=alias))
         name = self._binder.table_name(node)
         self._binder.public.add(name)
-        return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
-                         alias=alias)  # fmt: skip
+        table = exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
+                          alias=alias)  # fmt: skip
+        return self._with_pivots(node, table)
 
 
 def _copied(node: exp.Expr | None) -> exp.Expr | None:
@@ -186,5 +185,6 @@ def output_name(item: exp.Expr) -> str:
     if isinstance(item, exp.Case):
         return "case"
     if isinstance(item, exp.Func) and not isinstance(item, exp.Binary | exp.And | exp.Or):
-        return item.sql_name().lower()
+        called = _CALL.match(item.sql(dialect="duckdb"))
+        return (called[1] if called else item.sql_name()).lower()
     return "column"

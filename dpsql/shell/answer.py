@@ -50,6 +50,8 @@ class Shell:
             self._declare(query.public, shapes(query.cores, query.cubes))
             sql = query.shell.sql(dialect="duckdb", comments=False)
             described = self._sandbox.describe(sql)
+        if query.probe:
+            return _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
         traced = trace(query.shell)
         columns = tuple(
             OutputColumn(name, sql_type)
@@ -108,3 +110,10 @@ class Shell:
         for name, table in tables.items():
             self._sandbox.put(name, table)
         return tables
+
+
+def _no_rows(described: Sequence[tuple[str, str]]) -> str:
+    """A query of no rows with these columns, so that nothing need be released for it."""
+    names = [name.replace('"', '""') for name, _ in described]
+    items = (f'CAST(NULL AS {sql_type}) AS "{name}"' for name, (_, sql_type) in zip(names, described, strict=True))
+    return f"SELECT {', '.join(items)} WHERE FALSE"

@@ -268,3 +268,14 @@ def test_what_was_not_foreseen_is_said_in_our_words(
         error = raised.value
         assert "CANARY" not in str(error) and error.__cause__ is None and error.__context__ is None
         assert all("row" not in entry.frame.f_locals for entry in raised.traceback)
+
+
+def test_a_probe_of_names_and_types_costs_nothing(connection: dpsql.Connection) -> None:
+    before = connection.remaining
+    grouped = "SELECT male, COUNT(*) AS n FROM patients GROUP BY male"
+    for text in ("SELECT * FROM patients WHERE 1 = 0", f"{grouped} LIMIT 0", f"SELECT * FROM ({grouped}) WHERE FALSE"):
+        cursor = connection.cursor()
+        cursor.execute(text)
+        assert cursor.fetchall() == []
+        assert cursor.description is not None and cursor.description[-1][0] in ("died", "n")
+    assert connection.remaining == before

@@ -14,8 +14,8 @@ SELECT COUNT(*) FROM patients WHERE NOW() IS NULL
 -- instead: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
-SELECT MD5(name) FROM conditions
--- says: MD5 is not in the list of functions (line 1, column 8)
+SELECT CURRENT_SETTING(name) FROM conditions
+-- says: CURRENT_SETTING is not in the list of functions (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM conditions
 
 -- schema: tpch

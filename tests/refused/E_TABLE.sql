@@ -5,7 +5,7 @@ SELECT COUNT(*) FROM patient
 
 -- schema: nafld
 SELECT COUNT(*) FROM duckdb_tables()
--- says: table functions are not answered; FROM reads tables of the schema (line 1, column 22)
+-- says: table functions are not answered; FROM reads tables of the schema and VALUES (line 1, column 22)
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld

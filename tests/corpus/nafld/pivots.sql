@@ -11,15 +11,12 @@ SELECT male, AVG(CASE WHEN died THEN age END) AS died, AVG(CASE WHEN NOT died TH
 SELECT MAX(CASE WHEN male THEN n END) AS men, MAX(CASE WHEN NOT male THEN n END) AS women FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
 
 -- PIVOT over released rows
--- refused: E_PIVOT
 SELECT * FROM (SELECT male, died, COUNT(*) AS n FROM patients GROUP BY male, died) AS g PIVOT (SUM(n) FOR died IN (TRUE, FALSE)) ORDER BY male
 
 -- PIVOT of a declared text
--- refused: E_PIVOT
 SELECT * FROM (SELECT p.male, l.test, COUNT(*) AS n FROM labs l JOIN patients p USING (patient_id) GROUP BY p.male, l.test) AS g PIVOT (SUM(n) FOR test IN ('hdl', 'sbp', 'smoke')) AS pivoted ORDER BY male
 
 -- UNPIVOT over released rows
--- refused: E_PIVOT
 SELECT what, n FROM (SELECT COUNT(*) AS everybody, COUNT(bmi) AS measured FROM patients) AS g UNPIVOT (n FOR what IN (everybody, measured)) ORDER BY what
 
 -- The PIVOT statement
@@ -32,3 +29,12 @@ SELECT diagnosis, COUNT(*) FILTER (WHERE day < 0) AS before, COUNT(*) FILTER (WH
 -- Sums of conditions
 -- plain: SELECT SUM(IF(age < 50, 1, 0)) AS young, SUM(IF(age >= 50, 1, 0)) AS old FROM patients
 SELECT SUM(IF(age < 50, 1, 0)) AS young, SUM(IIF(age >= 50, 1, 0)) AS old FROM patients
+
+-- The PIVOT statement over a CTE
+WITH g AS (SELECT male, died, COUNT(*) AS n FROM patients GROUP BY male, died) PIVOT g ON died IN (TRUE, FALSE) USING SUM(n) GROUP BY male
+
+-- PIVOT with two aggregates and names
+SELECT * FROM (SELECT p.male, l.test, COUNT(*) AS n FROM labs l JOIN patients p USING (patient_id) GROUP BY p.male, l.test) AS g PIVOT (SUM(n) AS total, MAX(n) AS most FOR test IN ('hdl' AS h, 'sbp' AS s) GROUP BY male) AS pivoted ORDER BY male
+
+-- PIVOT of a public table
+SELECT * FROM (SELECT chapter FROM conditions) AS c PIVOT (COUNT(*) FOR chapter IN ('liver', 'metabolic'))

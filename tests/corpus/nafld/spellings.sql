@@ -119,3 +119,12 @@ SELECT COUNT(*) AS n, n * 2 AS twice FROM patients
 -- A condition on a lateral alias
 -- refused: E_COLUMN
 SELECT AVG(x) AS x FROM (SELECT age AS years, years + 1 AS x FROM patients) AS t
+
+-- A probe of columns
+SELECT * FROM labs WHERE 1 = 0
+
+-- A probe of a query
+SELECT * FROM (SELECT patient_id, AVG(value) AS mean FROM labs GROUP BY patient_id) AS t LIMIT 0
+
+-- A probe in a condition
+SELECT p.age AS years, l.value FROM labs l JOIN patients p USING (patient_id) WHERE l.value > 1 AND (0 = 1)

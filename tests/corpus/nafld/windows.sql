@@ -52,3 +52,18 @@ SELECT test, SUM(COUNT(*)) OVER (ORDER BY test ROWS BETWEEN UNBOUNDED PRECEDING 
 
 -- RANGE frame
 SELECT age, SUM(COUNT(*)) OVER (ORDER BY age RANGE BETWEEN 5 PRECEDING AND CURRENT ROW) AS five FROM patients WHERE age BETWEEN 50 AND 60 GROUP BY age ORDER BY age
+
+-- A series without gaps
+SELECT t.i * 10 AS age, COALESCE(g.n, 0) AS n FROM (VALUES (2), (3), (4), (5), (6), (7), (8), (9), (10)) AS t(i) LEFT JOIN (SELECT age // 10 AS i, COUNT(*) AS n FROM patients GROUP BY 1) AS g ON g.i = t.i ORDER BY age
+
+-- Lists and text functions over released rows
+SELECT test, list_sum([COUNT(*), 1]) AS more, regexp_replace(test, '[aeiou]', '*') AS masked, lpad(CAST(COUNT(*) AS VARCHAR), 8, '0') AS padded, md5(test) AS hash FROM labs GROUP BY test ORDER BY test
+
+-- UNNEST of constants
+SELECT UNNEST(['a', 'b']) AS u, COUNT(*) AS n FROM patients ORDER BY u
+
+-- STRING_AGG over released groups
+SELECT STRING_AGG(diagnosis, ', ' ORDER BY n DESC, diagnosis) AS ranking FROM (SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis) AS g
+
+-- The median of released groups
+SELECT MEDIAN(n) AS median, STDDEV_SAMP(n) AS sd, MODE(n > 300) AS many FROM (SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis) AS g

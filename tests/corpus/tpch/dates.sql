@@ -14,7 +14,6 @@ SELECT DATE_TRUNC('MONTH', o_orderdate) AS __timestamp, COUNT(*) AS "COUNT(*)" F
 SELECT DATE_TRUNC('QUARTER', o_orderdate) AS o_orderdate, o_orderstatus AS o_orderstatus, SUM(o_totalprice) AS "SUM(o_totalprice)" FROM public.orders GROUP BY DATE_TRUNC('QUARTER', o_orderdate), o_orderstatus LIMIT 1000
 
 -- Superset: by year with a time range
--- refused: E_FUNC
 -- plain: SELECT DATE_TRUNC('YEAR', o_orderdate) AS o_orderdate, AVG(o_totalprice) AS "AVG(o_totalprice)" FROM orders WHERE o_orderdate >= '1993-01-01' AND o_orderdate < '1997-01-01' GROUP BY 1
 SELECT DATE_TRUNC('YEAR', o_orderdate) AS o_orderdate, AVG(o_totalprice) AS "AVG(o_totalprice)" FROM public.orders WHERE o_orderdate >= TO_TIMESTAMP('1993-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND o_orderdate < TO_TIMESTAMP('1997-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') GROUP BY DATE_TRUNC('YEAR', o_orderdate) LIMIT 1000
 
@@ -28,11 +27,9 @@ SELECT CAST(DATE_TRUNC('month', "public"."orders"."o_orderdate") AS DATE) AS "o_
 SELECT CAST(EXTRACT(YEAR FROM "orders"."o_orderdate") AS BIGINT) AS "yr:o_orderdate:ok", SUM("orders"."o_totalprice") AS "sum:o_totalprice:ok" FROM "public"."orders" "orders" GROUP BY 1 ORDER BY 1
 
 -- Looker: by month as text
--- refused: E_FUNC
 SELECT strftime(o_orderdate, '%Y-%m') AS "orders.month", COUNT(*) AS "orders.count" FROM orders GROUP BY 1 ORDER BY 1
 
 -- TO_CHAR as PostgreSQL has it
--- refused: E_FUNC
 -- plain: SELECT strftime(o_orderdate, '%Y-%m') AS month, COUNT(*) AS n FROM orders GROUP BY 1 ORDER BY 1
 SELECT TO_CHAR(o_orderdate, 'YYYY-MM') AS month, COUNT(*) AS n FROM orders GROUP BY 1 ORDER BY 1
 
@@ -40,11 +37,9 @@ SELECT TO_CHAR(o_orderdate, 'YYYY-MM') AS month, COUNT(*) AS n FROM orders GROUP
 SELECT DAYOFWEEK(o_orderdate) AS day, COUNT(*) AS n FROM orders GROUP BY day ORDER BY day
 
 -- By the name of the day
--- refused: E_FUNC
 SELECT DAYNAME(o_orderdate) AS day, COUNT(*) AS n FROM orders GROUP BY 1 ORDER BY 1
 
 -- By ISO week of one year
--- refused: E_FUNC
 SELECT DATE_PART('week', o_orderdate) AS week, COUNT(*) AS n FROM orders WHERE YEAR(o_orderdate) = 1995 GROUP BY 1 ORDER BY 1
 
 -- By quarter
@@ -78,7 +73,6 @@ SELECT COUNT(*) AS n FROM orders WHERE o_orderdate >= TIMESTAMP '1995-01-01 00:0
 SELECT COUNT(*) AS n FROM orders WHERE o_orderdate < DATE '1995-01-01' + INTERVAL 90 DAY AND o_orderdate >= DATE '1995-01-01' - INTERVAL '1 month' AND o_orderdate <> DATE '1995-01-01' + INTERVAL '1' YEAR
 
 -- A compound interval
--- refused: E_TYPE
 SELECT COUNT(*) AS n FROM orders WHERE o_orderdate < DATE '1993-01-01' + INTERVAL '1 year 2 months'
 
 -- An interval added to a column
@@ -88,7 +82,6 @@ SELECT COUNT(*) AS n FROM lineitem WHERE l_commitdate + INTERVAL 30 DAY < l_rece
 SELECT COUNT(*) AS n FROM lineitem WHERE l_shipdate + 10 < l_receiptdate
 
 -- LAST_DAY and the end of the month
--- refused: E_FUNC
 SELECT COUNT(*) AS n FROM orders WHERE o_orderdate = LAST_DAY(o_orderdate)
 
 -- Days since a date
@@ -120,5 +113,4 @@ SELECT DATE_TRUNC('month', "orders"."o_orderdate")::date AS "month", COUNT("orde
 SELECT EXTRACT(year FROM orders.o_orderdate) AS year, sum(orders.o_totalprice) AS sum_1 FROM orders GROUP BY EXTRACT(year FROM orders.o_orderdate) ORDER BY year
 
 -- Date parts by name
--- refused: E_FUNC
 SELECT DATE_PART('year', o_orderdate) AS y, DATE_PART('month', o_orderdate) AS m, COUNT(*) AS n FROM orders WHERE DATE_PART('year', o_orderdate) = 1997 GROUP BY 1, 2 ORDER BY 2

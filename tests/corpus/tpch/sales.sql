@@ -79,11 +79,9 @@ SELECT COUNT(*) AS orders FROM orders WHERE o_totalprice > (SELECT AVG(o_totalpr
 SELECT COUNT(*) AS customers FROM customer c WHERE c_acctbal > (SELECT AVG(c_acctbal) FROM customer d WHERE d.c_mktsegment = c.c_mktsegment)
 
 -- Quantity by priority with totals
--- refused: E_GROUPING
 SELECT o_orderpriority, SUM(l_quantity) AS quantity FROM orders JOIN lineitem ON l_orderkey = o_orderkey GROUP BY ROLLUP (o_orderpriority) ORDER BY o_orderpriority NULLS LAST
 
 -- Region and segment as a cube
--- refused: E_GROUPING
 SELECT r_name, c_mktsegment, COUNT(*) AS customers FROM customer JOIN nation ON c_nationkey = n_nationkey JOIN region ON n_regionkey = r_regionkey GROUP BY CUBE (r_name, c_mktsegment) ORDER BY 1 NULLS LAST, 2 NULLS LAST
 
 -- The median price

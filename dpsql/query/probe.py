@@ -1,0 +1,54 @@
+"""Probes: statements that no row can answer, with which clients learn names and types of columns.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.query.aggregate import is_grouped
+from dpsql.query.joins import From
+from dpsql.query.refusal import only
+from dpsql.query.rewrite.scalar import engine_type
+
+if TYPE_CHECKING:
+    from dpsql.query.bind import Binder
+
+
+def is_probe(select: exp.Select) -> bool:
+    """Whether the SELECT has no row whatever the data: LIMIT 0, or a WHERE before any group that is false as written.
+
+    >>> from sqlglot import parse_one
+    >>> ends = ("a FROM t LIMIT 0", "a FROM t WHERE 1 = 0", "COUNT(*) FROM t WHERE FALSE", "a FROM t LIMIT 1")
+    >>> [is_probe(parse_one(f"SELECT {end}")) for end in ends]
+    [True, True, False, False]
+    """
+    limit, where = select.args.get("limit"), select.args.get("where")
+    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
+        return not limit.args.get("limit_options")
+    return where is not None and not is_grouped(select) and any(_is_false(part) for part in _conjuncts(where.this))
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    node = node.unnest()
+    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
+
+
+def _is_false(node: exp.Expr) -> bool:
+    if isinstance(node, exp.EQ) and isinstance(node.this, exp.Literal) and isinstance(node.expression, exp.Literal):
+        return node.this.is_int and node.expression.is_int and int(node.this.name) != int(node.expression.name)
+    return isinstance(node, exp.Boolean) and not node.this
+
+
+def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select:
+    """A SELECT of no rows whose columns have the names and the types of the probe's."""
+    only(select, "expressions", "from_", "joins", "where", "order", "limit", "offset", code="E_RAW")
+    columns: list[exp.Expr] = []
+    for place, item in enumerate(select.expressions):
+        for name, expression in binder.rows.item(item, place, source_from):
+            typed = exp.Cast(this=exp.Null(), to=exp.DataType.build(engine_type(expression.type), dialect="duckdb"))
+            columns.append(exp.alias_(typed, item.alias or name, quoted=True))
+    return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
