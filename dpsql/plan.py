@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
@@ -144,7 +145,7 @@ class Plan:
             if not starts or needed > starts[-1]:
                 starts.append(place)
         found: list[Stage] = []
-        for start, end in zip(starts, [*starts[1:], len(self.cores)], strict=True):
+        for start, end in pairwise([*starts, len(self.cores)]):
             cores = self.cores[start:end]
             made = {table.name for stage in found for table in stage.derived}
             read = frozenset[str]().union(*(core.derived for core in cores)) - made

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import is_grouped
+from dpsql.query.correlation import Outside, correlated
 from dpsql.query.ctes import Ctes, without_ctes
 from dpsql.query.cube import Cube, shapes
 from dpsql.query.derived import Derivations, Derived, Describe
@@ -108,18 +109,16 @@ class Binder:
             self.cubes.append(cube)
         return self.cubes.index(cube)
 
-    def nested(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
-        """``released`` while another query is being bound."""
-        with self.aside():
-            return self.released(query, ctes)
+    def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
+        """The query as SQL over released and public tables; raw private rows are refused.
 
-    def released(self, query: exp.Expr, ctes: Ctes) -> exp.Query:
-        """The query as SQL over released and public tables; raw private rows are refused."""
+        ``outside`` rewrites names of the query around this one, where it stands in a shell's expression.
+        """
         query, ctes = without_ctes(query, ctes)
         match query:
             case exp.Subquery():
                 only(query, "this", "alias")
-                return self.released(query.this, ctes)
+                return self.released(query.this, ctes, outside)
             case exp.SetOperation():
                 return self._set_operation(query, ctes)
             case exp.Values():
@@ -128,7 +127,7 @@ class Binder:
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
                 private = self._reads_private(query, ctes)
                 self._aliases = 0
-                cut = (self._private_select if private else self._public_select)(query, ctes)
+                cut = self._private_select(query, ctes, outside) if private else self._public_select(query, ctes)
                 self._aliases = aliases
                 return cut
             case _:
@@ -145,8 +144,12 @@ class Binder:
         kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
         return type(query)(this=left, expression=right, **kept, **parts)
 
-    def _private_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
+    def _private_select(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
         source_from = self.rows.source_from(select, ctes)
+        tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
+        if tied is not None and outside is not None:
+            empty = None if tied.empty is None else shell_tree.clause(tied.empty, self, ctes)
+            return shell_tree.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
         if not is_grouped(select):
             if is_probe(select):
                 return no_rows(select, source_from, self)

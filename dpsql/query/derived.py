@@ -58,7 +58,7 @@ class Derivations:
 
     def source(self, query: exp.Expr, ctes: Ctes) -> Source:
         """The rows of a query over released and public tables, as a public relation."""
-        tree = self._binder.nested(query, ctes)
+        tree = self._binder.released(query, ctes)
         return self.made(tree, query)
 
     def made(self, tree: exp.Query, at: exp.Expr) -> Source:

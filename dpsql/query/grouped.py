@@ -139,9 +139,9 @@ class _Cut:
             case exp.Placeholder():
                 return shell_tree.parameter_node(node, self._binder)
             case exp.Subquery():
-                return exp.Subquery(this=self._binder.released(node.this, self._ctes))
+                return exp.Subquery(this=self._binder.released(node.this, self._ctes, self._released))
             case exp.Query():
-                return self._binder.released(node, self._ctes)
+                return self._binder.released(node, self._ctes, self._released)
         shell_tree.check_node(node)
         return shell_tree.rebuilt(node, self._released)
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.query.aggregate import is_aggregate, split
 from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.expression import DOUBLE, INTEGER, UNIT, Column, Expression
+from dpsql.query.expression import DOUBLE, INTEGER, UNIT, Column, Expression, columns
 from dpsql.query.interval import Interval
 from dpsql.query.joins import From
 from dpsql.query.refusal import only, refuse
@@ -76,6 +76,9 @@ class _Grouping:
         """A key or an aggregate as the column of the grouped subquery that holds it."""
         if is_aggregate(node):
             return self._aggregate(node)
+        if isinstance(node, exp.Subquery):
+            value = self._reader.read(node)
+            return None if any(columns(value)) else value
         if not isinstance(node, exp.Column) and node.find(exp.AggFunc, exp.Filter) is not None:
             return None
         if node.find(exp.Column) is None or node.find(exp.Query) is not None:

@@ -148,6 +148,10 @@ class Rows:
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
+    def derived(self, query: exp.Expr, ctes: Ctes) -> Source:
+        """The rows of a query over released and public tables, as the sandbox makes them."""
+        return self._binder.derivations.source(query, ctes)
+
     def _is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
         """Whether the rows come from the sandbox: they belong to no unit, and the engine cannot read them row by row.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlglot import exp
 
 from dpsql.query import literal
+from dpsql.query.correlation import TIED, VALUE, Correlated, Outside
 from dpsql.query.parameter import PLACE
 from dpsql.query.pivot import pivoted
 from dpsql.query.refusal import only, refuse
@@ -98,6 +99,23 @@ def clause(node: exp.Expr, binder: Binder, ctes: Ctes) -> exp.Expr:
     return _Public(binder, ctes).change(node)
 
 
+def value_of(tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside) -> exp.Select:
+    """The value of the one group of a correlated subquery that the row outside is tied to; always one row."""
+
+    def column(name: str) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier("tied", quoted=True))
+
+    ties = [exp.EQ(this=column(f"{TIED}{place}"), expression=outside(node)) for place, node in enumerate(tied.outer)]
+    value: exp.Expr = exp.Max(this=column(VALUE))
+    if empty is not None:
+        none = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+        value = exp.Case(ifs=[exp.If(this=none, true=empty)], default=value)
+    alias = exp.TableAlias(this=exp.to_identifier("tied", quoted=True))
+    select = exp.Select(expressions=[exp.alias_(value, VALUE, quoted=True)],
+                        from_=exp.From(this=exp.Subquery(this=groups, alias=alias)))  # fmt: skip
+    return select.where(*ties, copy=False)
+
+
 class _Public:
     """Rebuilds a query over public and released tables, cutting private subqueries as it meets them."""
 
@@ -125,10 +143,10 @@ class _Public:
                 return self._table(node)
             case exp.Subquery():
                 only(node, "this", "alias", "pivots", code="E_TABLE")
-                inner = self._binder.released(node.this, self._ctes)
+                inner = self._binder.released(node.this, self._ctes, self.change)
                 return self._with_pivots(node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias"))))
             case exp.Select() | exp.SetOperation():
-                return self._binder.released(node, self._ctes)
+                return self._binder.released(node, self._ctes, self.change)
             case exp.Placeholder():
                 return parameter_node(node, self._binder)
             case exp.Unnest():

@@ -5,16 +5,18 @@ Proved in ``docs/proofs/subquery.md``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.query.aggregate import is_aggregate, is_grouped
 from dpsql.query.bounds import is_nullable
-from dpsql.query.call import call
+from dpsql.query.call import alike, call
+from dpsql.query.correlation import correlated
 from dpsql.query.ctes import Ctes, without_ctes
 from dpsql.query.expression import BOOLEAN, Call, Case, Expression, Literal, Subquery
 from dpsql.query.foreign_keys import without_known_parents
+from dpsql.query.function import common_type
 from dpsql.query.interval import Interval
 from dpsql.query.one_unit import is_tied
 from dpsql.query.parameter import PLACE
@@ -136,7 +138,7 @@ class Subqueries:
         select, ctes = without_ctes(query, self._ctes)
         if not isinstance(select, exp.Select) or len(select.expressions) != 1:
             refuse("E_SUBQ", "a subquery that stands for a value is a SELECT of one column", query)
-        if not is_grouped(select):
+        if not is_grouped(select) or select.args.get("group") is not None:
             source = self._source(query)
             (value,) = source.columns.values()
             self._require_admitted(source.relation, query)
@@ -146,7 +148,8 @@ class Subqueries:
         inner = self._rows.source_from(select, ctes, self._from.scope)
         where = select.args.get("where")
         relation = inner.finish(None if where is None else inner.reader().condition(where.this), select)
-        self._require_admitted(relation, query)
+        if not self._is_admitted(relation):
+            return self._earlier(select, ctes, inner)
 
         def known(node: exp.Expr) -> Expression | None:
             if not is_aggregate(node):
@@ -160,20 +163,31 @@ class Subqueries:
 
         return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
 
+    def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
+        """The aggregate over several units as it is released by an earlier core; NULL where its key is not released."""
+        tied = correlated(select, inner.scope)
+        source = self._rows.derived(select if tied is None else tied.grouped, ctes)
+        *keys, value = source.columns.values()
+        relation, reader = source.relation, self._from.reader()
+        for key, node in zip(keys, () if tied is None else tied.outer, strict=True):
+            relation = Filter(relation, call("=", [reader.read(node), key], node))
+        found = self._aggregated(relation, UnitAggregate("max", value, None))
+        if tied is None or tied.empty is None:
+            return found
+        found, empty = alike([found, reader.read(tied.empty)], select)
+        has_rows = _subquery(relation, [], None)
+        return Case(((has_rows, found),), empty, common_type(found.type, empty.type))
+
     def _require_admitted(self, relation: Relation, query: exp.Expr) -> None:
         if not self._is_admitted(relation):
-            refuse_earlier_core(query)
+            refuse("E_SUBQ", "the value of this subquery would be one person's; take an aggregate of it, such as "
+                   "(SELECT AVG(…) FROM …)", query)  # fmt: skip
 
     def _aggregated(self, relation: Relation, aggregate: UnitAggregate) -> Expression:
         rows = None if unit_of(relation) is None else limits(relation).rows
         sql_type, interval, nullable = meaning(aggregate, rows)
         relation = without_known_parents(relation, self._outside)
         return _subquery(relation, [], aggregate, sql_type, interval, nullable)
-
-
-def refuse_earlier_core(query: exp.Expr) -> NoReturn:
-    """Refuse a single value that is an aggregate over several units: it would have to be released first."""
-    refuse("E_SUBQ", "a value of other units' rows is not answered inside an aggregate", query)
 
 
 def _subquery(

@@ -24,6 +24,9 @@ ROOT = FOLDER.parent.parent
 NEVER = "never"
 MARKS = ("refused", "differs", "plain")
 
+#: A private sum over no rows is 0 and not NULL, and q17 finds none in data of this size.
+_ZERO_FOR_NOTHING = "SELECT COALESCE(avg_yearly, 0) AS avg_yearly FROM ({}) AS whole"
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -76,9 +79,9 @@ def tpch22(unit: str) -> list[Asked]:
     """The statements of the TPC-H specification; those that ``tests/corpus/tpch22.json`` names are refused."""
     refused = json.loads((FOLDER / "tpch22.json").read_text(encoding="utf-8"))[unit]
     paths = sorted((ROOT / "benchmarks" / "tpch").glob("*.sql"))
-    return [
-        Asked(unit, "tpch22", path.stem, path.read_text(encoding="utf-8"), refused.get(path.stem)) for path in paths
-    ]
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in paths}
+    plain = {"q17": _ZERO_FOR_NOTHING.format(texts["q17"].strip().rstrip(";"))}
+    return [Asked(unit, "tpch22", name, text, refused.get(name), plain=plain.get(name)) for name, text in texts.items()]
 
 
 def update_tpch22(unit: str, found: Sequence[Asked]) -> None:

@@ -505,6 +505,20 @@ FAULTS = (
         ("tests/frontends/test_types.py::test_an_unpaid_plan_is_not_read",),
     ),
     Fault(
+        "an aggregate of other units' rows is read as it is",
+        "dpsql/query/subquery.py",
+        "        if not self._is_admitted(relation):\n            return self._earlier(",
+        "        if False:\n            return self._earlier(",
+        (f"{DOUBTFUL}[scalar subquery]", f"{DOUBTFUL}[scalar subquery by key]"),
+    ),
+    Fault(
+        "a released value is that of another key",
+        "dpsql/query/subquery.py",
+        'relation = Filter(relation, call("=", [reader.read(node), key], node))',
+        "reader.read(node)",
+        ("tests/properties/test_stages.py",),
+    ),
+    Fault(
         "a core is read before what its derived table needs is released",
         "dpsql/query/derived.py",
         "max(read, default=-1) + 1",

@@ -50,6 +50,8 @@ class Writer:
         items = [f"{key} AS k{place}" for place, key in enumerate(keys)]
         items += [f"{each} AS a{place}" for place, each in enumerate(aggregates)]
         conditions = where + ([self._condition(scope)] if self._one_in(2) else [])
+        if self._one_in(6):
+            conditions.append(self._beside_released(scope))
         conditions += [self._subqueries.condition(scope)] if self._one_in(4) else []
         text = f"{ctes}SELECT {', '.join(items)} FROM {source}"
         if conditions:
@@ -153,6 +155,23 @@ class Writer:
         if self._one_in(2):
             return f"WITH {name} AS ({query}) ", f"{source} {join} {name} ON {on}", scope + seen, []
         return "", f"{source} {join} ({query}) {name} ON {on}", scope + seen, []
+
+    def _beside_released(self, scope: list[Seen]) -> str:
+        """A comparison with an aggregate of a private table: of all its rows, or of those with a key of the row."""
+        table, name = self._random.choice([each for each in self._world.tables if not each.public]), self._name()
+        inner = self._columns(table, name)
+        value = self._pick("COUNT(*)", f"AVG({self._number(inner, 1)})", f"SUM({self._number(inner, 1)}) / 2")
+        query = f"SELECT {value} FROM {table.name} {name}"
+        keys = [each for each in inner if each.role == "plain" and each.family != "double"]
+        pairs = [
+            (each.text, key.text) for each in scope for key in keys if (each.family, each.role) == (key.family, "plain")
+        ]
+        conditions = [self._condition(inner, 0)] if self._one_in(3) else []
+        if pairs and self._one_in(2):
+            conditions.append("{} = {}".format(*self._random.choice(pairs)))
+        if conditions:
+            query += f" WHERE {' AND '.join(conditions)}"
+        return f"{self._number(scope, 1)} {self._pick('<', '>=', '<>')} ({query})"
 
     def _chain(self, table: Table, name: str, scope: list[Seen]) -> tuple[str, str, list[Seen], list[str]]:
         """A table with its parent, and now and then with its parent's parent."""

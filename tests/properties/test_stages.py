@@ -35,6 +35,27 @@ FAITHFUL = {
     "conditions GROUP BY chapter) c ON diagnosis = c.first GROUP BY chapter",
     "constants": "SELECT COUNT(*) FROM diagnoses d JOIN (SELECT 'htn' AS diagnosis, 1 AS w UNION ALL SELECT "
     "'afib', 2) v ON d.diagnosis = v.diagnosis WHERE w < 3 AND d.day > w",
+    "a value": "SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients)",
+    "a value in an argument": "SELECT SUM(age - (SELECT AVG(age) FROM patients WHERE male)) FROM patients",
+    "a value of a released table": TOP + "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT MIN(d) FROM top)",
+    "a value in a group's condition": "SELECT COUNT(*) FROM (SELECT patient_id FROM diagnoses GROUP BY patient_id "
+    "HAVING AVG(day) > (SELECT AVG(day) FROM diagnoses)) AS late",
+    "a value by key": "SELECT male, COUNT(*) FROM patients p WHERE age > (SELECT AVG(age) FROM patients q "
+    "WHERE q.male = p.male) GROUP BY male",
+    "a count by key": "SELECT COUNT(*) FROM diagnoses d WHERE (SELECT COUNT(*) FROM diagnoses e WHERE "
+    "e.diagnosis = d.diagnosis AND e.day > 5000) < 500",
+    "no rows": "SELECT COUNT(*) FROM diagnoses d WHERE (SELECT COALESCE(SUM(day), -1) FROM diagnoses e WHERE "
+    "e.diagnosis = d.diagnosis || '?') = -1",
+    "by a public key": "SELECT c.chapter, COUNT(*) FROM diagnoses d JOIN conditions c ON d.diagnosis = c.diagnosis "
+    "WHERE d.day > (SELECT AVG(e.day) FROM diagnoses e WHERE e.diagnosis = c.diagnosis) GROUP BY c.chapter",
+    "IN": TOP + "SELECT COUNT(*) FROM diagnoses WHERE diagnosis IN (SELECT diagnosis FROM top)",
+    "NOT IN": TOP + "SELECT COUNT(*) FROM diagnoses WHERE diagnosis NOT IN (SELECT diagnosis FROM top WHERE n > 9000)",
+    "EXISTS": TOP + "SELECT COUNT(*) FROM diagnoses d WHERE EXISTS (SELECT 1 FROM top t WHERE "
+    "t.diagnosis = d.diagnosis AND t.d < d.day)",
+    "in a public query": "SELECT name, (SELECT COUNT(*) FROM diagnoses d WHERE d.diagnosis = c.diagnosis) AS n FROM "
+    "conditions c WHERE (SELECT AVG(day) FROM diagnoses d WHERE d.diagnosis = c.diagnosis AND day > 0) > 100",
+    "in a released query": "SELECT male, COUNT(*), (SELECT AVG(age) FROM patients q WHERE q.male = p.male AND died) AS "
+    "m FROM patients p GROUP BY male",
     "used twice": TOP + ", again AS (SELECT d.diagnosis, COUNT(*) AS n FROM diagnoses d JOIN top USING (diagnosis) "
     "GROUP BY d.diagnosis) SELECT top.diagnosis, top.n, again.n FROM top JOIN again USING (diagnosis)",
 }  # fmt: skip

@@ -88,6 +88,8 @@ DOUBTFUL = {
     "exists on a padded unit": "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid AND v.small = 0 "
     "WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid)",
     "scalar subquery": "SELECT COUNT(*) FROM visits WHERE price > (SELECT AVG(price) FROM visits)",
+    "scalar subquery by key": "SELECT COUNT(*) FROM visits v WHERE price > (SELECT AVG(price) FROM visits w WHERE "
+    "w.small = v.small)",
     "distinct inside": "SELECT COUNT(*) FROM (SELECT DISTINCT word FROM visits) t",
     "except": "SELECT COUNT(*) FROM (SELECT word FROM visits EXCEPT SELECT word FROM people) t",
 }  # fmt: skip

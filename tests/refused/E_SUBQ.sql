@@ -1,6 +1,6 @@
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE bmi > (SELECT weight FROM patients)
--- says: a value of other units' rows is not answered inside an aggregate (line 1, column 51)
+-- says: the value of this subquery would be one person's; take an aggregate of it, such as (SELECT AVG(…) FROM …) (line 1, column 51)
 -- instead: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
@@ -14,11 +14,6 @@ SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM diagnoses d WHERE d.
 -- says: the rows of this subquery may be other units'; tie them to the row's own unit in its WHERE, or compare the unit's column with IN (line 1, column 54)
 -- instead: SELECT COUNT(*) FROM patients AS p
 -- answered: SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM diagnoses d WHERE d.patient_id = p.patient_id AND d.day > 3)
-
--- schema: nafld
-SELECT COUNT(*) FROM patients p WHERE p.age > (SELECT AVG(q.age) FROM patients q WHERE q.male = p.male)
--- says: a value of other units' rows is not answered inside an aggregate (line 1, column 55)
--- instead: SELECT COUNT(*) FROM patients AS p
 
 -- schema: nafld
 SELECT COUNT(d.day) FROM patients p LEFT JOIN diagnoses d ON d.patient_id = p.patient_id AND d.patient_id IN (SELECT patient_id FROM labs)
@@ -35,3 +30,18 @@ SELECT COUNT(*) FROM lineitem WHERE l_partkey IN (SELECT l_partkey FROM lineitem
 SELECT COUNT(*) FROM patients WHERE (age, bmi) > ANY (SELECT age, bmi FROM patients)
 -- says: this subquery must have 2 columns, and the comparison = if more than one (line 1, column 62)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p WHERE weight > (SELECT AVG(weight) FROM patients q WHERE q.age < p.age)
+-- says: an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such as inner.country = outer.country (line 1, column 90)
+-- instead: SELECT COUNT(*) FROM patients AS p
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p WHERE weight > (SELECT AVG(q.weight) + p.age FROM patients q WHERE q.male = p.male)
+-- says: an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such as inner.country = outer.country (line 1, column 56)
+-- instead: SELECT COUNT(*) FROM patients AS p
+
+-- schema: nafld
+SELECT name FROM conditions c WHERE (SELECT COUNT(*) FROM diagnoses d WHERE d.diagnosis > c.diagnosis) > 5
+-- says: an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such as inner.country = outer.country (line 1, column 77)
+-- instead: SELECT COUNT(*) FROM conditions AS c

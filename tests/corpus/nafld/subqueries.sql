@@ -23,7 +23,6 @@ SELECT COUNT(*) AS n FROM diagnoses d WHERE EXISTS (SELECT 1 FROM conditions c W
 SELECT COUNT(*) AS n FROM diagnoses WHERE diagnosis = (SELECT diagnosis FROM conditions WHERE name = 'Hypertension')
 
 -- Above the mean, an earlier core
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM patients WHERE bmi > (SELECT AVG(bmi) FROM patients)
 
 -- The difference from the overall mean
@@ -39,7 +38,6 @@ SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis HAVING COUNT(*
 SELECT (SELECT COUNT(*) FROM patients) AS patients, (SELECT COUNT(*) FROM labs) AS results
 
 -- Above the mean of the same test, correlated on a public key
--- refused: E_SUBQ
 SELECT COUNT(*) AS n FROM labs l WHERE value > (SELECT AVG(value) FROM labs m WHERE m.test = l.test)
 
 -- A per-unit scalar subquery

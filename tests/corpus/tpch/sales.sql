@@ -71,11 +71,9 @@ SELECT lines, COUNT(*) AS orders FROM (SELECT l_orderkey, COUNT(*) AS lines FROM
 SELECT COUNT(*) AS orders FROM orders WHERE o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 250)
 
 -- Orders above the mean price
--- refused: E_SUBQ
 SELECT COUNT(*) AS orders FROM orders WHERE o_totalprice > (SELECT AVG(o_totalprice) FROM orders)
 
 -- Customers above the mean of their segment
--- refused: E_SUBQ
 SELECT COUNT(*) AS customers FROM customer c WHERE c_acctbal > (SELECT AVG(c_acctbal) FROM customer d WHERE d.c_mktsegment = c.c_mktsegment)
 
 -- Quantity by priority with totals
@@ -148,3 +146,12 @@ SELECT o_orderkey, o_totalprice FROM orders ORDER BY o_totalprice DESC LIMIT 10
 
 -- A list of customers
 SELECT c_name, SUM(o_totalprice) AS spent FROM customer JOIN orders ON o_custkey = c_custkey GROUP BY c_name ORDER BY spent DESC LIMIT 10
+
+-- what small orders of a brand bring
+SELECT SUM(l_extendedprice) / 7.0 AS avg_yearly, COUNT(*) AS n FROM lineitem, part WHERE p_partkey = l_partkey AND p_brand IN ('Brand#23', 'Brand#12') AND l_quantity < (SELECT 0.5 * AVG(l_quantity) FROM lineitem WHERE l_partkey = p_partkey)
+
+-- suppliers with more in stock than half of what was sold
+SELECT COUNT(*) AS n FROM partsupp WHERE ps_availqty > (SELECT 0.5 * SUM(l_quantity) FROM lineitem WHERE l_partkey = ps_partkey AND l_suppkey = ps_suppkey)
+
+-- customers above the average of their segment
+SELECT c_mktsegment, COUNT(*) AS n FROM customer c WHERE c_acctbal > (SELECT AVG(d.c_acctbal) FROM customer d WHERE d.c_mktsegment = c.c_mktsegment) GROUP BY c_mktsegment

@@ -1,0 +1,19 @@
+-- schema: nafld
+SELECT COUNT(*) FROM patients WHERE weight > (SELECT AVG(weight) FROM patients)
+-- ==== derived0: derived from 1 cores
+SELECT CAST("made"."c0" AS DOUBLE) + CAST(0.0 AS DOUBLE) AS "c0" FROM (SELECT "core0"."a0" AS "avg" FROM "released"."core0" AS "core0") AS "made"("c0")
+-- ==== derived0: made after 1 cores
+SELECT CAST("made"."c0" AS DOUBLE) + CAST(0.0 AS DOUBLE) AS "c0" FROM (SELECT "core0"."a0" AS "avg" FROM "released"."core0" AS "core0") AS "made"("c0")
+-- ==== core 0: engine SQL
+WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", CASE WHEN NOT (CAST("t0"."weight" AS DOUBLE) IS NULL) THEN TRY_CAST(LEAST(GREATEST(CAST("t0"."weight" AS DOUBLE), CAST(30.0 AS DOUBLE)), CAST(250.0 AS DOUBLE)) * CAST(10.0 AS DOUBLE) AS BIGINT) - 1400 END * 2 AS "v0", CASE WHEN NOT ("t0"."weight" IS NULL) THEN 2048 END AS "v1" FROM "source"."main"."patients" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING SUM(ABS("v0")) > 2200 OR SUM("v1") > 2048), "sums_heavy" AS (SELECT ("v0" * "factor" // 1048576) - "r0" AS "v0", ("v1" * "factor" // 1048576) - "v1" AS "v1" FROM (SELECT "v0", "r0", "v1", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(4840000.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE), CAST(4194304.0 AS DOUBLE) / CAST(GREATEST("n1", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "v0", "r0", "v1", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0", SUM(CAST("v1" AS INT128) * CAST("v1" AS INT128)) OVER (PARTITION BY "u") AS "n1" FROM (SELECT "rows"."u", CAST(GREATEST(-4503599627370496, LEAST(4503599627370496, COALESCE(SUM("rows"."v0"), 0))) AS BIGINT) AS "v0", COALESCE(SUM("rows"."v0"), 0) AS "r0", COALESCE(SUM("rows"."v1"), 0) AS "v1" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u") AS "own") AS "norms" WHERE "n0" > 4840000 OR "n1" > 4194304) AS "scaled"), "measured" AS (SELECT "v0", "v1" FROM "rows" UNION ALL SELECT "v0", "v1" FROM "sums_heavy"), "totals" AS (SELECT SUM("v0") AS "v0", SUM("v1") AS "v1" FROM "measured") SELECT COALESCE("totals"."v0", 0) AS "v0", COALESCE("totals"."v1", 0) AS "v1" FROM "totals"
+-- ==== core 0: cells
+-- 0: sum from the middle of the bounds in steps of 1/20; L2² at most 4840000, Gaussian of variance 1452000000
+-- 1: rows with a value in steps of 1/2048; L2² at most 4194304, Gaussian of variance 1258291200
+-- ==== core 1: engine SQL
+WITH "rows" AS MATERIALIZED (SELECT "t0"."patient_id" AS "u", 2048 AS "v0" FROM "source"."main"."patients" AS "t0" WHERE ((CAST("t0"."weight" AS DOUBLE)) > (CAST((SELECT MAX(CAST("t2"."c0" AS DOUBLE) + CAST(0.0 AS DOUBLE)) FROM "derived"."main"."derived0" AS "t2") AS DOUBLE))) AND (NOT ("t0"."patient_id" IS NULL))), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING COUNT(*) > 1), "sums_heavy" AS (SELECT ("v0" * "factor" // 1048576) - "v0" AS "v0" FROM (SELECT "v0", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(4194304.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "v0", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0" FROM (SELECT "rows"."u", COALESCE(SUM("rows"."v0"), 0) AS "v0" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u") AS "own") AS "norms" WHERE "n0" > 4194304) AS "scaled"), "measured" AS (SELECT "v0" FROM "rows" UNION ALL SELECT "v0" FROM "sums_heavy"), "totals" AS (SELECT SUM("v0") AS "v0" FROM "measured") SELECT COALESCE("totals"."v0", 0) AS "v0" FROM "totals"
+-- ==== core 1: cells
+-- 0: rows in steps of 1/2048; L2² at most 4194304, Gaussian of variance 1258291200
+-- ==== shell
+SELECT "core1"."a0" AS "count", "core1"."row" FROM "released"."core1" AS "core1"
+-- ==== columns
+-- count BIGINT
