@@ -320,9 +320,9 @@ FAULTS = (
     Fault(
         "a value of other units' rows",
         "dpsql/query/subquery.py",
-        "        if not self._is_admitted(relation):\n            refuse_earlier_core",
-        "        if False:\n            refuse_earlier_core",
-        (f"{DOUBTFUL}[value of others]",),
+        "        if not self._is_admitted(relation):\n            return self._earlier(",
+        "        if False:\n            return self._earlier(",
+        (f"{DOUBTFUL}[value of others]", f"{DOUBTFUL}[scalar subquery by key]"),
     ),
     Fault(
         "a tie of columns that identify different things",
@@ -503,13 +503,6 @@ FAULTS = (
         "stage = self._stages.pop(0)",
         "stage = self._stages[0]",
         ("tests/frontends/test_types.py::test_an_unpaid_plan_is_not_read",),
-    ),
-    Fault(
-        "an aggregate of other units' rows is read as it is",
-        "dpsql/query/subquery.py",
-        "        if not self._is_admitted(relation):\n            return self._earlier(",
-        "        if False:\n            return self._earlier(",
-        (f"{DOUBTFUL}[scalar subquery]", f"{DOUBTFUL}[scalar subquery by key]"),
     ),
     Fault(
         "a released value is that of another key",
