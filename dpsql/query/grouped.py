@@ -43,7 +43,8 @@ class _Cut:
         self._reader = source_from.reader()
         where = select.args.get("where")
         condition = None if where is None else self._reader.condition(where.this)
-        self._relation = source_from.finish(condition, select)
+        self._relation = source_from.finish(condition, select, shows_kept=True)
+        self._kept = source_from.kept
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
@@ -93,6 +94,8 @@ class _Cut:
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
         aggregates = list(self._aggregates)
+        for kept in self._kept:
+            kept.require_unseen(self._keys, aggregates)
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate("count", None, None))
         return f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"

@@ -5,33 +5,74 @@ Proved in ``docs/proofs/stability.md``.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
+from typing import TypeAlias, assert_never
 
 from sqlglot import exp
 
 from dpsql.query.call import call
-from dpsql.query.expression import Column, Expression, conjunction, conjuncts
+from dpsql.query.compounds import output, projected
+from dpsql.query.expression import Column, Expression, columns, conjunction, conjuncts
 from dpsql.query.foreign_keys import along_foreign_keys
+from dpsql.query.kept_rows import Kept, never_holds_without
 from dpsql.query.one_unit import require_one_unit
+from dpsql.query.reads import outer_columns
 from dpsql.query.refusal import only, refuse
-from dpsql.query.relation import Filter, Join, Relation, Scan, unit_of
+from dpsql.query.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
 from dpsql.query.scalar import Known, Reader
 from dpsql.query.scope import Scope, Visible
 from dpsql.query.sources import Source
 from dpsql.query.stability import sources as sources_of
 from dpsql.schema import fold
 
+Kind: TypeAlias = OneOf["inner", "left", "right", "full"]
+Merged: TypeAlias = dict[str, tuple[Expression, frozenset[str]]]
+
+
+@dataclass
+class Side:
+    """One side of a join: its rows, the conditions of its inner joins, what can be seen of it."""
+
+    relation: Relation
+    conditions: list[Expression]
+    sources: list[Visible]
+    merged: Merged = field(default_factory=dict)
+
+    @property
+    def is_private(self) -> bool:
+        return unit_of(self.relation) is not None
+
+    def seen(self) -> list[Expression]:
+        """Every expression that can be seen, each once."""
+        listed = [each for source in self.sources for each in source.columns.values()]
+        return list(dict.fromkeys([*listed, *(expression for expression, _ in self.merged.values())]))
+
+    def replaced(self, relation: Relation, change: Callable[[Expression], Expression]) -> Side:
+        """The side with another relation and with what can be seen changed, its conditions done."""
+        visible = [
+            Visible(each.name, {name: change(part) for name, part in each.columns.items()}) for each in self.sources
+        ]
+        merged = {name: (change(expression), names) for name, (expression, names) in self.merged.items()}
+        return Side(relation, [], visible, merged)
+
+    def padded(self) -> Side:
+        """The side as seen from rows that may lack a partner in it."""
+        return replace(self.replaced(self.relation, _padded), conditions=self.conditions)
+
 
 class From:
     """Builds the relation of one FROM clause, source by source."""
 
-    def __init__(self, parameters: tuple[object, ...], outer: Scope | None = None) -> None:
+    def __init__(self, parameters: tuple[object, ...], alias: Callable[[], str], outer: Scope | None = None) -> None:
         self.scope = Scope(outer=outer)
         self.parameters = parameters
         self.known: Known = _nothing
-        self._relation: Relation | None = None
-        self._conditions: list[Expression] = []
+        self.kept: list[Kept] = []
+        self._alias = alias
+        self._side: Side | None = None
+        self._has_comma = False
 
     def reader(self) -> Reader:
         """Reads scalar expressions over the sources so far."""
@@ -40,78 +81,213 @@ class From:
     @property
     def is_public(self) -> bool:
         """Whether no source is private."""
-        return self._relation is None or unit_of(self._relation) is None
+        return self._side is None or not self._side.is_private
 
     def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
         relation, conditions = _lift(source.relation)
-        if self._relation is None:
-            self.scope.add(Visible(name, source.columns), node)
-            self._relation = relation
-            self._conditions += conditions
+        self._join(Side(relation, conditions, [Visible(name, source.columns)]), node, join)
+
+    def add_group(self, group: From, node: exp.Expr, join: exp.Join | None = None) -> None:
+        """Join what stands between parentheses."""
+        assert group._side is not None
+        self.kept += group.kept
+        self._join(group._side, node, join)
+
+    def add_values(self, values: dict[str, Expression], name: str, node: exp.Expr) -> None:
+        """Bring values of each row into scope under a name, as LATERAL does."""
+        assert self._side is not None
+        self._show(replace(self._side, sources=[*self._side.sources, Visible(name, values)]), node)
+
+    def _join(self, right: Side, node: exp.Expr, join: exp.Join | None) -> None:
+        left = self._side
+        if left is None:
+            self._show(right, node)
             return
-        kind = _kind(join)
-        using = [] if join is None else [fold(each.name) for each in join.args.get("using") or ()]
-        pairs = [self._shared(column, source, node) for column in using]
-        self.scope.add(Visible(name, source.columns), node)
-        self.scope.merged |= set(using)
+        kind, at = _kind(join), join or node
+        written = ("on", "using", "kind", "side", "method")
+        is_comma = join is not None and not any(join.args.get(part) for part in written)
+        if self._has_comma and kind in ("right", "full"):
+            refuse("E_JOIN", f"a {kind.upper()} JOIN behind a comma joins the last table alone; put parentheses around "
+                   "what it joins", at)  # fmt: skip
+        self._has_comma = self._has_comma or is_comma
+        if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(kind, left):
+            self._public_kept(left, right, kind, at, join)
+            return
+        if kind in ("right", "full"):
+            left = self._wrapped(left, at, kind)
+        if kind in ("left", "full"):
+            right = self._wrapped(right, at, kind)
+        shared, condition = self._condition(left, right, kind, at, join)
+        if kind != "inner" and left.is_private and right.is_private:
+            require_one_unit([*sources_of(left.relation), *sources_of(right.relation)],
+                             [*left.conditions, *right.conditions, *condition], at)  # fmt: skip
+        self._show(self._joined(left, right, kind, condition, shared, at), at)
+
+    def _joined(
+        self, left: Side, right: Side, kind: Kind, condition: list[Expression], shared: dict[str, list[Expression]],
+        at: exp.Expr,
+    ) -> Side:  # fmt: skip
+        names = frozenset(each.name for each in [*left.sources, *right.sources])
+        match kind:
+            case "inner":
+                relation = _graft(left.relation, right.relation)
+                conditions = [*left.conditions, *right.conditions, *condition]
+            case "left":
+                on = conjunction([*right.conditions, *condition])
+                relation, conditions = Join(left.relation, right.relation, "left", on), left.conditions
+                right = right.padded()
+            case "right":
+                on = conjunction([*left.conditions, *condition])
+                relation, conditions = Join(right.relation, left.relation, "left", on), right.conditions
+                left = left.padded()
+            case "full":
+                return self._full(left, right, condition, shared, at)
+            case _:
+                assert_never(kind)
+        kept = 1 if kind == "right" else 0
+        merged = left.merged | right.merged | {name: (pair[kept], names) for name, pair in shared.items()}
+        return Side(relation, conditions, [*left.sources, *right.sources], merged)
+
+    def _full(
+        self, left: Side, right: Side, condition: list[Expression], shared: dict[str, list[Expression]], at: exp.Expr
+    ) -> Side:
+        """All rows of both sides: the unit, and each shared column, is that of the side that is there."""
+        both = Join(left.relation, right.relation, "full", conjunction(condition))
+        units = [unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None]
+        unit = call("coalesce", [*units], at) if units else None
+        names = frozenset(each.name for each in [*left.sources, *right.sources])
+        padded = Side(both, [], [*left.padded().sources, *right.padded().sources])
+        padded.merged = left.padded().merged | right.padded().merged
+        padded.merged |= {name: (call("coalesce", pair, at), names) for name, pair in shared.items()}
+        alias, seen = self._alias(), padded.seen()
+        told = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
+        columns = {each: output(alias, place, [each], told.get(each)) for place, each in enumerate(seen)}
+        whole = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))
+        return padded.replaced(whole, columns.__getitem__)
+
+    def _condition(
+        self, left: Side, right: Side, kind: Kind, at: exp.Expr, join: exp.Join | None
+    ) -> tuple[dict[str, list[Expression]], list[Expression]]:
+        """The columns that USING or NATURAL makes one, and all conditions of the join."""
+        before, after = Scope(left.sources, left.merged), Scope(right.sources, right.merged)
+        names = self._shared_names(before, after, at, join)
+        shared = {name: [scope.resolve(exp.column(name)) for scope in (before, after)] for name in names}
+        self._show(replace(left, sources=[*left.sources, *right.sources], merged=left.merged | right.merged), at)
         on = None if join is None else join.args.get("on")
         reader = self.reader() if kind == "inner" else Reader(self.scope.resolve, self.parameters)
-        condition = pairs + ([] if on is None else list(conjuncts(reader.condition(on))))
-        if kind == "left":
-            self._left(relation, conditions + condition, source, name, join or node)
-            return
-        self._relation = _graft(self._relation, relation)
-        self._conditions += conditions + condition
+        conditions = [] if on is None else list(conjuncts(reader.condition(on)))
+        return shared, [call("=", pair, at) for pair in shared.values()] + conditions
 
-    def _shared(self, column: str, source: Source, node: exp.Expr) -> Expression:
-        if column not in source.columns:
-            refuse("E_COLUMN", f"USING names {column}, which is not on both sides", node)
-        left = self.scope.resolve(exp.column(column))
-        return call("=", [left, source.columns[column]], node)
+    def _shared_names(self, left: Scope, right: Scope, at: exp.Expr, join: exp.Join | None) -> list[str]:
+        if join is None:
+            return []
+        if str(join.method).upper() == "NATURAL":
+            both = [name for source in right.sources for name in source.columns if left.has_column(name)]
+            if not both:
+                refuse("E_JOIN", "a NATURAL JOIN needs a column that both sides have", at)
+            return list(dict.fromkeys(both))
+        names = [fold(each.name) for each in join.args.get("using") or ()]
+        for name in names:
+            if not (left.has_column(name) and right.has_column(name)):
+                refuse("E_COLUMN", f"USING names {name}, which is not on both sides", at)
+        return names
 
-    def _left(self, right: Relation, condition: list[Expression], source: Source, name: str, node: exp.Expr) -> None:
-        assert self._relation is not None
-        left_unit, right_unit = unit_of(self._relation), unit_of(right)
-        if left_unit is None and right_unit is not None:
-            refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit; join "
-                   "the other way round", node)  # fmt: skip
-        plain = isinstance(right, Scan) and not right.hops
-        if not plain or not all(isinstance(column, Column) for column in source.columns.values()):
-            refuse("E_JOIN", "the right side of a LEFT JOIN must be one table next to the unit", node)
-        if right_unit is not None:
-            require_one_unit([*sources_of(self._relation), *sources_of(right)],
-                                   [*self._conditions, *condition], node)  # fmt: skip
-        self._relation = Join(self._relation, right, "left", conjunction(condition))
-        padded = {each: _padded(column) for each, column in source.columns.items()}
-        self.scope.sources[-1] = Visible(name, padded)
+    # -- public rows that an outer join keeps --------------------------------------------------------------------------
 
-    def finish(self, where: Expression | None, node: exp.Expr) -> Relation:
-        """The whole relation, each row with exactly one unit, or a refusal that prints the paths."""
-        assert self._relation is not None
-        conditions = [*self._conditions, *conjuncts(where)]
-        inner = [source for source in sources_of(self._relation) if source not in _padded_sources(self._relation)]
-        outside = frozenset() if self.scope.outer is None else self.scope.outer.relations()
+    def _keeps_public(self, kind: Kind, left: Side) -> bool:
+        return kind == "full" or (kind == "left") != left.is_private
+
+    def _public_kept(self, left: Side, right: Side, kind: Kind, at: exp.Expr, join: exp.Join | None) -> None:
+        """Public rows without partner have no unit: an inner join is meant where nothing that is measured sees them."""
+        if kind == "full":
+            refuse("E_JOIN", "a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the "
+                   "private table", at)  # fmt: skip
+        shared, condition = self._condition(left, right, kind, at, join)
+        private = left if left.is_private else right
+        named = frozenset(column.relation for each in private.seen() for column in columns(each))
+        if not all(named & {column.relation for column in columns(each)} for each in [*private.conditions, *condition]):
+            refuse("E_JOIN", "an outer join that keeps the rows of a public table may have conditions on that table in "
+                   "WHERE only", at)  # fmt: skip
+        self.kept.append(Kept(named, at))
+        self._show(self._joined(left, right, "inner", condition, shared, at), at)
+
+    # -- one side as a subquery of its own -----------------------------------------------------------------------------
+
+    def _wrapped(self, side: Side, at: exp.Expr, kind: Kind) -> Side:
+        """The side as one source that an outer join may lack; a table next to its unit is one already."""
+        has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
+        is_one = not isinstance(side.relation, Join | Filter) and not has_hops
+        plain = all(isinstance(each, Column) for each in side.seen())
+        if is_one and plain and not (side.conditions and kind == "full"):
+            return side
+        if self.kept:
+            self.kept[0].refuse()
+        relation = self._whole(side.relation, side.conditions, at, frozenset())
+        if any(column.relation in self.scope.relations() - _own(side) for column in outer_columns(relation)):
+            refuse("E_JOIN", "a subquery that reads the tables beside it cannot stand in an outer join", at)
+        compound, outputs = projected(relation, unit_of(relation), side.seen(), self._alias())
+        return side.replaced(compound, dict(zip(side.seen(), outputs, strict=True)).__getitem__)
+
+    def _whole(
+        self, relation: Relation, conditions: list[Expression], node: exp.Expr, outside: frozenset[str]
+    ) -> Relation:
+        lacking = _padded_sources(relation)
+        inner = [source for source in sources_of(relation) if source not in lacking]
         require_one_unit(inner, conditions, node, outside)
-        relation = along_foreign_keys(self._relation, conditions)
+        shortened = along_foreign_keys(relation, conditions)
         whole = conjunction(conditions)
-        return relation if whole is None else Filter(relation, whole)
+        return shortened if whole is None else Filter(shortened, whole)
+
+    def _show(self, side: Side, node: exp.Expr) -> None:
+        """Make the side what this FROM has so far; refused where two sources have one name."""
+        names = [source.name for source in side.sources]
+        twice = [name for place, name in enumerate(names) if name in names[:place]]
+        if twice:
+            refuse("E_TABLE", f"{twice[0]} stands twice in FROM; give one of them an alias", node)
+        self._side = side
+        self.scope.sources, self.scope.merged = side.sources, side.merged
+
+    def finish(self, where: Expression | None, node: exp.Expr, shows_kept: bool = False) -> Relation:
+        """The whole relation, each row with exactly one unit, or a refusal that prints the paths.
+
+        ``shows_kept`` tells that the caller looks itself at what public rows without partner would change.
+        """
+        assert self._side is not None
+        conditions = [*self._side.conditions, *conjuncts(where)]
+        self.kept = [kept for kept in self.kept
+                     if not any(never_holds_without(each, kept.relations) for each in conjuncts(where))]  # fmt: skip
+        if self.kept and not shows_kept:
+            self.kept[0].refuse()
+        outside = frozenset() if self.scope.outer is None else self.scope.outer.relations()
+        return self._whole(self._side.relation, conditions, node, outside)
+
+
+def _own(side: Side) -> frozenset[str]:
+    return frozenset(column.relation for each in side.seen() for column in columns(each))
+
+
+def _both_identify(pair: list[Expression]) -> str | None:
+    """What both columns identify, if it is the same thing: then so does the one that is there."""
+    left, right = pair
+    if isinstance(left, Column) and isinstance(right, Column) and left.type == right.type:
+        return left.identifies if left.identifies == right.identifies else None
+    return None
 
 
 def _nothing(node: exp.Expr) -> None:
     """Understands no subquery."""
 
 
-def _kind(join: exp.Join | None) -> OneOf["inner", "left"]:
+def _kind(join: exp.Join | None) -> Kind:
     if join is None:
         return "inner"
-    only(join, "this", "on", "using", "kind", "side", code="E_JOIN", what="this kind of join")
-    side, kind = str(join.side).upper(), str(join.kind).upper()
-    if side in ("RIGHT", "FULL"):
-        refuse("E_JOIN", f"a {side} JOIN is not answered; write it as a LEFT JOIN from the private table", join)
-    if kind not in ("", "INNER", "CROSS", "OUTER"):
-        refuse("E_JOIN", f"a {kind} JOIN is not answered; use JOIN … ON", join)
-    return "left" if side == "LEFT" else "inner"
+    only(join, "this", "on", "using", "kind", "side", "method", code="E_JOIN", what="this kind of join")
+    side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
+    if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
+        refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
+    kinds: dict[str, Kind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
+    return kinds[side]
 
 
 def _lift(relation: Relation) -> tuple[Relation, list[Expression]]:
@@ -124,9 +300,10 @@ def _lift(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 
 def _padded(column: Expression) -> Expression:
-    """A column of the right side of a LEFT JOIN: NULL in rows without partner, and no longer a name of the unit."""
+    """A column of the side of an outer join that may lack: NULL then, and no longer a name of the unit."""
     assert isinstance(column, Column)
-    return replace(column, nullable=True, domain=None, identifies=None, public=False)
+    domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
+    return replace(column, nullable=True, domain=domain, identifies=None, public=False)
 
 
 def _padded_sources(relation: Relation) -> list[Relation]:

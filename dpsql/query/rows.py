@@ -17,6 +17,7 @@ from dpsql.query.joins import From
 from dpsql.query.keys import all_keys, group_keys, has_window, is_plain_distinct
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
+from dpsql.query.scalar import Reader
 from dpsql.query.scope import Scope
 from dpsql.query.sources import Source, scan
 from dpsql.query.subquery import Subqueries
@@ -45,7 +46,7 @@ class Rows:
                 return self.rows(query.this, ctes, outer)
             case exp.Values():
                 rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
-                return constants(rows, From(self._binder.parameters).reader(), query, self._binder.alias())
+                return constants(rows, self._constant_reader(), query, self._binder.alias())
             case exp.Query() if self._is_released(query, ctes, outer):
                 return self._binder.derivations.source(query, ctes)
             case exp.Select():
@@ -111,15 +112,65 @@ class Rows:
 
     def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
         """The FROM clause of the SELECT, source by source."""
-        source_from = From(self._binder.parameters, outer)
-        source_from.known = Subqueries(self, source_from, ctes).known
+        source_from, subqueries = self._new_from(ctes, outer)
         if select.args.get("from_") is None:
             refuse("E_TABLE", "a SELECT beside private rows needs a FROM", select)
         for join in [None, *(select.args.get("joins") or ())]:
             node = select.args["from_"].this if join is None else join.this
+            if isinstance(node, exp.Lateral):
+                self._lateral(node, ctes, source_from, subqueries, join)
+            else:
+                self._add(source_from, node, ctes, outer, join)
+        return source_from
+
+    def _new_from(self, ctes: Ctes, outer: Scope | None) -> tuple[From, Subqueries]:
+        source_from = From(self._binder.parameters, self._binder.alias, outer)
+        subqueries = Subqueries(self, source_from, ctes)
+        source_from.known = subqueries.known
+        return source_from, subqueries
+
+    def _add(self, source_from: From, node: exp.Expr, ctes: Ctes, outer: Scope | None, join: exp.Join | None) -> None:
+        """Join one source, or what is joined between parentheses."""
+        inner = node.this if isinstance(node, exp.Subquery | exp.Paren) else None
+        if not isinstance(inner, exp.Table | exp.Paren | exp.Subquery) or node.alias:
             source, name = self._source(node, ctes, outer)
             source_from.add(source, name, node, join)
-        return source_from
+            return
+        only(node, "this", code="E_TABLE", what="this form of parentheses")
+        group, _ = self._new_from(ctes, outer)
+        joins = inner.args.get("joins") or ()
+        first = inner.copy()
+        first.set("joins", None)
+        self._add(group, first, ctes, outer, None)
+        for each in joins:
+            self._add(group, each.this, ctes, outer, each)
+        source_from.add_group(group, node, join)
+
+    def _lateral(
+        self, node: exp.Lateral, ctes: Ctes, source_from: From, subqueries: Subqueries, join: exp.Join | None
+    ) -> None:
+        """LATERAL: one row of aggregates is values of the row beside it, any other a join with conditions on it."""
+        only(node, "this", "alias", code="E_TABLE", what="this form of LATERAL")
+        query, name = node.this.this, fold(node.alias) or f"lateral {id(node)}"
+        if not isinstance(node.this, exp.Subquery) or join is None:
+            refuse("E_TABLE", "LATERAL stands before a subquery, behind the tables that it reads", node)
+        if isinstance(query, exp.Select) and is_grouped(query) and query.args.get("group") is None:
+            if not isinstance(join.args.get("on"), exp.Boolean | None) or query.args.get("having") is not None:
+                refuse("E_JOIN", "LATERAL with an aggregate is joined ON true", node)
+            values: dict[str, Expression] = {}
+            for place, item in enumerate(query.expressions):
+                one = query.copy()
+                one.set("expressions", [item.copy()])
+                values[fold(item.alias_or_name) or f"column{place}"] = subqueries.value(one)
+            names = alias_columns(node)
+            renamed = {**dict(zip(names, values.values(), strict=False)), **dict(list(values.items())[len(names) :])}
+            source_from.add_values(renamed, name, node)
+            return
+        source = _renamed(self.rows(query, ctes, source_from.scope), alias_columns(node), node)
+        source_from.add(source, name, node, join)
+
+    def _constant_reader(self) -> Reader:
+        return Reader(Scope().resolve, self._binder.parameters)
 
     def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[Source, str]:
         match node:
@@ -142,7 +193,7 @@ class Rows:
             case exp.Unnest(expressions=[exp.Array() as listed]):
                 only(node, "expressions", "alias", code="E_TABLE", what="this form of UNNEST")
                 names = alias_columns(node) or ("unnest",)
-                reader = From(self._binder.parameters).reader()
+                reader = self._constant_reader()
                 source = constants([[each] for each in listed.expressions], reader, node, self._binder.alias())
                 return _renamed(source, names, node), fold(node.alias) or "unnest"
             case _:

@@ -31,13 +31,14 @@ class Visible:
 
 @dataclass
 class Scope:
-    """The sources of one SELECT, in order; ``merged`` are columns that USING has made one.
+    """The sources of one SELECT, in order; ``merged`` are the columns that USING has made one, by name, and
+    the sources whose column each is.
 
     ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the name.
     """
 
     sources: list[Visible] = field(default_factory=list)
-    merged: set[str] = field(default_factory=set)
+    merged: dict[str, tuple[Expression, frozenset[str]]] = field(default_factory=dict)
     outer: Scope | None = None
 
     def add(self, source: Visible, at: exp.Expr) -> None:
@@ -68,9 +69,16 @@ class Scope:
             refuse("E_TABLE", f"{table} is not in FROM", node)
         if not found:
             refuse("E_COLUMN", f"there is no column {name}{f' in {table}' if table else ''}", node)
-        if len(found) > 1 and name not in self.merged:
+        if table or len(found) == 1:
+            return found[0]
+        return self.shared(name, node)
+
+    def shared(self, name: str, node: exp.Expr) -> Expression:
+        """The column of that name that USING has made one; refused where some source has another."""
+        expression, names = self.merged.get(name, (None, frozenset()))
+        if expression is None or any(name in each.columns and each.name not in names for each in self.sources):
             refuse("E_COLUMN", f"{name} is in several tables; write table.{name}", node)
-        return found[0]
+        return expression
 
     def relations(self) -> frozenset[str]:
         """The relations whose columns can be seen."""
@@ -89,5 +97,6 @@ class Scope:
             for name, expression in source.columns.items():
                 if name in result and name not in self.merged:
                     refuse("E_COLUMN", f"{name} is in several tables; list the columns", node)
-                result.setdefault(name, expression)
+                is_shared = table is None and name in self.merged
+                result.setdefault(name, self.shared(name, node) if is_shared else expression)
         return list(result.items())

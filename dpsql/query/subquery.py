@@ -71,7 +71,7 @@ class Subqueries:
                 whole = self._any(_COMPARISONS[type(node)][1], node.this, query)
                 return Call("not", (whole,), BOOLEAN)
             case _:
-                return self._value(query)
+                return self.value(query)
 
     # -- EXISTS, ANY -----------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class Subqueries:
 
     # -- a single value --------------------------------------------------------------------------------------------
 
-    def _value(self, query: exp.Expr) -> Expression:
+    def value(self, query: exp.Expr) -> Expression:
         """The aggregate of a subquery without groups; or the one value of one that has a row at most."""
         select, ctes = without_ctes(query, self._ctes)
         if not isinstance(select, exp.Select) or len(select.expressions) != 1:

@@ -63,7 +63,7 @@ def test_a_page_that_code_names_speaks_of_that_code() -> None:
 
 def test_the_check_of_names_can_fail() -> None:
     assert exists("dpsql/query/stability.py", "limits")
-    assert exists("dpsql/query/joins.py", "From._left")
+    assert exists("dpsql/query/joins.py", "From._wrapped")
     assert not exists("dpsql/query/stability.py", "no_such_function")
     assert not exists("dpsql/query/no_such_file.py", "limits")
 

@@ -129,6 +129,8 @@ class Writer:
         on = f"{self._random.choice(text).text} = {name}.code" if text else "true"
         if number and self._one_in(3):
             on = f"{self._random.choice(number).text} {self._pick('=', '>', '<>')} {name}.level"
+        if shape == "left public" and self._one_in(4):
+            return "", f"places {name} LEFT JOIN {source} ON {on}", scope + public, []
         if shape == "left public":
             padded = [Seen(each.text, each.family, each.bounded, "padded") for each in public]
             return "", f"{source} LEFT JOIN places {name} ON {on}", scope + padded, []
@@ -201,8 +203,12 @@ class Writer:
         if shape == "left":
             if self._one_in(3):
                 on += f" AND {self._condition(seen)}"
-            padded = [Seen(each.text, each.family, each.bounded, "padded") for each in seen]
-            return "", f"{table.name} {name} LEFT JOIN {other.name} {right} ON {on}", scope + padded, []
+            side = self._pick("LEFT", "LEFT", "RIGHT", "FULL")
+            if side != "LEFT":
+                scope = [Seen(each.text, each.family, each.bounded, "padded") for each in scope]
+            if side != "RIGHT":
+                seen = [Seen(each.text, each.family, each.bounded, "padded") for each in seen]
+            return "", f"{table.name} {name} {side} JOIN {other.name} {right} ON {on}", scope + seen, []
         return "", f"{table.name} {name} JOIN {other.name} {right} ON {on}", scope + seen, []
 
     def _compound(self, table: Table, name: str) -> tuple[str, str, list[Seen], list[str]]:

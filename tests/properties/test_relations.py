@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from hand_world import hand_world, tame_world
-from neighbours import faults
+from neighbours import faults, planned
 from world_session import WorldEngine, session_on, without_noise
 
 from dpsql.session import Session
@@ -107,7 +107,59 @@ SETS = {
     "in public groups": "SELECT COUNT(*) FROM people WHERE word IN (SELECT code FROM places GROUP BY code "
     "HAVING COUNT(*) > 1)",
 }  # fmt: skip
-STATEMENTS = SUBQUERIES | SETS
+JOINS = {
+    "right": "SELECT p.grade, COUNT(*), COUNT(v.id), SUM(v.price) FROM visits v RIGHT JOIN people p ON v.pid = p.id "
+    "GROUP BY p.grade",
+    "right of what is joined": "SELECT COUNT(*), SUM(i.share), COUNT(v.id) FROM items i JOIN visits v "
+    "ON i.visit = v.id RIGHT JOIN people p ON p.id = v.pid AND v.small > 0",
+    "full": "SELECT COUNT(*), COUNT(p.id), COUNT(v.id), SUM(v.price), SUM(p.above) FROM people p FULL JOIN visits v "
+    "ON p.id = v.pid AND v.small > 1",
+    "full of filtered sides": "SELECT COUNT(*), COUNT(a.pid), COUNT(b.id), COUNT(DISTINCT COALESCE(a.pid, b.id)) FROM "
+    "(SELECT * FROM visits WHERE small > 1) a FULL OUTER JOIN (SELECT * FROM people WHERE above < 1004) b "
+    "ON a.pid = b.id",
+    "full by using": "SELECT COUNT(*), COUNT(DISTINCT u), COUNT(n) FROM (SELECT pid AS u, small AS n FROM visits) a "
+    "FULL JOIN (SELECT id AS u FROM people) b USING (u)",
+    "full joined again": "SELECT COUNT(*), COUNT(x.grade) FROM (SELECT pid AS u, small FROM visits WHERE small < 3) a "
+    "FULL JOIN (SELECT id AS u FROM people) b USING (u) JOIN people x ON x.id = u",
+    "full of items": "SELECT COUNT(*), SUM(share) FROM items i FULL JOIN visits v ON i.visit = v.id",
+    "left of a subquery": "SELECT COUNT(*), COUNT(s.n), SUM(s.n) FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS n "
+    "FROM visits GROUP BY pid) s ON s.pid = p.id",
+    "left of a computed subquery": "SELECT COUNT(*), SUM(s.twice) FROM people p LEFT JOIN (SELECT pid, "
+    "small * 2 AS twice FROM visits WHERE small > 0) s ON s.pid = p.id",
+    "left of a table with parents": "SELECT COUNT(*), COUNT(i.share), SUM(i.share) FROM visits v LEFT JOIN items i "
+    "ON i.visit = v.id AND i.share > 0.3",
+    "left of joined tables": "SELECT COUNT(*), SUM(i.share) FROM people p LEFT JOIN (visits v JOIN items i "
+    "ON i.visit = v.id) ON v.pid = p.id",
+    "left of a subquery with a join": "SELECT COUNT(*), COUNT(t.region) FROM people p LEFT JOIN (SELECT v.pid, region "
+    "FROM visits v JOIN places ON v.word = code) t ON t.pid = p.id",
+    "left grouped by its column": "SELECT v.small, COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id "
+    "GROUP BY v.small",
+    "left of public groups": "SELECT COUNT(*), SUM(CASE WHEN c.code IS NULL THEN 1 ELSE 0 END) FROM people p "
+    "LEFT JOIN (SELECT DISTINCT code FROM places) c ON c.code = p.word",
+    "parentheses": "SELECT COUNT(*) FROM (people p JOIN visits v ON p.id = v.pid) JOIN items i ON i.visit = v.id",
+    "comma and join": "SELECT COUNT(*) FROM places, people p LEFT JOIN visits v ON v.pid = p.id WHERE code = p.word",
+    "more than equality": "SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.pid AND v.small < 3 "
+    "AND (v.word = p.word OR v.word IS NULL)",
+    "self join": "SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid AND a.id < b.id",
+    "using two columns": "SELECT COUNT(*), COUNT(word) FROM (SELECT pid AS u, word FROM visits) a JOIN "
+    "(SELECT id AS u, word FROM people) b USING (u, word)",
+    "natural": "SELECT COUNT(*), SUM(above) FROM (SELECT pid AS u, small FROM visits) a NATURAL JOIN "
+    "(SELECT id AS u, above FROM people) b",
+    "natural left": "SELECT COUNT(*), COUNT(small) FROM (SELECT id AS u, above FROM people) b NATURAL LEFT JOIN "
+    "(SELECT pid AS u, small FROM visits) a",
+    "public kept and not seen": "SELECT region, COUNT(p.id) FROM places LEFT JOIN people p ON code = p.word "
+    "GROUP BY region",
+    "public kept and filtered": "SELECT COUNT(*) FROM places LEFT JOIN people p ON code = p.word WHERE p.above > 1001",
+    "public kept on the right": "SELECT code, COUNT(p.id) FROM people p RIGHT JOIN places ON code = p.word "
+    "GROUP BY code",
+    "lateral value": "SELECT COUNT(*), SUM(t.n), SUM(m) FROM people p, LATERAL (SELECT COUNT(*) AS n, SUM(price) AS m "
+    "FROM visits v WHERE v.pid = p.id) t",
+    "lateral rows": "SELECT COUNT(*), SUM(t.small) FROM people p JOIN LATERAL (SELECT small FROM visits v "
+    "WHERE v.pid = p.id AND v.word = p.word) t ON true",
+    "left lateral": "SELECT COUNT(*), SUM(n) FROM people p LEFT JOIN LATERAL (SELECT COUNT(*) AS n FROM visits v "
+    "WHERE v.pid = p.id) t ON true",
+}  # fmt: skip
+STATEMENTS = SUBQUERIES | SETS | JOINS
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +191,8 @@ def test_the_answer_is_duckdbs(name: str, opened: tuple[Session, WorldEngine]) -
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_the_claims_hold_on_hostile_data(name: str) -> None:
     assert faults(hand_world("all", "L2"), [STATEMENTS[name]]) == []
+
+
+def test_units_of_a_full_join_are_told_apart_exactly() -> None:
+    (core,) = planned(tame_world(), JOINS["full"])
+    assert 'COALESCE("t0"."id", "t1"."pid") AS "unit"' in core.sql

@@ -78,6 +78,16 @@ DOUBTFUL = {
     "ALL SELECT small, 1 FROM visits) t JOIN people p ON t.u = p.id WHERE k = 1",
     "union with public rows": "SELECT COUNT(*) FROM (SELECT word FROM visits UNION ALL SELECT code FROM places) t",
     "intersect of words": "SELECT COUNT(*) FROM (SELECT word FROM visits INTERSECT SELECT word FROM people) t",
+    "full join on a word": "SELECT COUNT(*) FROM people p FULL JOIN visits v ON p.word = v.word",
+    "full join with public rows": "SELECT COUNT(*) FROM people p FULL JOIN places ON p.word = code",
+    "right join on another id": "SELECT COUNT(*) FROM visits v RIGHT JOIN people p ON v.id = p.id",
+    "public rows without partner": "SELECT COUNT(*) FROM places LEFT JOIN people p ON code = p.word",
+    "public rows without partner by COALESCE": "SELECT COUNT(COALESCE(p.above, 0)) FROM places LEFT JOIN people p "
+    "ON code = p.word",
+    "lateral of others": "SELECT COUNT(*) FROM people p, LATERAL (SELECT COUNT(*) AS n FROM people q "
+    "WHERE q.word = p.word) t WHERE n > 1",
+    "padded unit in a later join": "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid AND v.small > 9 "
+    "JOIN people q ON q.id = v.pid OR q.word = p.word",
     "exists on a word": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM people q WHERE q.word = p.word "
     "AND q.id <> p.id)",
     "exists on another id": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.id = p.id)",

@@ -10,15 +10,44 @@ SELECT COUNT(*) FROM patients, labs
 
 -- schema: nafld
 SELECT COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
--- says: an outer join that keeps the rows of a public table leaves rows without a unit; join the other way round (line 1, column 45)
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 45)
+-- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
+
+-- schema: nafld
+SELECT d.day, COUNT(d.patient_id) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY d.day
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 63)
 -- instead: SELECT COUNT(*) FROM diagnoses
 
 -- schema: nafld
-SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.patient_id = diagnoses.patient_id
--- says: a FULL JOIN is not answered; write it as a LEFT JOIN from the private table (line 1, column 37)
--- instead: SELECT COUNT(*) FROM labs
+SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis AND c.diagnosis > 'm'
+-- says: an outer join that keeps the rows of a public table may have conditions on that table in WHERE only (line 1, column 49)
+-- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis WHERE c.diagnosis > 'm'
 
 -- schema: nafld
-SELECT COUNT(*) FROM patients NATURAL JOIN labs
--- says: this kind of join is not supported (line 1, column 44)
+SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.day = diagnoses.day
+-- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM labs
+-- answered: SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.patient_id = diagnoses.patient_id AND labs.day = diagnoses.day
+
+-- schema: nafld
+SELECT COUNT(*) FROM diagnoses FULL JOIN conditions USING (diagnosis)
+-- says: a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the private table (line 1, column 42)
+-- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT COUNT(*) FROM diagnoses LEFT JOIN conditions USING (diagnosis)
+
+-- schema: nafld
+SELECT COUNT(*) FROM conditions, patients p RIGHT JOIN labs l ON p.patient_id = l.patient_id
+-- says: a RIGHT JOIN behind a comma joins the last table alone; put parentheses around what it joins (line 1, column 56)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients POSITIONAL JOIN labs
+-- says: a POSITIONAL JOIN is not answered; use JOIN … ON (line 1, column 47)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients NATURAL JOIN conditions
+-- says: a NATURAL JOIN needs a column that both sides have (line 1, column 44)
 -- instead: SELECT COUNT(*) FROM patients

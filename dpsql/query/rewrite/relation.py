@@ -9,7 +9,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.query.expression import UNIT, Column, Expression, Subquery
+from dpsql.query.expression import UNIT, Call, Column, Expression, Subquery
 from dpsql.query.function import number
 from dpsql.query.quantum import quantum
 from dpsql.query.relation import (
@@ -119,19 +119,36 @@ def _compound(compound: Compound) -> exp.Query:
 
 def _branch(branch: Branch, several: bool) -> exp.Select:
     source, joins, conditions = from_clause(branch.relation)
-    outputs = [] if branch.unit is None else [node.aliased(native(branch.unit), UNIT)]
+    outputs = [] if branch.unit is None else [node.aliased(_exactly(branch.unit), UNIT)]
     outputs += [
-        node.aliased(native(each) if _keeps_its_form(each, several) else key(each), f"c{place}")
+        node.aliased(_exactly(each) if _keeps_its_form(each, several) else key(each), f"c{place}")
         for place, each in enumerate(branch.columns)
     ]
     if several and branch.unit is not None:
-        conditions.append(node.not_null(native(branch.unit)))
+        conditions.append(node.not_null(_exactly(branch.unit)))
     return node.select(outputs, source, joins, node.conjoined(conditions))
 
 
 def _keeps_its_form(column: Expression, several: bool) -> bool:
     """Whether a column is handed on as the engine holds it: alone, or as a name of the unit, which compares exactly."""
-    return isinstance(column, Column) and (not several or column.identifies is not None)
+    if isinstance(column, Column):
+        return not several or column.identifies is not None
+    return _is_either(column)
+
+
+def _is_either(expression: Expression) -> bool:
+    """Whether the expression is that of two columns of one type which is not NULL, as a full join has it."""
+    if not (isinstance(expression, Call) and expression.function == "coalesce"):
+        return False
+    return all(isinstance(each, Column) and each.type == expression.type for each in expression.arguments)
+
+
+def _exactly(expression: Expression) -> exp.Expr:
+    """The expression as the engine holds its columns: numbers are not made DOUBLE, so no two units become one."""
+    if isinstance(expression, Call) and _is_either(expression):
+        first, *others = map(native, expression.arguments)
+        return exp.Coalesce(this=first, expressions=others)
+    return native(expression)
 
 
 def subquery(expression: Subquery) -> exp.Expr:

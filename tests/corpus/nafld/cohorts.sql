@@ -14,7 +14,6 @@ WITH firsts AS (SELECT patient_id, MIN(day) AS start FROM labs GROUP BY patient_
 WITH cohort AS (SELECT DISTINCT patient_id FROM diagnoses WHERE diagnosis = 'nafld') SELECT d.diagnosis, COUNT(DISTINCT d.patient_id) AS patients FROM cohort c JOIN diagnoses d ON d.patient_id = c.patient_id WHERE d.diagnosis <> 'nafld' GROUP BY d.diagnosis ORDER BY patients DESC, d.diagnosis
 
 -- Means in cases and in the others
--- refused: E_JOIN
 WITH flagged AS (SELECT p.patient_id, p.age, p.bmi, CASE WHEN d.patient_id IS NULL THEN 'other' ELSE 'case' END AS kind FROM patients p LEFT JOIN (SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld' GROUP BY patient_id) d ON d.patient_id = p.patient_id) SELECT kind, COUNT(*) AS n, AVG(age) AS age, AVG(bmi) AS bmi FROM flagged GROUP BY kind ORDER BY kind
 
 -- An A/B comparison with its difference
@@ -27,7 +26,6 @@ WITH g AS (SELECT male, COUNT(*) AS n, COUNT(*) FILTER (WHERE died) AS d FROM pa
 SELECT followup_days // 1825 AS fives, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY followup_days // 1825 DESC) AS at_risk FROM patients GROUP BY 1 ORDER BY 1
 
 -- Values by the state of disease
--- refused: E_JOIN
 SELECT d.diagnosis IS NOT NULL AS ill, AVG(l.value) AS hdl FROM labs l LEFT JOIN (SELECT DISTINCT patient_id, diagnosis FROM diagnoses WHERE diagnosis = 'diabetes') d ON d.patient_id = l.patient_id WHERE l.test = 'hdl' GROUP BY 1 ORDER BY 1
 
 -- A weighted mean

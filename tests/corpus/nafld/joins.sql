@@ -5,7 +5,6 @@ SELECT p.male, AVG(l.value) AS hdl FROM labs l JOIN patients p ON p.patient_id =
 SELECT male, COUNT(*) AS n FROM labs JOIN patients USING (patient_id) GROUP BY male ORDER BY male
 
 -- NATURAL JOIN
--- refused: E_JOIN
 SELECT male, COUNT(*) AS n FROM diagnoses NATURAL JOIN patients GROUP BY male ORDER BY male
 
 -- A comma join
@@ -21,11 +20,9 @@ SELECT chapter, COUNT(DISTINCT patient_id) AS patients FROM diagnoses JOIN condi
 SELECT c.name, COUNT(*) AS n FROM diagnoses d LEFT JOIN conditions c ON c.diagnosis = d.diagnosis GROUP BY c.name ORDER BY c.name
 
 -- RIGHT JOIN from the public dimension
--- refused: E_JOIN
 SELECT c.name, COUNT(d.diagnosis) AS n FROM diagnoses d RIGHT JOIN conditions c ON c.diagnosis = d.diagnosis GROUP BY c.name ORDER BY c.name
 
 -- The public dimension first and LEFT JOIN
--- refused: E_JOIN
 SELECT c.name, COUNT(d.patient_id) AS n FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.name ORDER BY c.name
 
 -- Three tables
@@ -47,11 +44,9 @@ SELECT COUNT(*) AS shared FROM diagnoses a JOIN diagnoses b ON a.patient_id = b.
 SELECT CASE WHEN a.day < b.day THEN 'nafld first' ELSE 'diabetes first' END AS which, COUNT(*) AS n FROM diagnoses a JOIN diagnoses b ON a.patient_id = b.patient_id WHERE a.diagnosis = 'nafld' AND b.diagnosis = 'diabetes' GROUP BY 1 ORDER BY 1
 
 -- FULL JOIN on the unit
--- refused: E_JOIN
 SELECT COUNT(*) AS n FROM (SELECT patient_id FROM diagnoses WHERE diagnosis = 'nafld') a FULL JOIN (SELECT patient_id FROM diagnoses WHERE diagnosis = 'htn') b ON a.patient_id = b.patient_id
 
 -- Joins in parentheses
--- refused: E_TABLE
 SELECT COUNT(*) AS n FROM patients p JOIN (diagnoses d JOIN conditions c ON c.diagnosis = d.diagnosis) ON d.patient_id = p.patient_id WHERE c.chapter = 'liver'
 
 -- The same public table twice

@@ -62,7 +62,6 @@ SELECT COUNT(*) AS n FROM diagnoses WHERE LENGTH(diagnosis) >= ALL (SELECT LENGT
 SELECT nafld, COUNT(*) AS n FROM (SELECT p.patient_id, EXISTS (SELECT 1 FROM diagnoses d WHERE d.patient_id = p.patient_id AND d.diagnosis = 'nafld') AS nafld FROM patients p) AS flagged GROUP BY nafld ORDER BY nafld
 
 -- LATERAL per unit
--- refused: E_TABLE
 SELECT AVG(l.n) AS results FROM patients p, LATERAL (SELECT COUNT(*) AS n FROM labs WHERE labs.patient_id = p.patient_id) AS l
 
 -- A subquery that only renames

@@ -23,7 +23,6 @@ WITH first_day AS (SELECT patient_id, MIN(day) AS day FROM diagnoses WHERE diagn
 WITH a AS (SELECT patient_id, AVG(value) AS hdl FROM labs WHERE test = 'hdl' GROUP BY patient_id), b AS (SELECT patient_id, AVG(value) AS sbp FROM labs WHERE test = 'sbp' GROUP BY patient_id) SELECT COUNT(*) AS n, AVG(a.hdl) AS hdl, AVG(b.sbp) AS sbp FROM a JOIN b ON a.patient_id = b.patient_id
 
 -- LEFT JOIN to a per-unit table
--- refused: E_JOIN
 SELECT p.male, AVG(COALESCE(d.n, 0)) AS diagnoses FROM patients p LEFT JOIN (SELECT patient_id, COUNT(*) AS n FROM diagnoses GROUP BY patient_id) d ON d.patient_id = p.patient_id GROUP BY p.male ORDER BY p.male
 
 -- A pivot of each patient's diagnoses

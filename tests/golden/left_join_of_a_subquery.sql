@@ -1,0 +1,11 @@
+-- schema: tpch
+SELECT COUNT(*), SUM(n) FROM customer LEFT JOIN (SELECT o_custkey, COUNT(*) AS n FROM orders GROUP BY o_custkey) AS o ON o_custkey = c_custkey
+-- ==== core 0: engine SQL
+WITH "rows" AS MATERIALIZED (SELECT "t0"."c_custkey" AS "u", 2048 AS "v0", CASE WHEN NOT ("t2"."a0" IS NULL) THEN TRY_CAST(LEAST(GREATEST("t2"."a0", 0), 50) AS BIGINT) END * 64 AS "v1" FROM "source"."main"."customer" AS "t0" LEFT JOIN (SELECT "t1"."o_custkey" AS "unit", COUNT(1) AS "a0" FROM "source"."main"."orders" AS "t1" WHERE NOT ("t1"."o_custkey" IS NULL) GROUP BY 1) AS "t2" ON ("t2"."unit") = ("t0"."c_custkey") WHERE NOT ("t0"."c_custkey" IS NULL)), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING COUNT(*) > 1), "sums_heavy" AS (SELECT ("v0" * "factor" // 1048576) - "v0" AS "v0", ("v1" * "factor" // 1048576) - "r1" AS "v1" FROM (SELECT "v0", "v1", "r1", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(4194304.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE), CAST(10240000.0 AS DOUBLE) / CAST(GREATEST("n1", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "v0", "v1", "r1", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0", SUM(CAST("v1" AS INT128) * CAST("v1" AS INT128)) OVER (PARTITION BY "u") AS "n1" FROM (SELECT "rows"."u", COALESCE(SUM("rows"."v0"), 0) AS "v0", CAST(GREATEST(-4503599627370496, LEAST(4503599627370496, COALESCE(SUM("rows"."v1"), 0))) AS BIGINT) AS "v1", COALESCE(SUM("rows"."v1"), 0) AS "r1" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u") AS "own") AS "norms" WHERE "n0" > 4194304 OR "n1" > 10240000) AS "scaled"), "measured" AS (SELECT "v0", "v1" FROM "rows" UNION ALL SELECT "v0", "v1" FROM "sums_heavy"), "totals" AS (SELECT SUM("v0") AS "v0", SUM("v1") AS "v1" FROM "measured") SELECT COALESCE("totals"."v0", 0) AS "v0", COALESCE("totals"."v1", 0) AS "v1" FROM "totals"
+-- ==== core 0: cells
+-- 0: rows in steps of 1/2048; L2² at most 4194304, Gaussian of variance 33554432
+-- 1: sum in steps of 1/64; L2² at most 10240000, Gaussian of variance 81920000
+-- ==== shell
+SELECT "core0"."a0" AS "count", "core0"."a1" AS "sum", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- count BIGINT, sum BIGINT
