@@ -32,7 +32,7 @@ def is_aggregate(node: exp.Expr) -> bool:
         return node.name.lower() in _UNNAMED
     if isinstance(node, exp.Grouping | exp.GroupingId):
         return False
-    return isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window)
+    return isinstance(node, exp.AggFunc | exp.List) and not isinstance(node.parent, exp.Window)
 
 
 def _inside(node: exp.Expr) -> Iterator[exp.Expr]:

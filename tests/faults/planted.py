@@ -450,13 +450,6 @@ FAULTS = (
         (f"{UNITS_PRODUCTS}[0]", f"{LARGEST}[1-1e-6]"),
     ),
     Fault(
-        "negative sums of products are no suspects",
-        CLIP,
-        'size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total | Product) else value)',
-        'size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total) else value)',
-        (f"{UNITS_PRODUCTS}[0]", f"{UNITS_PRODUCTS}[1]", f"{UNITS_PRODUCTS}[2]", f"{UNITS_PRODUCTS}[3]"),
-    ),
-    Fault(
         "a pair without its second value counts",
         "dpsql/query/pairs.py",
         "    if not is_nullable(expression):\n        return condition",
