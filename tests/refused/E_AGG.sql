@@ -74,9 +74,9 @@ SELECT ARRAY_AGG(age) FROM patients
 -- instead: SELECT COUNT(DISTINCT age) FROM patients
 
 -- schema: nafld
-SELECT LIST(age ORDER BY age) FROM patients
+SELECT ARRAY_AGG(bmi ORDER BY bmi) FROM patients
 -- says: ARRAY_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT age) FROM patients
+-- instead: SELECT COUNT(DISTINCT bmi) FROM patients
 
 -- schema: nafld
 SELECT BIT_OR(age) FROM patients
