@@ -38,7 +38,8 @@ SUBQUERIES = {
     "value in": "SELECT COUNT(*) FROM visits v WHERE word IN (SELECT word FROM people p WHERE p.id = v.pid)",
     "value not in": "SELECT COUNT(*) FROM people p WHERE word NOT IN (SELECT word FROM visits v WHERE p.id = v.pid)",
     "pair in": "SELECT COUNT(*) FROM visits WHERE (word, small) IN (SELECT code, 1 FROM places)",
-    "pair not in": "SELECT COUNT(*) FROM visits WHERE (word, small) NOT IN (SELECT region, 3 FROM places)",
+    "pair not in": "SELECT COUNT(*) FROM visits WHERE word > '' AND (word, small) NOT IN (SELECT region, 3 "
+    "FROM places)",
     "in public": "SELECT COUNT(*) FROM people WHERE word IN (SELECT code FROM places)",
     "not in public": "SELECT COUNT(*) FROM people WHERE word NOT IN (SELECT code FROM places WHERE region = 'north')",
     "not in an empty public one": "SELECT COUNT(*) FROM people WHERE word NOT IN (SELECT code FROM places "
