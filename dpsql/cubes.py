@@ -27,6 +27,9 @@ from dpsql.release import ReleasedTable, as_type, rank
 
 Key = tuple[Any, ...]
 
+#: The square of the smallest noise may be no double; a larger one only makes intervals wider.
+LEAST_VARIANCE = 1e-300
+
 
 @dataclass(frozen=True)
 class Group:
@@ -275,7 +278,8 @@ def _total(parts: Sequence[Any], sql_type: str) -> object:
 
 def _variance(plan: CorePlan, place: int) -> float:
     cell = plan.cells[place]
-    return float((cell.mechanism.standard_deviation * float(cell.contribution.step)) ** 2)
+    spread = float(cell.mechanism.standard_deviation * float(cell.contribution.step))
+    return max(spread**2, LEAST_VARIANCE)
 
 
 def _half_width(variance: float, single: float, laplace: bool, confidence: float) -> float:

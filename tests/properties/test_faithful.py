@@ -64,7 +64,9 @@ def _tolerance(plan: Plan, column: int) -> float | None:
     """How far a statistic of moments may be off: next to nothing of the bounds; ratios of variances are tested on data
     that have some (`test_moments.py`). None where sums and counts set the measure."""
     aggregate = plan.columns[column].aggregate
-    estimate = None if aggregate is None else plan.cores[plan.columns[column].core].estimates[aggregate]
+    if aggregate is None or plan.columns[column].cube is not None:
+        return None
+    estimate = plan.cores[plan.columns[column].core].estimates[aggregate]
     if not isinstance(estimate, Moment):
         return None
     x, y = float(estimate.x.reach), 1.0 if estimate.y is None else float(estimate.y.reach)
