@@ -69,6 +69,19 @@ def _nearest_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     return nearest_aggregates(tree)
 
 
+def _bounded(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """What is added up lies between 0 and 1000."""
+    found = [node for node in tree.find_all(exp.Sum, exp.Avg) if isinstance(node.this, exp.Expr)]
+    for node in found:
+        if not isinstance(node.this, exp.Distinct | exp.Case):
+            ends = {"low": exp.Literal.number(0), "high": exp.Literal.number(1000)}
+            inside = exp.Between(
+                this=exp.paren(node.this) if isinstance(node.this, exp.Binary) else node.this.copy(), **ends
+            )
+            node.set("this", exp.Case(ifs=[exp.If(this=inside, true=node.this.copy())]))
+    return tree if found else None
+
+
 def _average_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """MIN, MAX, MEDIAN and their like become AVG of the same value."""
     found = [node for node in tree.find_all(exp.AggFunc) if not isinstance(node, _ANSWERED)]
@@ -103,5 +116,5 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS = (_nearest_for_others, _average_for_others, _without_inner_limits, _count_of_its_rows,
+_MENDS = (_bounded, _nearest_for_others, _average_for_others, _without_inner_limits, _count_of_its_rows,
           _count_without_conditions)  # fmt: skip

@@ -121,6 +121,8 @@ _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
     exp.TimeToStr: texts.formatted,
     exp.ToChar: texts.formatted,
     exp.StrToTime: texts.parsed,
+    exp.UnixToTime: texts.of_template,
+    exp.SimilarTo: texts.similar,
     exp.Log: numbers.log,
     exp.Round: numbers.rounded,
     exp.Trunc: numbers.rounded,
@@ -144,5 +146,6 @@ _NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
     "date_sub": moments.subtracted,
     "datesub": moments.subtracted,
     "isfinite": moments.is_finite,
+    "to_date": texts.of_template,
     "try_strptime": texts.tried,
 }

@@ -23,9 +23,8 @@ def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
     if not is_bounded(argument):
         unbounded = unbounded_columns(argument)
         missing = ", ".join(column.name for column in unbounded if not column.released)
-        where = f"; the schema needs bounds for {missing}" if missing else ""
-        if any(column.released for column in unbounded):
-            where += "; write LEAST(GREATEST(x, 0), 1000) for a released value x, with ends of your own"
+        where = f"the schema needs bounds for {missing}, or you " if missing else ""
+        where = f"; {where}write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own"
         refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
     if (bounds(argument).magnitude or 0) > LARGEST_SUMMAND:
         refuse("E_BOUNDS", f"{name} of values that may lie beyond ±1e100 is not answered", node)

@@ -40,7 +40,7 @@ SELECT COUNT(*) FROM customer WHERE c_name ~ '(a'
 
 -- schema: tpch
 SELECT COUNT(*) FROM customer WHERE c_name SIMILAR TO 'a%'
--- says: SIMILAR TO is not answered here; engines read it in different ways; use LIKE, or ~ with a regular expression (line 1, column 37)
+-- says: engines read this SIMILAR TO in different ways; use LIKE, or ~ and a regular expression (line 1, column 37)
 -- instead: SELECT COUNT(*) FROM customer
 
 -- schema: tpch

@@ -53,9 +53,14 @@ def _floored(left: Node, right: Node) -> Node:
     return call("FLOOR")(divided(left, right))
 
 
+def _modulo(left: Node, right: Node) -> Node:
+    return exp.Mod(this=exp.Paren(this=left), expression=exp.Nullif(this=right, expression=number(0.0)))
+
+
 def _floored_modulo(left: Node, right: Node) -> Node:
-    product = exp.Mul(this=exp.Paren(this=right.copy()), expression=_floored(left.copy(), right))
-    return exp.Sub(this=exp.Paren(this=left), expression=product)
+    """The remainder with the sign of the divisor: the other one and the divisor, once more modulo the divisor."""
+    added = exp.Add(this=exp.Paren(this=_modulo(left, right)), expression=exp.Paren(this=right.copy()))
+    return _modulo(added, right.copy())
 
 
 def half_away(value: Node, scale: int, digits: int, name: str = "ROUND") -> Node:
@@ -123,7 +128,7 @@ ARITHMETIC: dict[str, Function] = {
     "%": Function(
         _TWO,
         sum_type,
-        lambda x, y: exp.Mod(this=exp.Paren(this=x), expression=exp.Nullif(this=y, expression=number(0.0))),
+        _modulo,
         modulo_interval,
         fallible=by_zero,
         jumps=True,

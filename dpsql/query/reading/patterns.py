@@ -122,7 +122,7 @@ _FORMAT = re.compile(r"(?:%-?[YmdHIMSyjpbBaA%fuwGVUW]|[A-Za-z0-9 .,:;/_()+-])+",
 _TEMPLATE = {
     "YYYY": "%Y", "HH24": "%H", "HH12": "%I", "IYYY": "%G", "Month": "%B", "Mon": "%b", "Day": "%A", "DDD": "%j",
     "Dy": "%a", "MM": "%m", "DD": "%d", "MI": "%M", "SS": "%S", "YY": "%y", "AM": "%p", "PM": "%p", "IW": "%V",
-    "HH": "%I", "ID": "%u",
+    "HH": "%I", "ID": "%u", "US": "%f",
 }  # fmt: skip
 _TEMPLATE_PIECE = re.compile("|".join(_TEMPLATE) + "|[^A-Za-z%]", re.ASCII)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.query import literal
 from dpsql.query.call import call
-from dpsql.query.expression import BOOLEAN, INTEGER, TEXT, Call, Case, Cast, Expression, Literal
+from dpsql.query.expression import BOOLEAN, DATE, INTEGER, TEXT, TIMESTAMP, Call, Case, Cast, Expression, Literal
 from dpsql.query.listed import SPELLING
 from dpsql.query.reading.patterns import require_format, require_pattern, template_format
+from dpsql.query.reading.unlisted import refuse_unlisted
 from dpsql.query.refusal import only, refuse
 
 if TYPE_CHECKING:
@@ -124,6 +127,17 @@ def matches(reader: Reader, node: exp.Expr) -> Expression:
     return call("regexp_full_match" if whole else "regexp_matches", [reader.read(node.this), pattern], node)
 
 
+def similar(reader: Reader, node: exp.Expr) -> Expression:
+    """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own, and by DuckDB."""
+    only(node, "this", "expression", code="E_FUNC")
+    pattern = require_pattern(reader.read(node.expression), node)
+    if set(str(pattern.value)) & set("%_.^$\\"):
+        refuse(
+            "E_FUNC", "engines read this SIMILAR TO in different ways; use LIKE, or ~ and a regular expression", node
+        )
+    return call("regexp_full_match", [reader.read(node.this), pattern], node)
+
+
 def extracted(reader: Reader, node: exp.Expr) -> Expression:
     """REGEXP_EXTRACT of the whole match or of one group."""
     only(node, "this", "expression", "group", "null_if_pos_overflow", code="E_FUNC")
@@ -168,15 +182,41 @@ def formatted(reader: Reader, node: exp.Expr) -> Expression:
 def parsed(reader: Reader, node: exp.Expr) -> Expression:
     """STRPTIME: the moment that a text says, NULL where it says none."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
-    return _parsed(reader, node.this, node.args["format"], node)
+    return _parsed(reader.read(node.this), require_format(reader.read(node.args["format"]), node), node)
 
 
 def tried(reader: Reader, node: exp.Expr) -> Expression:
     """TRY_STRPTIME is STRPTIME here."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "TRY_STRPTIME takes a text and a format", node)
-    return _parsed(reader, node.expressions[0], node.expressions[1], node)
+    text, pattern = map(reader.read, node.expressions)
+    return _parsed(text, require_format(pattern, node), node)
 
 
-def _parsed(reader: Reader, text: exp.Expr, pattern: exp.Expr, node: exp.Expr) -> Expression:
-    return call("strptime", [reader.read(text), require_format(reader.read(pattern), node)], node)
+def of_template(reader: Reader, node: exp.Expr) -> Expression:
+    """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it."""
+    template = node.args.get("scale")
+    arguments = node.expressions if isinstance(node, exp.Anonymous) else [node.this, template]
+    if len(arguments) != 2 or arguments[1] is None or (isinstance(template, exp.Literal) and not template.is_string):
+        refuse_unlisted(node)
+    text, pattern = map(reader.read, arguments)
+    if text.type != TEXT:
+        refuse_unlisted(node)
+    moment = _parsed(text, template_format(pattern, node), node)
+    if not isinstance(node, exp.Anonymous):
+        return moment
+    return literal.as_type(moment, DATE, node) if isinstance(moment, Literal) else Cast(moment, DATE)
+
+
+#: Formats that the standard library reads as the engine does.
+_PLAIN_FORMAT = re.compile(r"(?:%[YmdHMSf]|[^%A-Za-z])+", re.ASCII)
+
+
+def _parsed(text: Expression, pattern: Literal, node: exp.Expr) -> Expression:
+    """The moment; a constant one is read now, so that conditions on it bound what they compare."""
+    if isinstance(text, Literal) and isinstance(text.value, str) and _PLAIN_FORMAT.fullmatch(str(pattern.value)):
+        try:
+            return Literal(datetime.strptime(text.value, str(pattern.value)), TIMESTAMP)
+        except ValueError:
+            refuse("E_TYPE", "this constant is no timestamp of that format", node)
+    return call("strptime", [text, pattern], node)
