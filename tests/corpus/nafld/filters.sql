@@ -41,7 +41,6 @@ SELECT COUNT(*) FROM diagnoses WHERE diagnosis ILIKE 'mi' OR diagnosis NOT LIKE 
 SELECT COUNT(*) FROM diagnoses WHERE regexp_matches(diagnosis, '^(afib|MI)$')
 
 -- SIMILAR TO
--- refused: E_FUNC
 SELECT COUNT(*) FROM diagnoses WHERE diagnosis SIMILAR TO '(afib|stroke)'
 
 -- Prefix and suffix
