@@ -1,4 +1,7 @@
-"""What the conditions of a CASE say of the numbers in its branches."""
+"""What the conditions of a CASE say of the numbers in its branches.
+
+Proved in ``docs/proofs/expression.md``.
+"""
 
 from __future__ import annotations
 

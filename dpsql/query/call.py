@@ -1,4 +1,7 @@
-"""A function of the allow-list applied to typed arguments: which types fit, and which constants are converted."""
+"""A function of the allow-list applied to typed arguments: which types fit, and which constants are converted.
+
+Proved in ``docs/proofs/expression.md``.
+"""
 
 from __future__ import annotations
 

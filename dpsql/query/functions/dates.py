@@ -1,6 +1,6 @@
 """Functions of dates and timestamps: parts, truncation, differences, shifts and names.
 
-Each is NULL for moments before the year 1 or from the last day of 9999 on.
+Each is NULL for moments before the year 1 or from the last day of 9999 on. Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
