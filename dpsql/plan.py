@@ -171,6 +171,11 @@ def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selectio
         raise Refused("E_KEY", "group keys that the schema does not declare need a budget with delta; declare `values` "
                       "for the key's columns, or group by a public table")  # fmt: skip
     delta = privacy.query_delta if privacy.query_delta is not None else delta_selection * DELTA_SHARE
+    if query.options is not None:
+        if thresholded and query.options.public_groups:
+            raise Refused("E_KEY", "PUBLIC_GROUPS needs public keys; declare `values` for the key's columns, or group "
+                          "by a public table")  # fmt: skip
+        delta = delta if query.options.delta is None else min(delta, query.options.delta)
     whole = sum((draft.weight for draft in drafts), Fraction(0))
     return tuple(
         _plan_core(draft, norm, privacy, epsilon, draft.weight / whole, delta / max(thresholded, 1)) for draft in drafts

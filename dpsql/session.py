@@ -21,7 +21,7 @@ from dpsql.privacy.accountant import Accountant, Budget, Remaining
 from dpsql.privacy.ledger import Ledger, ledger_path
 from dpsql.privacy.measure import exact as exact_number
 from dpsql.privacy.sampling import OPERATING_SYSTEM
-from dpsql.query.bind import bind
+from dpsql.query.bind import Query, bind
 from dpsql.query.hint import with_hint
 from dpsql.query.parse import parse
 from dpsql.release import NOTHING, release
@@ -59,15 +59,24 @@ class Session:
     @epsilon.setter
     def epsilon(self, epsilon: Fraction | None) -> None:
         wanted = self._schema.privacy.query_epsilon if epsilon is None else exact_number(epsilon)
-        if wanted > self._schema.privacy.epsilon:
+        self._epsilon = self._allowed(wanted)
+
+    def _allowed(self, epsilon: Fraction) -> Fraction:
+        if epsilon > self._schema.privacy.epsilon:
             raise DataError("epsilon must be above 0 and at most the total of the schema")
-        self._epsilon = wanted
+        return epsilon
+
+    def _price(self, query: Query) -> Fraction:
+        """What the statement itself says that it may cost, or what the session's statements do."""
+        asked = None if query.options is None else query.options.epsilon
+        return self._epsilon if asked is None else self._allowed(asked)
 
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
         try:
             query = bind(parse(text), self._schema, tuple(parameters), self._shell.types)
-            cores = plan_cores(query, self._schema.privacy, self._epsilon, self._accountant.budget.delta_selection)
+            price = self._price(query)
+            cores = plan_cores(query, self._schema.privacy, price, self._accountant.budget.delta_selection)
             sql, columns = self._shell.describe(query, cores)
             if query.probe:
                 query, cores = replace(query, derived=(), cubes=()), ()
@@ -76,7 +85,7 @@ class Session:
         except DatabaseError as refusal:
             raise with_hint(refusal, text, self._schema, self._shell.types) from None
         confidence = float(self._schema.privacy.confidence)
-        return Plan(text, cores, query.derived, sql, query.public, columns, self._epsilon, confidence, query.cubes)
+        return Plan(text, cores, query.derived, sql, query.public, columns, price, confidence, query.cubes)
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dpsql.query import shell_tree
 from dpsql.query.aggregate import is_grouped
+from dpsql.query.clause import Options
 from dpsql.query.correlation import Outside, correlated
 from dpsql.query.ctes import Ctes, without_ctes
 from dpsql.query.cube import Cube, shapes
@@ -46,16 +47,18 @@ class Query:
     public: tuple[str, ...]
     cubes: tuple[Cube, ...] = ()
     probe: bool = False
+    options: Options | None = None
 
 
 def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> Query:
     """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
-    binder = Binder(schema, parameters, describe)
+    options = statement.options
+    binder = Binder(schema if options is None else options.tightened(schema), parameters, describe)
     require_values(statement.tree, parameters)
     shell = binder.released(statement.tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select) and is_probe(statement.tree)
-    return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe)
+    return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe, options)
 
 
 class Binder:

@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
 from dpsql.query.derived import Describe
+from dpsql.query.googlesql import IS_UNIT
 from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse, place
 from dpsql.schema import Schema, fold
@@ -52,6 +53,8 @@ def _candidates(text: str, schema: Schema) -> Iterator[str]:
         tree = parse(text).tree
     except DatabaseError:
         return
+    for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
+        demand.replace(exp.true())
     for mend in _MENDS:
         copy = tree.copy()
         changed = mend(copy, schema)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlglot import Dialect, Token, TokenType, exp
 
+from dpsql.query.googlesql import marked
 from dpsql.query.refusal import refuse
 
 #: What a ? carries in ``meta``: its place among the parameters, from 0.
@@ -30,7 +31,7 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     dialect = Dialect.get_or_raise("duckdb")
     tokens: list[Token] = []
     count = 0
-    for token in _called(dialect.tokenize(text)):
+    for token in marked(_called(dialect.tokenize(text))):
         if token.token_type == TokenType.PLACEHOLDER:
             token = Token(TokenType.STRING, f"{_MARK}{count}", token.line, token.col, token.start, token.end)
             count += 1

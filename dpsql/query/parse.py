@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Position
+from dpsql.query.clause import Options, read_clause
 from dpsql.query.constant_moment import with_constant_moments
 from dpsql.query.parameter import parse_numbered
 from dpsql.query.pivot import as_select
@@ -40,6 +41,7 @@ class Statement:
 
     tree: exp.Expr
     text: str
+    options: Options | None = None
 
 
 def parse(text: str) -> Statement:
@@ -67,7 +69,8 @@ def parse(text: str) -> Statement:
     if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)
-    return Statement(with_constant_moments(tree), text)
+    tree, options = read_clause(tree)
+    return Statement(with_constant_moments(tree), text, options)
 
 
 def _check_size(tree: exp.Expr) -> None:

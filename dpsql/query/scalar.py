@@ -11,9 +11,10 @@ from dpsql.query import literal
 from dpsql.query.call import call
 from dpsql.query.expression import BOOLEAN, Expression, Literal
 from dpsql.query.functions import FUNCTIONS
+from dpsql.query.googlesql import IS_UNIT
 from dpsql.query.listed import NAMED, NODES, SPELLING
 from dpsql.query.parameter import PLACE
-from dpsql.query.reading import choices, conditions, moments, numbers, texts
+from dpsql.query.reading import choices, conditions, moments, numbers, texts, units
 from dpsql.query.reading.unlisted import refuse_unlisted
 from dpsql.query.refusal import only, refuse
 
@@ -141,6 +142,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
 }
 #: The same for functions that sqlglot leaves unnamed.
 _NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
+    IS_UNIT: units.is_unit,
     "date_part": moments.date_part,
     "datepart": moments.date_part,
     "date_sub": moments.subtracted,

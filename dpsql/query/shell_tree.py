@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dpsql.query import literal
 from dpsql.query.correlation import TIED, VALUE, Correlated, Outside
+from dpsql.query.googlesql import IS_UNIT
 from dpsql.query.parameter import PLACE
 from dpsql.query.pivot import pivoted
 from dpsql.query.refusal import only, refuse
@@ -42,6 +43,8 @@ def check_node(node: exp.Expr) -> None:
     """Refuse the node unless the shell may have it."""
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
+        if name == IS_UNIT:
+            refuse("E_KEY", "these rows are public and have no privacy unit; leave WITH DIFFERENTIAL_PRIVACY out", node)
         if name not in FUNCTIONS:
             refuse("E_FUNC", f"{name.upper()} is not in the list of functions", node)
     elif isinstance(node, exp.Func) and node.key not in _NODES:

@@ -21,8 +21,8 @@ RELATIVE = 1e-5
 STEPS = 200
 
 
-def disagreement(plan: Plan, ours: Sequence[Row], names: Sequence[str], theirs: Sequence[Row]) -> str | None:
-    """In one line, how the rows differ from DuckDB's; None where they are the same.
+def disagreement(plan: Plan, text: str, ours: Sequence[Row], names: Sequence[str], theirs: Sequence[Row]) -> str | None:
+    """In one line, how the rows differ from those that DuckDB has for the text; None where they are the same.
 
     A row that DuckDB has not may be there for a public key without rows: it is known by a count of 0 or a NULL.
     """
@@ -42,7 +42,7 @@ def disagreement(plan: Plan, ours: Sequence[Row], names: Sequence[str], theirs: 
         if not any(value is None or (_is_number(value) and abs(value) <= 1e-9) for value in row):
             return f"DuckDB has not {row}"
     if len(ours) == len(theirs):
-        return _disorder(plan.statement, own_names, ours, theirs, slack)
+        return _disorder(text, own_names, ours, theirs, slack)
     return None
 
 

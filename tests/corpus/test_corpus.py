@@ -101,10 +101,11 @@ def _compared(asked: Asked, plan: Plan, session: Session, plain: duckdb.DuckDBPy
     if asked.differs is not None:
         return None
     try:
-        expected = plain.execute(asked.plain or asked.text)
+        text = asked.plain or asked.text
+        expected = plain.execute(text)
     except duckdb.Error as error:
         return f"DuckDB refuses it: {error}"
-    return disagreement(plan, rows, [name for name, *_ in expected.description], expected.fetchall())
+    return disagreement(plan, text, rows, [name for name, *_ in expected.description], expected.fetchall())
 
 
 @pytest.fixture

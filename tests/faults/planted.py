@@ -613,4 +613,26 @@ FAULTS = (
         "        return joined or bool(list(subqueries(expression)))",
         ("tests/properties/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
     ),
+    # GoogleSQL's clause
+    Fault(
+        "the clause loosens a limit of the owner",
+        "dpsql/query/clause.py",
+        "own if asked is None else asked if own is None else min(own, asked)",
+        "own if asked is None else asked",
+        ("tests/query/test_googlesql.py::test_limits_are_only_tightened",),
+    ),
+    Fault(
+        "the clause takes more δ than the owner gives",
+        "dpsql/plan.py",
+        "min(delta, query.options.delta)",
+        "query.options.delta",
+        ("tests/query/test_googlesql.py::test_a_larger_delta_is_not_taken",),
+    ),
+    Fault(
+        "any column may be called the privacy unit",
+        "dpsql/query/reading/units.py",
+        "if not isinstance(column, Column) or column.identifies != UNIT:",
+        "if not isinstance(column, Column):",
+        ("tests/query/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
+    ),
 )
