@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
 from dpsql.moments import Moment, Variable
+from dpsql.quantile import Ranked
 from dpsql.query.bounds import is_nullable
 from dpsql.query.expression import BOOLEAN, Call, Expression, conjunction
 from dpsql.query.pairs import Pairs
 from dpsql.query.quantum import product_quantum, quantum
-from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Joint, Paired, Product, Rows, Total, Units
+from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Histogram, Joint, Paired, Product, Rows, Total, Units
 from dpsql.schema import SqlType
 
 
@@ -22,7 +23,13 @@ class Choice:
     """The measured cells of a core, and for each of its aggregates how it is read off them."""
 
     cells: tuple[Cell, ...]
-    estimates: tuple[Estimate, ...]
+    histograms: tuple[Histogram, ...]
+    estimates: tuple[Estimate | Ranked, ...]
+
+    @property
+    def bought(self) -> int:
+        """How many things the price is split over."""
+        return len(self.cells) + len(self.histograms)
 
 
 def choose_cells(core: Core) -> Choice:
@@ -34,16 +41,16 @@ class _Chooser:
     """The cells of one core while they are chosen."""
 
     def __init__(self, core: Core) -> None:
-        self._core, self._cells = core, list[Cell]()
+        self._core, self._cells, self._histograms = core, list[Cell](), list[Histogram]()
         self._thresholded = bool(core.keys) and core.domain is None
         self._centred = {each for aggregate in core.aggregates for each in _centred(aggregate)}
 
     def choice(self) -> Choice:
         found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
         estimates = tuple(Alone(len(self._cells)) if each is None else each for each in found)
-        return Choice(tuple(self._cells), estimates)
+        return Choice(tuple(self._cells), tuple(self._histograms), estimates)
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate | None:
+    def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
         function, argument, condition = aggregate.function, aggregate.argument, aggregate.condition
         if function == "count":
@@ -52,6 +59,9 @@ class _Chooser:
             return None if self._thresholded and condition is None else Alone(self._place(Units(condition)))
         assert argument is not None
         match function:
+            case "quantiles":
+                assert aggregate.ranks is not None
+                return Ranked(self._histogram(Histogram(argument, condition)), aggregate.ranks)
             case "count distinct":
                 return Alone(self._place(Distinct(argument, condition)))
             case "every" | "some":
@@ -105,6 +115,11 @@ class _Chooser:
     def _rows(self, argument: Expression | None, condition: Expression | None) -> int:
         return self._place(Rows(argument if argument is not None and is_nullable(argument) else None, condition))
 
+    def _histogram(self, histogram: Histogram) -> int:
+        if histogram not in self._histograms:
+            self._histograms.append(histogram)
+        return self._histograms.index(histogram)
+
     def _place(self, cell: Cell) -> int:
         if cell not in self._cells:
             self._cells.append(cell)
@@ -141,8 +156,21 @@ def aggregate_type(aggregate: Aggregate) -> str:
         case "sum":
             assert aggregate.argument is not None
             return sum_type(aggregate.argument.type)
+        case "quantiles":
+            assert aggregate.argument is not None and aggregate.ranks is not None
+            value = quantile_type(aggregate.argument.type, aggregate.ranks.continuous)
+            return f"{value}[]" if aggregate.ranks.listed else value
         case _:
             return "DOUBLE"
+
+
+def quantile_type(sql_type: SqlType, continuous: bool) -> str:
+    """The type of a quantile of values of the type: that of the values, or one in which their middles lie."""
+    if sql_type.kind == "integer":
+        return "DOUBLE" if continuous else "BIGINT"
+    if sql_type.is_temporal:
+        return "DATE" if sql_type.kind == "date" and not continuous else "TIMESTAMP"
+    return f"DECIMAL({sql_type.precision},{sql_type.scale})" if sql_type.kind == "decimal" else "DOUBLE"
 
 
 def sum_type(sql_type: SqlType) -> str:

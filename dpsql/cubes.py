@@ -95,7 +95,7 @@ class CubeTable:
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
                 place = finest.plan.core.aggregates.index(aggregate)
-                found.append(simulated(finest.plan.estimates[place], cells, group.halves))
+                found.append(simulated(finest.plan.arithmetic(place), cells, group.halves))
             else:
                 assert own is not None
                 found.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
@@ -118,7 +118,7 @@ class CubeTable:
                 if of == "aggregates":
                     yield group.shown[place]
                 else:
-                    yield interval(finest.plan.estimates[place], list(zip(group.cells, group.halves, strict=True)))
+                    yield interval(finest.plan.arithmetic(place), list(zip(group.cells, group.halves, strict=True)))
             else:
                 assert group.row is not None
                 table = self._table(level)
@@ -178,12 +178,12 @@ class _Sums:
         halves = tuple(self._half_of(place, variance) for place, variance in enumerate(variances))
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
-        for place, estimate in enumerate(self._plan.estimates):
+        for place in range(len(self._plan.estimates)):
             parts, sql_type = shown[place], aggregate_type(self._plan.core.aggregates[place])
             if not is_additive(self._plan.core.aggregates[place]):
                 values.append(None)
             elif parts is None:
-                values.append(as_type(value(estimate, noisy), sql_type))
+                values.append(as_type(value(self._plan.arithmetic(place), noisy), sql_type))
             else:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
         return Group(name, row, sums, variances, halves, tuple(values))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 from dpsql.estimate import Alone, Mean, Seen, Shifted
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
-from dpsql.plan import CorePlan, MeasuredCell, OutputColumn, Plan
+from dpsql.plan import CorePlan, MeasuredHistogram, OutputColumn, Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
-from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.quantile import Ranked
+from dpsql.query.contribution import Contribution
 from dpsql.query.cube import Cube, is_additive
-from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
+from dpsql.query.relation import Cell, Distinct, Histogram, Product, Rows, Total, Units
 from dpsql.query.rewrite import readable
 
 
@@ -81,7 +84,14 @@ class Explanation:
 
 def explain(plan: Plan, remaining: Remaining) -> Explanation:
     """The plan's explanation, with what is left of the budget."""
-    cells = tuple(_cell(cell, plan.confidence) for core in plan.cores for cell in core.cells)
+    cells = tuple(
+        explained
+        for core in plan.cores
+        for explained in (
+            *(_cell(cell.contribution, cell.mechanism, plan.confidence) for cell in core.cells),
+            *(_histogram(histogram, plan.confidence) for histogram in core.histograms),
+        )
+    )
     needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
     return Explanation(
         tuple(readable(core.sql) for core in plan.cores),
@@ -134,20 +144,31 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
             return typical_half_width(moment, halves)
         case Seen(count=count):
             return f"told from {2 * halves[count]:.4g} rows on"
+        case Ranked(histogram=place, ranks=ranks):
+            measured = core.histograms[place]
+            reach = max(measured.tree.half_width(plan.confidence, float(each)) for each in ranks.fractions)
+            return f"± {reach * float(measured.contribution.step):.4g} rows in rank"
 
 
-def _cell(cell: MeasuredCell, confidence: float) -> ExplainedCell:
-    step = float(cell.contribution.step)
-    noise = cell.mechanism
+def _cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
+    step = float(contribution.step)
     sensitivity = noise.l1 if isinstance(noise, Laplace) else float(noise.l2_squared) ** 0.5
     return ExplainedCell(
-        measured(cell.contribution.cell),
+        measured(contribution.cell),
         sensitivity * step,
         "L1" if isinstance(noise, Laplace) else "L2",
         "discrete Laplace" if isinstance(noise, Laplace) else "discrete Gaussian",
         noise.standard_deviation * step,
         float(noise.half_width(confidence)) * step,
     )
+
+
+def _histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
+    """A histogram's counts of one level, all of which are alike."""
+    tree = histogram.tree
+    cell = _cell(histogram.contribution, tree.node, confidence)
+    return replace(cell, measures=f"{cell.measures} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
+                   "which has counts")  # fmt: skip
 
 
 def measured(cell: Cell) -> str:
@@ -164,6 +185,10 @@ def measured(cell: Cell) -> str:
             return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
         case Product(left=left, right=right):
             return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
+        case Histogram():
+            return f"histogram{filtered}"
+        case _:
+            assert_never(cell)
 
 
 def journal_note(plan: Plan) -> str:
@@ -172,15 +197,31 @@ def journal_note(plan: Plan) -> str:
 
 
 def _note(core: CorePlan) -> dict[str, object]:
-    cells = [
+    cells: list[dict[str, object]] = [
         {
             "measures": measured(cell.contribution.cell),
-            "sensitivity": str(
-                cell.mechanism.l2_squared if isinstance(cell.mechanism, Gaussian) else cell.mechanism.l1
-            ),
-            "noise": str(cell.mechanism.variance if isinstance(cell.mechanism, Gaussian) else cell.mechanism.scale),
+            **_noise(cell.mechanism),
             "step": str(cell.contribution.step),
         }
         for cell in core.cells
     ]
+    cells += [
+        {
+            "measures": measured(each.contribution.cell),
+            **_noise(each.tree.node),
+            "step": str(each.contribution.step),
+            "levels": each.tree.levels,
+        }
+        for each in core.histograms
+    ]
     return {"cells": cells, "threshold": None if core.selection is None else core.selection.threshold}
+
+
+def _noise(mechanism: Mechanism) -> dict[str, object]:
+    match mechanism:
+        case Gaussian(l2_squared=sensitivity, variance=noise):
+            return {"sensitivity": str(sensitivity), "noise": str(noise)}
+        case Laplace(l1=sensitivity, scale=noise):
+            return {"sensitivity": str(sensitivity), "noise": str(noise)}
+        case _:
+            assert_never(mechanism)

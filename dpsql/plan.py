@@ -15,7 +15,9 @@ from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Estimate
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.selection import Threshold
+from dpsql.quantile import Ranked
 from dpsql.query.bind import Query
 from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.query.cube import Cube
@@ -24,7 +26,7 @@ from dpsql.query.reads import derived_of_core, tables_of_core
 from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
 from dpsql.schema import Privacy
-from dpsql.sensitivity import key_threshold, mechanism
+from dpsql.sensitivity import key_threshold, mechanism, tree
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
 SELECTION_SHARE = Fraction(1, 5)
@@ -41,18 +43,27 @@ class MeasuredCell:
 
 
 @dataclass(frozen=True)
+class MeasuredHistogram:
+    """One list of counts a group: how a unit's contribution to it is bounded, and the noisy tree it is read through."""
+
+    contribution: Contribution
+    tree: Tree
+
+
+@dataclass(frozen=True)
 class CorePlan:
     """One core as it is measured: the cells in the order of its columns, and how keys are chosen.
 
     ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded. ``estimates`` says, for
     each aggregate, how it is read off the cells; the number of units that a threshold has released is the cell after
-    the last.
+    the last, and the lists of histograms come after that.
     """
 
     core: Core
     cells: tuple[MeasuredCell, ...]
+    histograms: tuple[MeasuredHistogram, ...]
     selection: Threshold | None
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[Estimate | Ranked, ...]
     norm: Norm
     kept_groups: int | None
 
@@ -60,12 +71,14 @@ class CorePlan:
     def sql(self) -> str:
         """The engine SQL, written when it is first wanted: what it does and costs is fixed by the fields."""
         contributions = tuple(cell.contribution for cell in self.cells)
-        return core_sql(self.core, contributions, self.norm, self.kept_groups, "duckdb")
+        histograms = tuple(histogram.contribution for histogram in self.histograms)
+        return core_sql(self.core, contributions, histograms, self.norm, self.kept_groups, "duckdb")
 
     @property
     def cost(self) -> Cost:
-        """What the core's release costs: the sum over its cells and its selection."""
+        """What the core's release costs: the sum over its cells, its histograms and its selection."""
         costs = [cell.mechanism.cost for cell in self.cells]
+        costs += [histogram.tree.cost for histogram in self.histograms]
         return sum(costs, FREE if self.selection is None else self.selection.cost)
 
     @property
@@ -77,6 +90,12 @@ class CorePlan:
     def derived(self) -> frozenset[str]:
         """The derived tables that the engine SQL reads."""
         return derived_of_core(self.core)
+
+    def arithmetic(self, place: int) -> Estimate:
+        """How an aggregate is read off cells; quantiles are not."""
+        estimate = self.estimates[place]
+        assert not isinstance(estimate, Ranked)
+        return estimate
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
@@ -198,12 +217,12 @@ class _Draft:
         """The selection's weight beside cells of weight 1 each."""
         if not self.thresholded:
             return Fraction(0)
-        cells = len(self.choice.cells)
+        cells = self.choice.bought
         return cells * SELECTION_SHARE / (1 - SELECTION_SHARE) if cells else Fraction(1)
 
     @property
     def weight(self) -> Fraction:
-        return len(self.choice.cells) + self.selection_weight
+        return self.choice.bought + self.selection_weight
 
 
 def _plan_core(
@@ -214,9 +233,13 @@ def _plan_core(
     cells = tuple(
         MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each)) for bounded in contributions
     )
+    binned = tuple(contribution(core, cell, norm) for cell in draft.choice.histograms)
+    histograms = tuple(
+        MeasuredHistogram(bounded, tree(bounded, norm, privacy.neighbours, epsilon, each)) for bounded in binned
+    )
     groups = kept_groups(core) if draft.thresholded else None
     selection = None
     if groups is not None:
         part = each * draft.selection_weight
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
-    return CorePlan(core, cells, selection, draft.choice.estimates, norm, groups)
+    return CorePlan(core, cells, histograms, selection, draft.choice.estimates, norm, groups)

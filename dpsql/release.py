@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.estimate import Interval, interval, simulated, value
-from dpsql.plan import CorePlan
+from dpsql.estimate import Interval, Noisy, interval, simulated, value
+from dpsql.plan import CorePlan, MeasuredHistogram
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+from dpsql.quantile import Curve, Distribution, Ranked
+from dpsql.query.bins import SECONDS
 from dpsql.query.relation import Core
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
@@ -30,13 +33,14 @@ _EXACT = Context(prec=40)
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """One core's released rows: keys, aggregates with their intervals, and the noisy cells behind them."""
+    """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them."""
 
     plan: CorePlan
     keys: tuple[tuple[object, ...], ...]
     aggregates: tuple[tuple[object, ...], ...]
     intervals: tuple[tuple[Interval | None, ...], ...]
     cells: tuple[tuple[Fraction, ...], ...]
+    curves: tuple[tuple[Curve | None, ...], ...]
 
     @property
     def shape(self) -> Core:
@@ -58,7 +62,10 @@ class ReleasedTable:
             for noisy, noise, step in zip(self.cells[row], noises, self.plan.steps, strict=True)
         ]
         halves = self.plan.half_widths(confidence)
-        return [simulated(estimate, cells, halves) for estimate in self.plan.estimates]
+        return [
+            simulated(self.plan.arithmetic(place), cells, halves) if curve is None else curve.draws(count)
+            for place, curve in enumerate(self.curves[row])
+        ]
 
 
 @dataclass(frozen=True)
@@ -96,20 +103,47 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
     if plan.selection is not None:
         noisy.append(plan.selection.select([_integer(row[width + cells]) for row in rows], _entropy=entropy))
     steps, halves = plan.steps, plan.half_widths(confidence)
-    types = [aggregate_type(aggregate) for aggregate in plan.core.aggregates]
-    keys, aggregates, intervals, shown = [], [], [], []
+    kept, first = [], width + len(noisy)
     for place, row in enumerate(rows):
         counts = [column[place] for column in noisy]
         if any(count is None for count in counts):
             continue
-        known = [count * step for count, step in zip(counts, steps, strict=True) if count is not None]
+        known = tuple(count * step for count, step in zip(counts, steps, strict=True) if count is not None)
+        grown = tuple(
+            _distribution(histogram, row[first + number], confidence, entropy)
+            for number, histogram in enumerate(plan.histograms)
+        )
         measured = list(zip(known, halves, strict=True))
-        values = [value(estimate, measured) for estimate in plan.estimates]
-        keys.append(tuple(row[:width]))
-        aggregates.append(tuple(as_type(each, sql_type) for each, sql_type in zip(values, types, strict=True)))
-        intervals.append(tuple(interval(estimate, measured) for estimate in plan.estimates))
-        shown.append(tuple(known))
-    return ReleasedTable(plan, tuple(keys), tuple(aggregates), tuple(intervals), tuple(shown))
+        read = [_read(plan, number, measured, grown) for number in range(len(plan.estimates))]
+        kept.append((tuple(row[:width]), *(zip(*read, strict=True) if read else ((), (), ())), known))
+    if not kept:
+        return ReleasedTable(plan, (), (), (), (), ())
+    keys, aggregates, intervals, curves, shown = (tuple(column) for column in zip(*kept, strict=True))
+    return ReleasedTable(plan, keys, aggregates, intervals, shown, curves)
+
+
+def _distribution(histogram: MeasuredHistogram, pairs: object, confidence: float, entropy: Entropy) -> Distribution:
+    """The noisy distribution over exact pairs (bin, count); None is a group without any."""
+    contribution = histogram.contribution
+    assert contribution.bins is not None and (pairs is None or isinstance(pairs, list))
+    noisy = histogram.tree.grow(pairs or [], _entropy=entropy)
+    return Distribution(noisy, contribution.bins, contribution.step, confidence)
+
+
+def _read(
+    plan: CorePlan, place: int, measured: Sequence[Noisy], distributions: Sequence[Distribution]
+) -> tuple[object, Interval | None, Curve | None]:
+    """An aggregate's released value in the type of its column, its interval, and a quantile's curve."""
+    estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
+    if not isinstance(estimate, Ranked):
+        return as_type(value(estimate, measured), sql_type), interval(estimate, measured), None
+    ranks, distribution = estimate.ranks, distributions[estimate.histogram]
+    axis, member = distribution.axis, sql_type.removesuffix("[]")
+    values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
+    curve = distribution.curve(ranks)
+    if ranks.listed:
+        return values, None, curve
+    return values[0], (curve.points[0], curve.points[2]) if axis == "number" else None, curve
 
 
 def _integer(cell: object) -> int:
@@ -122,6 +156,16 @@ def rank(key: Any) -> tuple[int, Any]:
     if key is None:
         return 2, 0
     return (1, 0) if key != key else (0, key)
+
+
+def ranked_as_type(point: Fraction, sql_type: str, axis: str) -> object:
+    """A point of a histogram's axis in its column's type."""
+    if axis == "number":
+        return as_type(point, sql_type)
+    seconds = round(point * (SECONDS if axis == "day" else 1))
+    days, rest = divmod(seconds, SECONDS)
+    moment = datetime.fromordinal(days) + timedelta(seconds=rest)
+    return moment.date() if sql_type == "DATE" else moment
 
 
 def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Decimal | None:

@@ -1,6 +1,6 @@
 """Where SQL facts become privacy facts: what one unit can change in a cell, and the mechanism that hides it.
 
-Proved in ``docs/proofs/sensitivity.md``.
+Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Literal as OneOf
 
 from dpsql.errors import Refused
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
 from dpsql.query.contribution import Contribution, Norm
 
@@ -39,6 +40,18 @@ def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, ep
         return Gaussian.for_rho(l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share)
     except ValueError:
         raise _out_of_reach() from None
+
+
+def tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction) -> Tree:
+    """The noise of a histogram that gets ``share`` of the statement, in equal parts for the levels of its tree.
+
+    The counts of a level are sums over bins of one group each, so that what bounds the sums over all of them bounds
+    every level.
+    """
+    assert contribution.bins is not None
+    count = contribution.bins.count
+    branching, levels = shape(count, 2 if norm == "l1" else 1)
+    return Tree(count, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
 
 
 def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dpsql.query.expression import BOOLEAN, UNIT, Call, Column, Expression, Literal
+from dpsql.query.ranked import ranked_aggregate
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate
 from dpsql.query.scalar import Reader
@@ -98,6 +99,9 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
     found = statistic(node, reader)
     if found is not None:
         return found
+    ranked = ranked_aggregate(node, reader)
+    if ranked is not None:
+        return ranked
     function, distinct, argument, condition = split(node, reader)
     match function:
         case exp.CountIf() if argument is not None and argument.type == BOOLEAN and not distinct:
@@ -117,7 +121,5 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
             if distinct:
                 refuse("E_AGG", f"{name}(DISTINCT …) is not answered: one person can hide another's value", node)
             return Aggregate("sum" if name == "SUM" else "avg", summand(argument, name, node), condition)
-        case exp.Min() | exp.Max():
-            refuse("E_AGG", f"{function.sql_name()} is one person's value and has no private form here", node)
         case _:
             refuse("E_AGG", "this aggregate has no private form here", node)

@@ -6,15 +6,16 @@ L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import Literal as OneOf
 from typing import assert_never
 
+from dpsql.query.bins import Bins, bins
 from dpsql.query.quantum import ProductQuantum, Quantum, product_quantum, quantum
 from dpsql.query.refusal import refuse
-from dpsql.query.relation import Cell, Core, Distinct, Product, Rows, Total, Units
+from dpsql.query.relation import Cell, Core, Distinct, Histogram, Product, Rows, Total, Units
 from dpsql.query.stability import groups_by, limits, rows_per_group
 from dpsql.schema import Privacy
 
@@ -38,6 +39,7 @@ class Contribution:
     ``limit`` is the largest L1 norm, or the square of the largest L2 norm: what the clipping compares with. A unit of
     at most ``rows`` rows stays within it, whatever they hold. Values are counted in ``fine`` steps to a step of
     ``grid`` (to 1, for counts). ``pairs`` is how many distinct values a unit may bring, for counts of distinct values.
+    ``bins`` are those of a histogram, whose norm is that of the sums over all bins of each group.
     """
 
     cell: Cell
@@ -47,6 +49,7 @@ class Contribution:
     step: Fraction
     rows: int = 0
     pairs: int | None = None
+    bins: Bins | None = None
 
 
 def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
@@ -67,6 +70,9 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             products = product_quantum(left, right)
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, products, max(products.reach, 1), rows, norm)
+        case Histogram(argument=argument):
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return replace(_made(cell, None, 1, rows, norm), bins=bins(argument))
         case Units():
             return _made(cell, None, 1, _known(groups, declared.rows), norm)
         case Distinct(argument=argument):

@@ -125,4 +125,6 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
     if item.name.startswith("g"):
         return UNIT_INTERVAL
     aggregate = shape.aggregates[number]
-    return bounds(aggregate.argument) if aggregate.function == "avg" and aggregate.argument else EVERYTHING
+    if aggregate.function not in ("avg", "quantiles") or aggregate.argument is None:
+        return EVERYTHING
+    return bounds(aggregate.argument)

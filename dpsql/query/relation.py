@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
@@ -153,17 +154,35 @@ Paired: TypeAlias = OneOf["regr_avgx", "regr_avgy", "regr_count"]
 
 
 @dataclass(frozen=True, slots=True)
+class Ranks:
+    """Which quantiles are asked for: numbers from 0 to 1, counted from the largest value on where ``descending``.
+
+    ``continuous`` ones lie between two values; ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
+    """
+
+    fractions: tuple[Fraction, ...]
+    continuous: bool = False
+    listed: bool = False
+    descending: bool = False
+    edge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """One private aggregate as the analyst wrote it.
 
     ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit); ``every`` and ``some`` have a condition
-    for their argument. ``other`` is the second argument of a statistic of pairs.
+    for their argument. ``other`` is the second argument of a statistic of pairs; ``quantiles``
+    have ranks.
     """
 
-    function: OneOf["count", "sum", "avg", "units", "count distinct", "every", "some"] | Spread | Joint | Paired
+    function: (
+        OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles"] | Spread | Joint | Paired
+    )
     argument: Expression | None
     condition: Expression | None
     other: Expression | None = None
+    ranks: Ranks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,5 +281,13 @@ class Product:
     condition: Expression | None
 
 
-#: What is measured: each cell is one integer a group, and gets noise of its own.
-Cell: TypeAlias = Rows | Units | Distinct | Total | Product
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Measured counts of the rows whose argument lies in each bin of its range."""
+
+    argument: Expression
+    condition: Expression | None
+
+
+#: What is measured: each cell is one integer a group, each of which gets noise of its own; a histogram is many.
+Cell: TypeAlias = Rows | Units | Distinct | Total | Product | Histogram

@@ -9,19 +9,59 @@ from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 
 Vectors = dict[tuple[object, ...], tuple[int, ...]]
+#: By key and bin.
+Histogram = dict[tuple[tuple[object, ...], int], int]
 Run = Callable[[str], Sequence[tuple[object, ...]]]
 
 
 def vectors(core: CorePlan, run: Run) -> Vectors:
     """For each key the integers that noise is added to; for thresholded keys the number of units is the last."""
     width = len(core.core.keys)
+    end = width + len(core.cells) + (core.selection is not None)
     found: Vectors = {}
     for row in run(core.sql):
-        key = tuple("NaN" if each != each else each for each in row[:width])
+        key = _key(row[:width])
         assert key not in found, f"key {key} stands there twice"
-        assert all(type(each) is int for each in row[width:]), f"a cell that is no integer in {row}"
-        found[key] = tuple(each for each in row[width:] if isinstance(each, int))
+        assert all(type(each) is int for each in row[width:end]), f"a cell that is no integer in {row}"
+        found[key] = tuple(each for each in row[width:end] if isinstance(each, int))
     return found
+
+
+def histograms(core: CorePlan, run: Run) -> list[Histogram]:
+    """For each histogram, the count that lies in each bin of each key."""
+    width, start = len(core.core.keys), len(core.core.keys) + len(core.cells) + (core.selection is not None)
+    found: list[Histogram] = [{} for _ in core.histograms]
+    for row in run(core.sql):
+        for histogram, pairs in zip(found, row[start:], strict=True):
+            for place, count in pairs or ():  # type: ignore[attr-defined]
+                assert type(place) is int and type(count) is int and count >= 0
+                assert (_key(row[:width]), place) not in histogram, "a bin stands there twice"
+                histogram[_key(row[:width]), place] = count
+    return found
+
+
+def _key(row: Sequence[object]) -> tuple[object, ...]:
+    return tuple("NaN" if each != each else each for each in row)
+
+
+def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogram]) -> list[str]:
+    """What the plan promises of the difference between two neighbours' histograms, and does not hold.
+
+    However the bins of a key are put together, their counts change by no more than the bins do together.
+    """
+    broken = []
+    for place, (histogram, mine, theirs) in enumerate(zip(core.histograms, one, other, strict=True)):
+        moved: dict[object, int] = {}
+        for key, number in mine.keys() | theirs.keys():
+            change = abs(mine.get((key, number), 0) - theirs.get((key, number), 0))
+            moved[key] = moved.get(key, 0) + change
+        noise = histogram.tree.node
+        if isinstance(noise, Gaussian):
+            if sum(each**2 for each in moved.values()) > noise.l2_squared:
+                broken.append(f"histogram {place}: L2² {moved} > {noise.l2_squared}")
+        elif sum(moved.values()) > noise.l1:
+            broken.append(f"histogram {place}: L1 {moved} > {noise.l1}")
+    return broken
 
 
 def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
@@ -57,6 +97,8 @@ def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
 def charged_rho(core: CorePlan) -> Fraction:
     """The zCDP loss of a core, from the noise and the sensitivities alone."""
     noises = [cell.mechanism for cell in core.cells]
+    for histogram in core.histograms:
+        noises += [histogram.tree.node] * histogram.tree.levels
     if core.selection is not None:
         noises.append(core.selection.noise)
     return sum(

@@ -15,6 +15,11 @@ FOLDER = Path(__file__).parent
 #: Marked as rejected in the corpus, and answered safely: each is refused no more since dpsql can do better.
 ANSWERED: dict[str, str] = {
     "R02-raw-009": "the distinct keys are released through a thresholded count of units",
+    "R03-aggregate-001": "MIN is the end beyond which the noise of a histogram leaves no rows to be seen",
+    "R04-aggregate-027": "the quantile is read off a noisy histogram over declared bounds",
+    "R04-aggregate-030": "the quantile is read off a noisy histogram over declared bounds",
+    "J02-subquery-005": "MAX is a core of its own, read off a noisy histogram",
+    "J12-nested-004": "MAX of the counts per unit is read off a noisy histogram of them",
     "J02-subquery-007": "the private count is a core of its own; what is added to it is public",
     "J08-stability-006": "the private count is a core of its own, and LIMIT takes the released number",
     "J08-stability-007": "the private count is a core of its own, and OFFSET takes the released number",

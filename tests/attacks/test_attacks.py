@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from attacked_session import Shop
 from attacked_shop import CANARIES, CANARY_NUMBERS, UNITS
-from claims import Run, Vectors, broken_claims, charged_rho, vectors
+from claims import Run, Vectors, broken_claims, broken_histograms, charged_rho, histograms, vectors
 from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
 from dpsql import statement
@@ -163,7 +163,10 @@ def assert_claims(plan: Plan, plain: dict[str, Run]) -> None:
         _CHECKED.append(core)
         whole = vectors(core, plain["whole"])
         assert whole == vectors(core, plain["reversed"]), "the exact cells depend on the order of rows or on threads"
+        binned = histograms(core, plain["whole"])
+        assert binned == histograms(core, plain["reversed"]), "the exact counts depend on the order of rows"
         for unit in UNITS:
+            assert broken_histograms(core, binned, histograms(core, plain[f"without {unit}"])) == [], f"unit {unit}"
             assert broken_claims(core, whole, vectors(core, plain[f"without {unit}"])) == [], f"unit {unit}"
         empty: Vectors = vectors(core, plain["empty"])
         assert core.selection is not None or set(empty) == set(whole), "keys are lost on the empty database"

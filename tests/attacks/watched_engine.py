@@ -78,7 +78,10 @@ def _frozen(core: CorePlan, rows: CoreRows) -> CoreRows:
     """The keys of the rows with cells that are numbers of their own, large enough for every threshold."""
     width = len(core.core.keys)
     cells = len(core.cells) + (core.selection is not None)
-    return [(*row[:width], *(10**9 * (place + 1) for _ in range(cells))) for place, row in enumerate(rows)]
+    return [
+        (*row[:width], *[10**9 * (place + 1)] * cells, *[[[0, 10**9 * (place + 1)]]] * len(core.histograms))
+        for place, row in enumerate(rows)
+    ]
 
 
 def keys_of(core: CorePlan, rows: Sequence[tuple[object, ...]]) -> set[tuple[object, ...]]:

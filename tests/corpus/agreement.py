@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp, parse_one
 
-from dpsql.plan import Plan
+from dpsql.plan import MeasuredHistogram, Plan
 
 Row = tuple[Any, ...]
 
@@ -30,7 +30,8 @@ def disagreement(plan: Plan, text: str, ours: Sequence[Row], names: Sequence[str
     for own, their in zip(own_names, names, strict=True):
         if their.isidentifier() and their != own:
             return f"the column {their} is called {own}"
-    slack = STEPS * max((float(step) for core in plan.cores for step in core.steps), default=0.0)
+    slack = max((STEPS * float(step) for core in plan.cores for step in core.steps), default=0.0)
+    slack = max([slack, *(_bin(histogram) for core in plan.cores for histogram in core.histograms)])
     left = _by_exact_part(ours)
     for row in theirs:
         candidates = left[_exact_part(row)]
@@ -44,6 +45,13 @@ def disagreement(plan: Plan, text: str, ours: Sequence[Row], names: Sequence[str
     if len(ours) == len(theirs):
         return _disorder(text, own_names, ours, theirs, slack)
     return None
+
+
+def _bin(histogram: MeasuredHistogram) -> float:
+    """How far a quantile may be away: two bins, where a bin is more than one value."""
+    bins = histogram.contribution.bins
+    assert bins is not None
+    return 0.0 if bins.are_values else float(2 * bins.width * bins.size)
 
 
 def _disorder(text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequence[Row], slack: float) -> str | None:

@@ -23,6 +23,8 @@ CORE = "dpsql/query/rewrite/core.py"
 CLIP = "dpsql/query/rewrite/clip.py"
 KEEP = "dpsql/query/rewrite/keep.py"
 QUANTISE = "dpsql/query/rewrite/quantise.py"
+HISTOGRAM = "dpsql/query/rewrite/histogram.py"
+TREE = "dpsql/privacy/mechanism/tree.py"
 SOURCES = "dpsql/query/sources.py"
 JOINS = "dpsql/query/joins.py"
 ROWS = "dpsql/query/rows.py"
@@ -634,5 +636,56 @@ FAULTS = (
         "if not isinstance(column, Column) or column.identifies != UNIT:",
         "if not isinstance(column, Column):",
         ("tests/query/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
+    ),
+    # histograms
+    Fault(
+        "a histogram is clipped per bin instead of over all bins of a group",
+        HISTOGRAM,
+        'partition_by=[node.bare(part) for part in ["u", *keys]])',
+        'partition_by=[node.bare(part) for part in ["u", *keys, name]])',
+        _claim("rows", "L2", "quantiles of an expression"),
+    ),
+    Fault(
+        "a histogram is not clipped",
+        HISTOGRAM,
+        "whole = exp.Union(this=rows, expression=changes, distinct=False)",
+        "whole = rows",
+        _claim("rows", "L1", "median"),
+    ),
+    Fault(
+        "a limit of a histogram for each group",
+        HISTOGRAM,
+        'whole = exp.Window(this=exp.Sum(this=node.bare("size")), partition_by=[node.bare("u")])',
+        'whole = exp.Window(this=exp.Sum(this=node.bare("size")), partition_by=[node.bare(p) for p in ["u", *keys]])',
+        _claim("rows", "L1", "quantiles by integer"),
+    ),
+    Fault(
+        "a level of a tree is not paid for",
+        TREE,
+        "sum([self.node.cost] * self.levels, FREE)",
+        "sum([self.node.cost] * (self.levels - 1), FREE)",
+        (f"{PRICE}[L2]", "tests/privacy/test_tree.py"),
+    ),
+    Fault(
+        "every level has the noise of a whole tree",
+        "dpsql/sensitivity.py",
+        "epsilon, share / levels)",
+        "epsilon, share)",
+        (f"{PRICE}[L2]",),
+    ),
+    Fault(
+        "bins begin at the least value of the data",
+        CORE,
+        "            value = histogram.binned(argument, each.bins)",
+        "            value = histogram.binned(argument, each.bins)\n"
+        "            value = exp.Sub(this=value, expression=exp.Window(this=exp.Min(this=value.copy())))",
+        _claim("rows", "L2", "quantile of a date"),
+    ),
+    Fault(
+        "a node is drawn again whenever it is read",
+        TREE,
+        "        if (level, start) not in self._read:",
+        "        if True:",
+        ("tests/privacy/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
     ),
 )

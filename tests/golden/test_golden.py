@@ -42,6 +42,11 @@ def _cells(core: CorePlan) -> list[str]:
         f"-- {place}: {measured(cell.contribution.cell)} in steps of {cell.contribution.step}; {_noise(cell.mechanism)}"
         for place, cell in enumerate(core.cells)
     ]
+    lines += [
+        f"-- {measured(each.contribution.cell)} {place}: {each.tree.bins} bins, {each.tree.levels} levels of "
+        f"{each.tree.branching} children, in steps of {each.contribution.step}; {_noise(each.tree.node)}"
+        for place, each in enumerate(core.histograms)
+    ]
     if core.selection is not None:
         chosen = core.selection
         lines.append(f"-- keys: units; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")

@@ -18,7 +18,9 @@ from dpsql.engines.duckdb import put_derived, require_planned
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import ExecutionFailed
 from dpsql.plan import CorePlan, Plan, plan_cores
+from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.mechanism.tree import Tree, exact_levels
 from dpsql.query.bind import bind
 from dpsql.query.derived import Derived
 from dpsql.query.parse import parse
@@ -158,12 +160,23 @@ def _unplanned(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> list[st
 
 def _malformed(core: CorePlan, rows: Rowset) -> list[str]:
     width, problems = len(core.core.keys), []
+    counts = width + len(core.cells) + (core.selection is not None)
     for row in rows:
-        if not all(type(cell) is int for cell in row[width:]):
+        if not all(type(cell) is int for cell in row[width:counts]):
             problems.append(f"a cell is no integer: {row}")
+        if not all(_is_histogram(pairs) for pairs in row[counts:]):
+            problems.append(f"a histogram is no list of bins with counts: {row}")
     if len({_spelt(row[:width]) for row in rows}) < len(rows):
         problems.append("a key stands twice")
     return problems
+
+
+def _is_histogram(pairs: Any) -> bool:
+    """Whether it is None or a list of (bin, count), each bin once and no count below 0."""
+    if pairs is None:
+        return True
+    whole = all(type(number) is int and number >= 0 for pair in pairs for number in pair)
+    return whole and len({place for place, _ in pairs}) == len(pairs)
 
 
 def compare(
@@ -192,7 +205,33 @@ def compare(
         if observed > claimed:
             problems.append(f"{kind}: a unit moves the cell by {observed}, claimed is {claimed}")
     if core.selection is not None:
-        problems += _selection(core, left, right, changes[-1], tally, replaced)
+        counted = ({key: row[:count] for key, row in side.items()} for side in (left, right))
+        problems += _selection(core, *counted, changes[-1], tally, replaced)
+    for place, histogram in enumerate(core.histograms):
+        lists = [{key: row[count + place] for key, row in side.items()} for side in (left, right)]
+        problems += _levels(histogram.tree, *lists, tally)
+    return problems
+
+
+def _levels(tree: Tree, left: dict[str, Any], right: dict[str, Any], tally: Tally) -> list[str]:
+    """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
+    nothing: list[dict[int, int]] = [{}] * tree.levels
+    one, other = ({key: exact_levels(tree, pairs or []) for key, pairs in side.items()} for side in (left, right))
+    problems, kind = [], f"histogram {'L2' if isinstance(tree.node, Gaussian) else 'L1'}"
+    for level in range(tree.levels):
+        change, sums = [], []
+        for key in one.keys() | other.keys():
+            before, after = one.get(key, nothing)[level], other.get(key, nothing)[level]
+            changed = [before.get(start, 0) - after.get(start, 0) for start in before.keys() | after.keys()]
+            change += changed
+            sums.append(sum(map(abs, changed)))
+        for what, vector in (("a level", change), ("the sums over a level", sums)):
+            observed, claimed = _distance(tree.node, vector)
+            tally.note(kind, observed / claimed)
+            if observed > claimed:
+                problems.append(f"{kind}: a unit moves {what} by {observed}, claimed is {claimed}")
+    if tree.cost != sum([tree.node.cost] * tree.levels, FREE):
+        problems.append("the levels of a tree are not all paid for")
     return problems
 
 

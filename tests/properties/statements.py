@@ -330,7 +330,7 @@ class Writer:
         text = self._pick("COUNT(*)", f"COUNT({column.text})", f"SUM({self._number(scope)})",
                           f"SUM({self._number(scope)})", f"AVG({self._number(scope)})",
                           f"COUNT(DISTINCT {column.text})", f"COUNT(DISTINCT {unit or column.text})",
-                          self._statistic(scope))  # fmt: skip
+                          self._statistic(scope), self._quantile(scope))  # fmt: skip
         if self._one_in(12):
             text = f"SUM({self._subqueries.number(scope)})"
         if self._one_in(12):
@@ -343,6 +343,14 @@ class Writer:
         return self._pick(f"{self._pick(*SPREADS)}({one})", f"{self._pick(*SPREADS)}({one})",
                           f"{self._pick(*JOINT)}({one}, {two})", f"{self._pick(*JOINT)}({one}, {two})",
                           f"{self._pick('BOOL_AND', 'BOOL_OR')}({self._condition(scope)})")  # fmt: skip
+
+    def _quantile(self, scope: list[Seen]) -> str:
+        """A quantile of a number or of a date."""
+        dates = [each.text for each in scope if each.family in ("date", "timestamp") and each.bounded]
+        value = self._random.choice(dates) if dates and self._one_in(4) else self._number(scope, 1)
+        return self._pick(f"MEDIAN({value})", f"QUANTILE_DISC({value}, 0.25)", f"MIN({value})", f"MAX({value})",
+                          f"PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY {value} DESC)",
+                          f"QUANTILE_CONT({value}, 0.1)")  # fmt: skip
 
     def _unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:
         number = self._number(scope, 1)

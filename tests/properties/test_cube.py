@@ -183,7 +183,8 @@ def _noisy(plan: Any, rows: list[tuple[Any, ...]], random: np.random.Generator |
         ((row[width] + round(drawn)) * plan.steps[0],) for row, drawn in zip(rows, noise.tolist(), strict=True)
     )
     values = tuple((round(cell),) for (cell,) in cells)
-    return ReleasedTable(plan, tuple(tuple(row[:width]) for row in rows), values, (((0.0, 0.0),),) * len(rows), cells)
+    keys, none = tuple(tuple(row[:width]) for row in rows), ((None,),) * len(rows)
+    return ReleasedTable(plan, keys, values, (((0.0, 0.0),),) * len(rows), cells, none)
 
 
 def test_least_squares_are_those_of_the_whole_system() -> None:

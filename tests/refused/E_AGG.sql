@@ -1,14 +1,4 @@
 -- schema: nafld
-SELECT MIN(bmi) FROM patients
--- says: MIN is one person's value and has no private form here (line 1, column 12)
--- instead: SELECT AVG(bmi) FROM patients
-
--- schema: nafld
-SELECT MEDIAN(age) FROM patients
--- says: MEDIAN has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT AVG(age) FROM patients
-
--- schema: nafld
 SELECT SUM(DISTINCT age) FROM patients
 -- says: SUM(DISTINCT …) is not answered: one person can hide another's value (line 1, column 8)
 -- instead: SELECT SUM(age) FROM patients
@@ -22,11 +12,6 @@ SELECT STRING_AGG(test, ',') FROM labs
 SELECT KURTOSIS(bmi) FROM patients
 -- says: KURTOSIS has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
 -- instead: SELECT STDDEV(bmi) FROM patients
-
--- schema: nafld
-SELECT MAX(n) FROM (SELECT patient_id, COUNT(*) AS n FROM labs GROUP BY patient_id) AS each
--- says: MAX is one person's value and has no private form here (line 1, column 12)
--- instead: SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM labs GROUP BY patient_id) AS each
 
 -- schema: nafld
 SELECT male, SKEWNESS(bmi), STDDEV(bmi) FROM patients GROUP BY male
@@ -102,3 +87,38 @@ SELECT STDDEV(DISTINCT age) FROM patients
 SELECT EVERY(DISTINCT male) FROM patients
 -- says: EVERY(DISTINCT …) is not answered: one person can hide another's value (line 1, column 8)
 -- instead: SELECT EVERY(male) FROM patients
+
+-- schema: nafld
+SELECT MIN(bmi, 3) FROM patients
+-- says: MIN takes one argument (line 1, column 12)
+-- instead: SELECT AVG(bmi) FROM patients
+
+-- schema: nafld
+SELECT MEDIAN(DISTINCT age) FROM patients
+-- says: MEDIAN takes a value here, without DISTINCT (line 1, column 8)
+-- instead: SELECT MEDIAN(age) FROM patients
+
+-- schema: nafld
+SELECT QUANTILE_CONT(age, 1.5) FROM patients
+-- says: QUANTILE_CONT takes constants from 0 to 1 (line 1, column 22)
+-- instead: SELECT AVG(age) FROM patients
+
+-- schema: nafld
+SELECT QUANTILE_CONT(age, bmi) FROM patients
+-- says: QUANTILE_CONT takes constants from 0 to 1 (line 1, column 22)
+-- instead: SELECT AVG(age) FROM patients
+
+-- schema: nafld
+SELECT QUANTILE_DISC(age) FROM patients
+-- says: QUANTILE_DISC takes a value and a number from 0 to 1, or a list of such numbers (line 1, column 22)
+-- instead: SELECT AVG(age) FROM patients
+
+-- schema: nafld
+SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, bmi) FROM patients
+-- says: write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY one value) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT QUANTILE_CONT(age, 0.5 ORDER BY bmi) FROM patients
+-- says: QUANTILE_CONT is ordered by its own value (line 1, column 22)
+-- instead: SELECT AVG(age) FROM patients

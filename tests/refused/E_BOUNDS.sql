@@ -17,3 +17,8 @@ SELECT SUM(l_quantity / (l_discount - 0.05)) FROM lineitem
 SELECT SUM(n) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON true
 -- says: SUM of a value without finite bounds is not answered; write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own (line 1, column 8)
 -- instead: SELECT SUM(CASE WHEN n BETWEEN 0 AND 1000 THEN n END) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON TRUE
+
+-- schema: nafld
+SELECT test, MAX(day + patient_id) FROM labs GROUP BY test
+-- says: MAX of a value without finite bounds is not answered; the schema needs bounds for patient_id (line 1, column 18)
+-- instead: SELECT COUNT(*) FROM labs

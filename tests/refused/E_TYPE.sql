@@ -52,3 +52,8 @@ SELECT SUM(ROUND(l_quantity, l_linenumber)) FROM lineitem
 SELECT COUNT(*) FROM customer WHERE LPAD(c_name, 5000, 'x') = 'x'
 -- says: LPAD needs a constant from 0 to 1000, and this is 5000 (line 1, column 37)
 -- instead: SELECT COUNT(*) FROM customer
+
+-- schema: nafld
+SELECT MEDIAN(test) FROM labs
+-- says: MEDIAN needs a number or a date, and this is text (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs

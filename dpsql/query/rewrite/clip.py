@@ -66,7 +66,7 @@ def _scaled(source: str, chosen: str, keys: list[str], members: list[Member], no
     for name, each in members:
         above = node.either(above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit)))
     norms = node.subquery(_norms(source, chosen, keys, members, norm), "norms")
-    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(_factor(members, norm), "factor")]
+    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(factor(members, norm), "factor")]
     return node.select(outputs, norms, where=above)
 
 
@@ -111,7 +111,7 @@ def _raw(name: str, each: Contribution) -> str:
     return f"r{name[1:]}" if isinstance(each.cell, Total | Product) else name
 
 
-def _factor(members: list[Member], norm: Norm) -> exp.Expr:
+def factor(members: list[Member], norm: Norm) -> exp.Expr:
     """The smallest limit-to-norm ratio of the unit in 2^20ths, rounded down."""
     norms = {name: node.function("GREATEST", node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
     if norm == "l1":

@@ -8,6 +8,7 @@ The statement that is emitted reads from top to bottom:
 ``sums_…``          the few units above a limit, and their factors (`dpsql.query.rewrite.clip`)
 ``measured``        all values, and beside them what clipping changes
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
+``h0_…``            the counts of histograms (`dpsql.query.rewrite.histogram`)
 
 The cells of counts of units are clipped in the same steps, as ``units_…``. Proved in ``docs/proofs/contribution.md``.
 """
@@ -15,6 +16,7 @@ The cells of counts of units are clipped in the same steps, as ``units_…``. Pr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import sqlglot
 from sqlglot import exp
@@ -22,20 +24,27 @@ from sqlglot import exp
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.quantum import ProductQuantum, Quantum
 from dpsql.query.reads import derived_of_core, tables_of_core
-from dpsql.query.relation import Core, Distinct, Product, Rows, Total, Units
-from dpsql.query.rewrite import clip, keep, node
+from dpsql.query.relation import Core, Distinct, Histogram, Product, Rows, Total, Units
+from dpsql.query.rewrite import clip, histogram, keep, node
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.quantise import product, quantised
 from dpsql.query.rewrite.relation import from_clause
 from dpsql.query.rewrite.scalar import key, native
 
 
-def core_sql(core: Core, contributions: tuple[Contribution, ...], norm: Norm, groups: int | None, dialect: str) -> str:
-    """The engine SQL whose rows are the exact cells: keys, then cells in order, then units where thresholded.
+def core_sql(
+    core: Core,
+    contributions: tuple[Contribution, ...],
+    histograms: tuple[Contribution, ...],
+    norm: Norm,
+    groups: int | None,
+    dialect: str,
+) -> str:
+    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and a list per histogram.
 
     ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None.
     """
-    tree = _Emission(core, contributions, norm, groups).tree()
+    tree = _Emission(core, contributions, histograms, norm, groups).tree()
     return tree.sql(dialect=dialect, copy=False, comments=False, identify=False)
 
 
@@ -48,6 +57,7 @@ def readable(sql: str) -> str:
 class _Emission:
     core: Core
     contributions: tuple[Contribution, ...]
+    histograms: tuple[Contribution, ...]
     norm: Norm
     groups: int | None
 
@@ -81,6 +91,8 @@ class _Emission:
             assert each.pairs is not None
             steps[f"pairs_{name}"] = keep.pairs(self.keys, name, each.pairs, thresholded=self.groups is not None)
             steps[f"distinct_{name}"] = self._distinct(name)
+        for place, each in enumerate(self.histograms):
+            steps |= histogram.steps(f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None)
         if self.core.domain is not None:
             steps["domain"] = domain_select(self.core)
         final = self._final()
@@ -117,6 +129,7 @@ class _Emission:
         outputs = [node.aliased(native(self.core.unit), "u")]
         outputs += [node.aliased(key(each), name) for name, each in zip(self.keys, self.core.keys, strict=True)]
         outputs += [node.aliased(_row_value(each), f"v{place}") for place, each in enumerate(self.contributions)]
+        outputs += [node.aliased(_row_value(each), f"h{place}") for place, each in enumerate(self.histograms)]
         where = node.conjoined([*conditions, node.not_null(native(self.core.unit))])
         return node.select(outputs, source, joins, where)
 
@@ -163,16 +176,18 @@ class _Emission:
 
     def _final(self) -> exp.Select:
         """Keys of the domain with their totals, 0 where there are none; or the keys that the data hold."""
-        first = self.distinct[0][0] if self.distinct else ""
-        base = "domain" if self.core.domain is not None else "totals" if self._has_totals else f"distinct_{first}"
+        first = f"distinct_{self.distinct[0][0]}" if self.distinct else "h0_lists"
+        base = "domain" if self.core.domain is not None else "totals" if self._has_totals else first
         outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
         sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
         for name in (f"v{place}" for place in range(len(self.contributions))):
             outputs.append(node.aliased(node.or_zero(node.column(sources[name], name)), name))
         if self.groups is not None:
             outputs.append(node.column("totals", "units"))
+        lists = {f"h{place}": f"h{place}_lists" for place in range(len(self.histograms))}
+        outputs += [node.column(source, name) for name, source in lists.items()]
         joins = []
-        for source in dict.fromkeys(sources.values()):
+        for source in dict.fromkeys([*sources.values(), *lists.values()]):
             if source != base:
                 equal = [node.same(node.column(base, name), node.column(source, name)) for name in self.keys]
                 joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
@@ -180,7 +195,7 @@ class _Emission:
 
 
 def _row_value(each: Contribution) -> exp.Expr:
-    """What one row adds to the cell, in its steps; NULL where it adds nothing."""
+    """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
     cell = each.cell
     match cell:
         case Rows(argument=argument):
@@ -199,4 +214,9 @@ def _row_value(each: Contribution) -> exp.Expr:
             assert isinstance(each.grid, ProductQuantum)
             value = product(left, right, each.grid)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case Histogram(argument=argument):
+            assert each.bins is not None
+            value = histogram.binned(argument, each.bins)
+        case _:
+            assert_never(cell)
     return value if cell.condition is None else node.case((native(cell.condition), value))

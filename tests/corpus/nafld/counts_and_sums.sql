@@ -68,7 +68,6 @@ SELECT COUNT(DISTINCT day) AS days FROM labs WHERE test = 'fib4'
 SELECT AVG(age), SUM(age), COUNT(age), COUNT(*) FROM patients
 
 -- The smallest and largest age
--- refused: E_AGG
 SELECT MIN(age), MAX(age) FROM patients
 
 -- A mean of squares

@@ -34,7 +34,6 @@ SELECT patient_id, day, test, value FROM public.labs LIMIT 1000
 SELECT age AS age FROM public.patients WHERE age IS NOT NULL LIMIT 10000
 
 -- Superset: a box plot's quantiles
--- refused: E_AGG
 SELECT male AS male, percentile_cont(0.5) WITHIN GROUP (ORDER BY bmi) AS "median bmi" FROM public.patients GROUP BY male LIMIT 1000
 
 -- Metabase: a count

@@ -103,7 +103,6 @@ SELECT DATE_TRUNC('month', o_orderdate) AS month, SUM(SUM(o_totalprice)) OVER (O
 SELECT COUNT(*) AS n FROM orders WHERE o_orderdate BETWEEN DATE '1994-01-01' AND DATE '1994-12-31'
 
 -- The first and the last order
--- refused: E_AGG
 SELECT MIN(o_orderdate) AS first_order, MAX(o_orderdate) AS last_order FROM orders
 
 -- Django: truncation to the month

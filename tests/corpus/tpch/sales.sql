@@ -83,7 +83,6 @@ SELECT o_orderpriority, SUM(l_quantity) AS quantity FROM orders JOIN lineitem ON
 SELECT r_name, c_mktsegment, COUNT(*) AS customers FROM customer JOIN nation ON c_nationkey = n_nationkey JOIN region ON n_regionkey = r_regionkey GROUP BY CUBE (r_name, c_mktsegment) ORDER BY 1 NULLS LAST, 2 NULLS LAST
 
 -- The median price
--- refused: E_AGG
 SELECT MEDIAN(o_totalprice) AS price FROM orders
 
 -- Deviation of quantities by mode

@@ -1,0 +1,137 @@
+"""A noisy tree of counts over bins: every node of every level gets noise of its own, drawn when it is first read.
+
+Proof in `docs/proofs/quantiles.md`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import sqrt
+
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.mechanism.gaussian import Gaussian
+from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+#: The most levels of a tree.
+MOST_LEVELS = 8
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Counts of ``bins`` leaves and of all nodes above them but the root, on ``levels`` levels.
+
+    A node of one level has ``branching`` children on the next, fewer at the right edge. ``node`` is the noise of one
+    level: the vector of its counts, over all groups, moves by no more than the node's sensitivity.
+    """
+
+    bins: int
+    branching: int
+    levels: int
+    node: Laplace | Gaussian
+
+    def __post_init__(self) -> None:
+        if self.branching < 1 or self.branching**self.levels < self.bins:
+            raise ValueError(f"{self.levels} levels of {self.branching} children do not reach {self.bins} bins")
+
+    @property
+    def cost(self) -> Cost:
+        """The cost of one level, as often as there are levels."""
+        return sum([self.node.cost] * self.levels, FREE)
+
+    def width(self, level: int) -> int:
+        """The bins of a node on the level, from 1 (below the root) to ``levels`` (the leaves)."""
+        return int(self.branching ** (self.levels - level))
+
+    def half_width(self, confidence: float, fraction: float) -> float:
+        """How far a rank read off the tree may be from ``fraction`` of all: on every level, with that confidence.
+
+        In grid units of the counts.
+        """
+        each = self.node.half_width(1 - (1 - confidence) / self.levels)
+        return each * self.spread(fraction)
+
+    def spread(self, fraction: float) -> float:
+        """At most how many times as far as a node's count such a rank varies."""
+        largest = max(fraction, 1 - fraction)
+        return sqrt(self.branching * largest**2 + (self.levels - 1) * self.branching / 4)
+
+    def grow(self, pairs: Sequence[Sequence[int]], *, _entropy: Entropy = OPERATING_SYSTEM) -> NoisyTree:
+        """The tree over exact pairs (bin, count); what lies in no bin is not counted."""
+        return NoisyTree(self, pairs, _entropy)
+
+
+def shape(bins: int, power: int) -> tuple[int, int]:
+    """The branching and the levels of the tree over so many bins whose ranks vary least.
+
+    The variance of a node grows with the number of levels to this ``power``: 1 where levels share
+    ρ, 2 where they share ε.
+
+    >>> shape(80, 1), shape(65536, 1), shape(65536, 2)
+    ((9, 2), (10, 5), (16, 4))
+    """
+
+    def variance(levels: int) -> float:
+        branching = _root(bins, levels)
+        return float(levels**power) * (branching / 4 + (levels - 1) * branching / 6)
+
+    best = min(range(1, MOST_LEVELS + 1), key=variance)
+    return _root(bins, best), best
+
+
+def _root(bins: int, levels: int) -> int:
+    """The least branching that reaches so many bins."""
+    near = max(int(pow(float(bins), 1.0 / levels)) - 1, 1)
+    return next(branching for branching in range(near, bins + 1) if branching**levels >= bins)
+
+
+class NoisyTree:
+    """One group's tree: it gives noisy counts only, and the same one whenever a node is read again."""
+
+    __slots__ = ("_bins", "_entropy", "_read", "_sums", "tree")
+
+    def __init__(self, tree: Tree, pairs: Sequence[Sequence[int]], entropy: Entropy) -> None:
+        self.tree = tree
+        inside = sorted((place, count) for place, count in pairs if 0 <= place < tree.bins)
+        self._bins = [place for place, _ in inside]
+        self._sums = list(accumulate((count for _, count in inside), initial=0))
+        self._entropy = entropy
+        self._read: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def __repr__(self) -> str:
+        return "NoisyTree(…)"
+
+    def children(self, level: int, start: int) -> tuple[int, ...]:
+        """The noisy counts of the nodes on the level whose parent begins at the bin ``start``."""
+        if (level, start) not in self._read:
+            counts = self._counts(level, start)
+            self._read[level, start] = tuple(self.tree.node.perturb(counts, _entropy=self._entropy))
+        return self._read[level, start]
+
+    def _counts(self, level: int, start: int) -> list[int]:
+        ends = edges(self.tree, level, start)
+        sums = [self._sums[bisect_left(self._bins, end)] for end in ends]
+        return [after - before for before, after in pairwise(sums)]
+
+
+def edges(tree: Tree, level: int, start: int) -> list[int]:
+    """The bins at which the children of a parent begin, and the end of the last."""
+    width = tree.width(level)
+    last = min(start + width * tree.branching, tree.bins)
+    return [*range(start, last, width), last]
+
+
+def exact_levels(tree: Tree, pairs: Sequence[Sequence[int]]) -> list[dict[int, int]]:
+    """The exact counts that each level perturbs, by the bin at which their node begins: what the tests look at."""
+    found: list[dict[int, int]] = []
+    for level in range(1, tree.levels + 1):
+        width = tree.width(level)
+        counts: dict[int, int] = {}
+        for place, count in pairs:
+            if 0 <= place < tree.bins:
+                counts[place - place % width] = counts.get(place - place % width, 0) + count
+        found.append(counts)
+    return found

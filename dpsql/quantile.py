@@ -1,0 +1,183 @@
+"""Quantiles read off a noisy tree of counts: their values and their intervals (``docs/proofs/quantiles.md``).
+
+Everything here is computed from released numbers and from the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.mechanism.tree import NoisyTree, edges
+from dpsql.query.bins import Bins
+from dpsql.query.relation import Ranks
+
+#: The place among a node's children to go on with, given their cumulative counts from the start of the node on.
+Choose = Callable[[list[float], int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Quantiles: the values at some ranks of a histogram."""
+
+    histogram: int
+    ranks: Ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A bin, and the cumulative counts at its ends."""
+
+    place: int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A quantile and the ends of its interval, which lie ``reach`` rows from it in rank.
+
+    The noise of its rank is ``scale`` times that of a node.
+    """
+
+    node: Mechanism
+    scale: float
+    reach: float
+    points: tuple[float, float, float]
+
+    def draws(self, count: int) -> NDArray[np.float64]:
+        """The quantile on fresh draws of the noise of its rank."""
+        noise = self.node.sample(count).astype(np.float64) * self.scale
+        return np.interp(noise, [-self.reach, 0.0, self.reach], self.points)
+
+
+class Distribution:
+    """One group's noisy distribution, in rows: ranks go in, values come out; it does not outlive the release."""
+
+    def __init__(self, noisy: NoisyTree, bins: Bins, step: Fraction, confidence: float) -> None:
+        self._noisy, self._bins, self._confidence = noisy, bins, confidence
+        self._step = float(step)
+        self._total = max(self._children(1, 0)[-1], 0.0)
+
+    @property
+    def axis(self) -> str:
+        """What a point of the distribution counts: numbers, days or seconds."""
+        return self._bins.axis
+
+    def values(self, ranks: Ranks) -> tuple[Fraction, ...]:
+        """The value at each rank, always within the bounds."""
+        return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
+
+    def interval(self, fraction: Fraction, ranks: Ranks) -> tuple[Fraction, Fraction]:
+        """Where the quantile of the clipped rows lies with at least the plan's confidence.
+
+        Rows beyond the last detectable one are unknown, so that of MIN and MAX goes on to the declared bound.
+        """
+        fraction = 1 - fraction if ranks.descending else fraction
+        target, reach = float(fraction) * self._total, self._reach(fraction)
+        low = self._descend(lambda sums, _: _first(sums[1:], lambda each: each >= target - reach))
+        high = self._descend(lambda sums, _: _last(sums[:-1], lambda each: each <= target + reach))
+        if ranks.edge:
+            low = Leaf(0, 0.0, 0.0) if fraction == 0 else low
+            high = Leaf(self._bins.count - 1, 0.0, 0.0) if fraction == 1 else high
+        return self._end(low, 0), self._end(high, 1)
+
+    def curve(self, ranks: Ranks) -> Curve:
+        """The first of the values, and what it would be at other ranks nearby."""
+        tree, (fraction, *_) = self._noisy.tree, ranks.fractions
+        low, high = self.interval(fraction, ranks)
+        points = (float(low), float(self._value(fraction, ranks)), float(high))
+        return Curve(tree.node, tree.spread(float(fraction)) * self._step, self._reach(fraction), points)
+
+    def _reach(self, fraction: Fraction) -> float:
+        """The half-width of a rank: its noise, and the row by which definitions of quantiles differ."""
+        return self._noisy.tree.half_width(self._confidence, float(fraction)) * self._step + 1
+
+    def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
+        if ranks.edge:
+            leaf = self._descend(self._least if fraction == 0 else self._greatest)
+            return self._end(leaf, 0 if fraction == 0 else 1)
+        total = Fraction(self._total)
+        if not ranks.continuous:
+            place = floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
+            return self._at(min(max(Fraction(place), Fraction(0)), max(total - 1, Fraction(0))))
+        place_of = (1 - fraction if ranks.descending else fraction) * max(total - 1, Fraction(0))
+        if not self._bins.are_values:
+            return self._at(place_of)
+        low, high = self._at(Fraction(floor(place_of))), self._at(Fraction(ceil(place_of)))
+        return low + (high - low) * (place_of - floor(place_of))
+
+    def _at(self, rank: Fraction) -> Fraction:
+        """The value that so many rows stand before."""
+        wanted = float(rank)
+        leaf = self._descend(lambda sums, _: _first(sums[1:], lambda each: each > wanted), smooth=True)
+        if self._bins.are_values:
+            return self._bins.value(leaf.place)
+        inside = leaf.after - leaf.before
+        part = min(max((wanted + 0.5 - leaf.before) / inside, 0.0), 1.0) if inside > 0 else 0.5
+        return self._bins.position(leaf.place, Fraction(part))
+
+    def _end(self, leaf: Leaf, end: int) -> Fraction:
+        if self._bins.are_values:
+            return self._bins.value(leaf.place)
+        return self._bins.position(leaf.place, Fraction(end))
+
+    def _descend(self, choose: Choose, smooth: bool = False) -> Leaf:
+        """The leaf that is reached by choosing a child on each level; ``smooth`` counts never fall."""
+        tree, start, before, after = self._noisy.tree, 0, 0.0, self._total
+        for level in range(1, tree.levels + 1):
+            sums = [before + each for each in self._children(level, start, after - before)]
+            sums = _monotone(sums) if smooth else sums
+            child = choose(sums, level)
+            start, before, after = edges(tree, level, start)[child], sums[child], sums[child + 1]
+        return Leaf(start, before, after)
+
+    def _children(self, level: int, start: int, total: float | None = None) -> list[float]:
+        """The cumulative counts of a node's children, which add up to the node's own count where that is given."""
+        counts = [count * self._step for count in self._noisy.children(level, start)]
+        missing = 0.0 if total is None or level == 1 else (total - sum(counts)) / len(counts)
+        return list(accumulate((count + missing for count in counts), initial=0.0))
+
+    def _least(self, sums: list[float], level: int) -> int:
+        """The first child before whose end the noise cannot explain the rows."""
+        certain = self._certain(len(sums) - 1, level)
+        return _first(
+            [each - sums[0] - need for each, need in zip(sums[1:], certain, strict=True)], lambda each: each > 0
+        )
+
+    def _greatest(self, sums: list[float], level: int) -> int:
+        certain = self._certain(len(sums) - 1, level)
+        above = [sums[-1] - each - need for each, need in zip(reversed(sums[:-1]), certain, strict=True)]
+        return len(above) - 1 - _first(above, lambda each: each > 0)
+
+    def _certain(self, children: int, level: int) -> list[float]:
+        """What the counts of the first 1, 2, … children may reach by noise alone."""
+        tree = self._noisy.tree
+        each = tree.node.half_width(1 - (1 - self._confidence) / tree.levels) * self._step
+        fixed = 0.0 if level == 1 else 1 / children
+        return [each * max(number * (1 - number * fixed), 0.0) ** 0.5 for number in range(1, children + 1)]
+
+
+def _monotone(sums: list[float]) -> list[float]:
+    """The sums as a line that never falls and stays between its ends: the middle of the least one above and below."""
+    rising = list(accumulate(sums, max))
+    falling = list(accumulate(reversed(sums), min))[::-1]
+    low, high = sums[0], max(sums[-1], sums[0])
+    return [min(max((up + down) / 2, low), high) for up, down in zip(rising, falling, strict=True)]
+
+
+def _first(numbers: list[float], holds: Callable[[float], bool]) -> int:
+    """The first place where it holds; the last place where it never does."""
+    return next((place for place, each in enumerate(numbers) if holds(each)), len(numbers) - 1)
+
+
+def _last(numbers: list[float], holds: Callable[[float], bool]) -> int:
+    """The last place where it holds; the first where it never does."""
+    return next((place for place in reversed(range(len(numbers))) if holds(numbers[place])), 0)

@@ -1,0 +1,81 @@
+"""Noisy trees: what each level holds, what it costs, and that a node is drawn once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from databases import without_noise
+
+from dpsql.privacy.measure import FREE
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism.tree import MOST_LEVELS, Tree, edges, exact_levels, shape
+
+NODE = Gaussian(1, Fraction(100))
+PAIRS = [(0, 3), (4, 2), (5, 1), (79, 7), (80, 100), (-1, 100)]
+
+
+@pytest.mark.parametrize("bins", [1, 2, 3, 10, 80, 256, 257, 4096, 50_001, 65_536])
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_shape_reaches_every_bin_and_no_more(bins: int, power: int) -> None:
+    branching, levels = shape(bins, power)
+    tree = Tree(bins, branching, levels, NODE)
+    assert 1 <= levels <= MOST_LEVELS
+    assert branching == 1 or (branching - 1) ** levels < bins
+    starts = [0]
+    for level in range(1, levels + 1):
+        nodes = [pair for start in starts for pair in pairwise(edges(tree, level, start))]
+        assert nodes[0][0] == 0 and nodes[-1][1] == bins
+        assert all(one[1] == other[0] for one, other in pairwise(nodes)) and all(low < high for low, high in nodes)
+        starts = [low for low, _ in nodes]
+    assert starts == list(range(bins))
+
+
+def test_a_tree_must_reach_its_bins() -> None:
+    with pytest.raises(ValueError, match="do not reach"):
+        Tree(17, 4, 2, NODE)
+
+
+@pytest.mark.parametrize("node", [NODE, Laplace(3, Fraction(30))])
+def test_every_level_is_paid_for(node: Gaussian | Laplace) -> None:
+    assert Tree(80, 9, 2, node).cost == node.cost + node.cost
+    assert Tree(80, 9, 2, node).cost != FREE
+
+
+def test_without_noise_children_are_the_exact_counts_of_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_noise(monkeypatch)
+    tree = Tree(80, 5, 3, NODE)
+    noisy = tree.grow(PAIRS)
+    for level, exact in enumerate(exact_levels(tree, PAIRS), 1):
+        for start in range(0, tree.bins, tree.width(level) * tree.branching):
+            counts = noisy.children(level, start)
+            assert list(counts) == [exact.get(low, 0) for low in edges(tree, level, start)[:-1]]
+        assert sum(exact.values()) == 13
+
+
+def test_a_node_has_one_noise_however_often_it_is_read() -> None:
+    noisy = Tree(80, 9, 2, Gaussian(1, Fraction(10**12))).grow(PAIRS)
+    assert [noisy.children(1, 0) for _ in range(5)] == [noisy.children(1, 0)] * 5
+    assert noisy.children(2, 0) != noisy.children(2, 9)
+
+
+def test_a_noisy_tree_does_not_show_its_counts() -> None:
+    assert repr(Tree(80, 9, 2, NODE).grow(PAIRS)) == "NoisyTree(…)"
+
+
+@pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])
+@pytest.mark.parametrize("fraction", [0.05, 0.5, 0.9])
+def test_a_rank_is_no_further_off_than_is_claimed(node: Gaussian | Laplace, fraction: float) -> None:
+    """At one true point on one level of many trees; half the claimed width must miss far more often."""
+    tree, trials = Tree(64, 4, 3, node), 2_000
+    top, low, leaf = (node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3))
+    inside = np.cumsum(top, axis=1)[:, 1]  # two nodes, then two children of the third, then two of its third
+    above = top[:, 2]
+    for level in (low, leaf):
+        inside = inside + level[:, :2].sum(axis=1) + (above - level.sum(axis=1)) / 2
+        above = level[:, 2] + (above - level.sum(axis=1)) / 4
+    error = np.abs(inside - fraction * top.sum(axis=1))
+    assert np.mean(error > tree.half_width(0.95, fraction)) <= 0.05
+    assert np.mean(error > tree.half_width(0.95, fraction) / 3) > 0.05
