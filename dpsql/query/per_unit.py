@@ -13,14 +13,15 @@ from sqlglot import exp
 
 from dpsql.query.aggregate import is_aggregate, split
 from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.expression import DOUBLE, INTEGER, UNIT, Column, Expression, columns
-from dpsql.query.interval import Interval
+from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, UNIT, Column, Expression, columns, conjunction
+from dpsql.query.interval import UNIT_INTERVAL, Interval
 from dpsql.query.joins import From
 from dpsql.query.refusal import only, refuse
-from dpsql.query.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
+from dpsql.query.relation import Aggregate, Filter, PerUnit, Relation, Spread, UnitAggregate, unit_of
 from dpsql.query.scalar import Reader
 from dpsql.query.sources import Source
 from dpsql.query.stability import limits
+from dpsql.query.statistic import statistic
 from dpsql.query.summand import summand
 from dpsql.schema import SqlType, fold
 
@@ -114,12 +115,26 @@ class _Grouping:
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
     """What an aggregate over rows of one unit computes; refused where it may depend on their order."""
+    found = statistic(node, reader)
+    if found is not None:
+        return _of_one_unit(found, node)
     function, distinct, argument, condition = split(node, reader)
+    if isinstance(function, exp.CountIf) and argument is not None and argument.type == BOOLEAN and not distinct:
+        return UnitAggregate("count", None, conjunction([part for part in (condition, argument) if part is not None]))
     name = _function(function, distinct, node)
     if name in ("sum", "avg"):
         assert argument is not None
         argument = summand(argument, name.upper(), node)
     return UnitAggregate(name, argument, condition)
+
+
+def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
+    """A statistic of one unit's rows; those of pairs are not computed there."""
+    match found.function:
+        case "sum" | "avg" | "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" | "every" | "some" as function:
+            return UnitAggregate(function, found.argument, found.condition)
+        case _:
+            refuse("E_AGG", "statistics of pairs are not answered per unit; ask for them over all rows", node)
 
 
 def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interval, bool]:
@@ -134,6 +149,11 @@ def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interv
         case "avg":
             assert aggregate.argument is not None
             return DOUBLE, bounds(aggregate.argument), True
+        case "every" | "some":
+            return BOOLEAN, UNIT_INTERVAL, True
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+            assert aggregate.argument is not None
+            return DOUBLE, _spread(aggregate.function, bounds(aggregate.argument)), True
         case "min" | "max":
             assert aggregate.argument is not None
             return aggregate.argument.type, bounds(aggregate.argument), True
@@ -141,12 +161,18 @@ def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interv
             assert_never(aggregate.function)
 
 
+def _spread(statistic: Spread, values: Interval) -> Interval:
+    """Values between two ends 2A apart have a variance of at most A², and a sample variance of at most 2A²."""
+    assert values.low is not None and values.high is not None
+    reach = (values.high - values.low) / 2
+    most = {"var_pop": reach**2, "var_samp": 2 * reach**2, "stddev_pop": reach, "stddev_samp": reach * Fraction(3, 2)}
+    return Interval(Fraction(0), most[statistic])
+
+
 def _function(
     function: exp.Expr, distinct: bool, node: exp.Expr
 ) -> OneOf["count", "sum", "avg", "min", "max", "count distinct"]:
     match function:
-        case exp.CountIf():
-            refuse("E_AGG", "write COUNT(*) FILTER (WHERE …) in a subquery that groups by the unit", node)
         case exp.Count():
             return "count distinct" if distinct else "count"
         case exp.Sum() if not distinct:

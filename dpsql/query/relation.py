@@ -71,11 +71,18 @@ class Filter:
     condition: Expression
 
 
+#: Statistics of the spread of one expression, and of how two vary together; means and counts of pairs of two.
+Spread: TypeAlias = OneOf["var_pop", "var_samp", "stddev_pop", "stddev_samp"]
+Joint: TypeAlias = OneOf["covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx",
+                         "regr_syy", "regr_sxy"]  # fmt: skip
+Paired: TypeAlias = OneOf["regr_avgx", "regr_avgy", "regr_count"]
+
+
 @dataclass(frozen=True, slots=True)
 class UnitAggregate:
     """An exact aggregate over the rows of one unit; it stays private."""
 
-    function: OneOf["count", "sum", "avg", "min", "max", "count distinct"]
+    function: OneOf["count", "sum", "avg", "min", "max", "count distinct", "every", "some"] | Spread
     argument: Expression | None
     condition: Expression | None
 
@@ -144,13 +151,6 @@ def unit_of(relation: Relation) -> Column | None:
             return None
         case _:
             assert_never(relation)
-
-
-#: Statistics of the spread of one expression, and of how two vary together; means and counts of pairs of two.
-Spread: TypeAlias = OneOf["var_pop", "var_samp", "stddev_pop", "stddev_samp"]
-Joint: TypeAlias = OneOf["covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx",
-                         "regr_syy", "regr_sxy"]  # fmt: skip
-Paired: TypeAlias = OneOf["regr_avgx", "regr_avgy", "regr_count"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,7 +359,8 @@ class Writer:
             ("COUNT(*)", "integer", True), (f"COUNT({column.text})", "integer", True),
             (f"SUM({number})", "double", True), (f"AVG({number})", "double", True),
             (f"MIN({number})", "double", True), (f"MAX({column.text})", "max", False),
-            (f"COUNT(DISTINCT {column.text})", "integer", True))  # fmt: skip
+            (f"COUNT(DISTINCT {column.text})", "integer", True), (f"{self._pick(*SPREADS)}({number})", "double", True),
+            (f"BOOL_AND({self._condition(scope, 0)})", "boolean", False))  # fmt: skip
         if family == "max":
             family, bounded = column.family if column.family != "unit" else "key", column.bounded
         filtered = f" FILTER (WHERE {self._condition(scope)})" if self._one_in(5) else ""

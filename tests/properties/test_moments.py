@@ -40,6 +40,13 @@ paid = {{ type = "decimal(15,2)", bounds = [0, 900000], nullable = true }}
 well = {{ type = "boolean", nullable = true }}
 born = {{ type = "date", bounds = [1940-01-01, 2010-01-01] }}
 seen = {{ type = "date", bounds = [2020-01-01, 2024-01-01] }}
+[tables.visits]
+references = {{ person = "people.person" }}
+max_rows_per_unit = 9
+[tables.visits.columns]
+person = {{ type = "integer" }}
+visit = {{ type = "integer", bounds = [1, 9] }}
+cost = {{ type = "decimal(8,2)", bounds = [0, 40], nullable = true }}
 """
 STATISTICS = ("VAR_POP(age)", "VAR_SAMP(dose)", "VARIANCE(paid)", "STDDEV_POP(age)", "STDDEV_SAMP(paid)",
               "STDDEV(dose)", "COVAR_POP(dose, age)", "COVAR_SAMP(paid, dose)", "CORR(dose, age)", "CORR(paid, dose)",
@@ -66,6 +73,10 @@ def folder_of_people(folder: Path, delta: str = "1e-6", rows: int = 1) -> Path:
         connection.execute("CREATE TABLE people(person INTEGER, arm VARCHAR, age INTEGER, dose DOUBLE, "
                            "paid DECIMAL(15,2), well BOOLEAN, born DATE, seen DATE)")  # fmt: skip
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)", table)
+        visits = [(person, visit, random.choice([None, round(random.random() * 40, 2), 12.5]))
+                  for person in range(1, 401) for visit in range(1, random.choice([1, 2, 4, 10]))]  # fmt: skip
+        connection.execute("CREATE TABLE visits(person INTEGER, visit INTEGER, cost DECIMAL(8,2))")
+        connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", visits)
     return folder / "trial.duckdb"
 
 
@@ -90,6 +101,25 @@ def test_without_noise_a_statistic_is_that_of_duckdb(
         for (_, mine), (_, plain) in zip(ours, theirs, strict=True):
             assert isinstance(mine, bool) == isinstance(plain, bool), each
             assert float(mine) == pytest.approx(float(plain), rel=1e-6, abs=1e-9), each  # type: ignore[arg-type]
+
+
+PER_UNIT = ("VAR_POP(cost)", "VAR_SAMP(cost)", "STDDEV(cost)", "STDDEV_POP(visit - 4)",
+            "VAR_POP(cost) FILTER (WHERE visit > 2)", "MEAN(cost)")  # fmt: skip
+
+
+def test_without_noise_the_spread_of_each_unit_is_that_of_duckdb(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Units of one row have no sample variance, which AVG leaves out."""
+    without_noise(monkeypatch)
+    rows = "COUNT(*) AS n, BOOL_OR(cost > 30) AS dear, BOOL_AND(cost > 1) AS never_free, COUNT_IF(cost > 9) AS nine"
+    for each in PER_UNIT:
+        inner = f"SELECT person, {each} AS v, {rows} FROM visits GROUP BY person"
+        text = f"SELECT AVG(v), COUNT(v), COUNT_IF(dear), COUNT_IF(never_free), SUM(nine) FROM ({inner}) AS each"
+        (ours,) = session.execute(text).rows
+        with duckdb.connect(str(tmp_path / "trial.duckdb"), read_only=True) as connection:
+            (theirs,) = connection.execute(text).fetchall()
+        assert ours == pytest.approx(theirs, rel=1e-4), each
 
 
 def test_postgres_spells_bool_and_every(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

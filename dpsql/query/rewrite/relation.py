@@ -28,6 +28,7 @@ from dpsql.query.relation import (
 from dpsql.query.rewrite import node
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
+from dpsql.query.rewrite.spread import spread
 
 #: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
 SOURCE, DERIVED = ("source", "main"), ("derived", "main")
@@ -171,6 +172,12 @@ def _aggregate(aggregate: UnitAggregate) -> exp.Expr:
         case "count distinct":
             assert argument is not None
             return exp.Count(this=exp.Distinct(expressions=[when(key(argument))]))
+        case "every" | "some":
+            assert argument is not None
+            return node.function("MIN" if aggregate.function == "every" else "MAX", when(native(argument)))
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+            assert argument is not None
+            return spread(aggregate.function, argument, when)
         case "min" | "max":
             assert argument is not None
             return node.function(aggregate.function.upper(), when(key(argument)))
