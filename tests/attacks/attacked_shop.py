@@ -127,6 +127,6 @@ def build(path: Path, without: int | None = None, empty: bool = False, reverse: 
 def attached(path: Path, threads: int = 1) -> Callable[[str], list[tuple[object, ...]]]:
     """Runs statements on a shop with plain DuckDB, under the catalogue name that emitted SQL uses."""
     connection = duckdb.connect(":memory:", config={"threads": threads})
-    connection.execute(f"ATTACH '{path}' AS source (READ_ONLY)")
+    connection.execute(f"ATTACH '{path}' AS source (READ_ONLY); ATTACH ':memory:' AS derived")
     connection.execute("USE source.main")
     return lambda sql: connection.execute(sql).fetchall()

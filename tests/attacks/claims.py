@@ -7,6 +7,8 @@ from fractions import Fraction
 
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
+from dpsql.query.derived import Derived
+from dpsql.query.rewrite.scalar import engine_type
 
 Vectors = dict[tuple[object, ...], tuple[int, ...]]
 #: By key and bin.
@@ -62,6 +64,24 @@ def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogra
         elif sum(moved.values()) > noise.l1:
             broken.append(f"histogram {place}: L1 {moved} > {noise.l1}")
     return broken
+
+
+#: Values that a derived table may hold, by the kind of its column.
+_SAMPLES = {
+    "boolean": ("TRUE", "FALSE", "NULL"), "integer": ("1", "2", "100"), "decimal": ("0", "50.5", "1000"),
+    "double": ("0", "50.5", "1000"), "text": ("'a'", "'books'", "NULL"), "date": ("DATE '2024-01-01'", "NULL", "NULL"),
+    "timestamp": ("TIMESTAMP '2024-01-01'", "NULL", "NULL"),
+}  # fmt: skip
+
+
+def filled(table: Derived) -> list[str]:
+    """SQL that makes a derived table with some rows: a claim holds whatever they are, if neighbours have the same."""
+    names = [f"c{place}" for place in range(len(table.types))]
+    rows = zip(*(_SAMPLES[each.kind] for each in table.types), strict=True)
+    columns = ", ".join(f"{name} {engine_type(each)}" for name, each in zip(names, table.types, strict=True))
+    name = f"derived.main.{table.name}"
+    values = ", ".join(f"({', '.join(row)})" for row in rows)
+    return [f"CREATE OR REPLACE TABLE {name} ({columns})", f"INSERT INTO {name} VALUES {values}"]
 
 
 def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
