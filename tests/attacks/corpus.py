@@ -21,6 +21,8 @@ ANSWERED: dict[str, str] = {
     "J02-subquery-005": "MAX is a core of its own, read off a noisy histogram",
     "J12-nested-004": "MAX of the counts per unit is read off a noisy histogram of them",
     "J02-subquery-002": "the average of a product's orders is a core of its own, read from its released table",
+    "M-subquery-001": "MAX is a core of its own, read off a noisy histogram and released before",
+    "M-subquery-007": "MAX for each product is a core of its own, read off noisy histograms",
     "M-join-026": "the average is released before the orders are compared with it",
     "J02-subquery-007": "the private count is a core of its own; what is added to it is public",
     "J08-stability-006": "the private count is a core of its own, and LIMIT takes the released number",
