@@ -24,6 +24,7 @@ ANSWERED: dict[str, str] = {
     "M-subquery-001": "MAX is a core of its own, read off a noisy histogram and released before",
     "M-subquery-007": "MAX for each product is a core of its own, read off noisy histograms",
     "M-join-026": "the average is released before the orders are compared with it",
+    "M-raw-023": "the keys are released through a thresholded count of units, and their total as a core of its own",
     "J02-subquery-007": "the private count is a core of its own; what is added to it is public",
     "J08-stability-006": "the private count is a core of its own, and LIMIT takes the released number",
     "J08-stability-007": "the private count is a core of its own, and OFFSET takes the released number",
