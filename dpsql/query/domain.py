@@ -27,8 +27,8 @@ from dpsql.query.expression import (
     subqueries,
 )
 from dpsql.query.narrow import narrowed
-from dpsql.query.reads import reads_private
-from dpsql.query.relation import Days, Enumerated, KeyDomain, Relation, Scan
+from dpsql.query.reads import outer_columns, reads_private
+from dpsql.query.relation import Days, Enumerated, KeyDomain, Leaf, Relation
 from dpsql.query.rewrite.scalar import is_double
 from dpsql.query.stability import conditions_of, sources
 from dpsql.schema import SqlType
@@ -113,8 +113,8 @@ class _Domain:
     count: int = 1
 
     def __post_init__(self) -> None:
-        scans = [source for source in sources(self.relation) if isinstance(source, Scan)]
-        self.public = {scan.alias: scan for scan in scans if scan.unit is None}
+        public = [leaf for leaf in sources(self.relation) if not reads_private(leaf) and not outer_columns(leaf)]
+        self.public = {leaf.alias: leaf for leaf in public}
         self.conditions = [each for each in conditions_of(self.relation) if not any(subqueries(each))]
         self._narrow: dict[Column, Column] = {}
 
@@ -138,7 +138,7 @@ class _Domain:
         self.count = prod(min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups)
         return reduced if self.count <= MAX_KEYS else None
 
-    def tables(self, keys: Sequence[Expression]) -> tuple[Scan, ...]:
+    def tables(self, keys: Sequence[Expression]) -> tuple[Leaf, ...]:
         """The public tables that keys are read from, with those that conditions on public columns alone join to them.
 
         ``nation JOIN region ON … WHERE r_name = 'ASIA'`` shows the nations of Asia, and no others.
@@ -150,7 +150,7 @@ class _Domain:
             joined = [columns for columns in public if any(column.relation in named for column in columns)]
             more = named | {column.relation for columns in joined for column in columns}
             if more == named:
-                return tuple(scan for alias, scan in self.public.items() if alias in named)
+                return tuple(leaf for alias, leaf in self.public.items() if alias in named)
             named = more
 
     def substituted(self, expression: Expression) -> Expression | None:

@@ -35,9 +35,9 @@ def derived_of_core(core: Core) -> frozenset[str]:
 
 def _read_by(core: Core) -> frozenset[Read]:
     arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]
-    scans = () if core.domain is None else core.domain.tables
+    leaves = () if core.domain is None else core.domain.tables
     whole = tables_of(core.relation) | tables_in(*core.keys, *arguments)
-    return whole | {(scan.derived, scan.table) for scan in scans}
+    return whole.union(*map(tables_of, leaves))
 
 
 def tables_of(relation: Relation) -> frozenset[Read]:

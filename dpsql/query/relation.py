@@ -221,7 +221,7 @@ class KeyDomain:
 
     keys: tuple[Expression, ...]
     enumerated: tuple[Enumerated, ...]
-    tables: tuple[Scan, ...]
+    tables: tuple[Leaf, ...]
     conditions: tuple[Expression, ...]
     count: int | None
 

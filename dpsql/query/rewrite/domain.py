@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpsql.query.expression import Expression, Literal, columns
 from dpsql.query.relation import Core, Days, Enumerated, KeyDomain
 from dpsql.query.rewrite import node
-from dpsql.query.rewrite.relation import table_by_name
+from dpsql.query.rewrite.relation import leaf_source
 from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 
 
@@ -66,9 +66,7 @@ def _reads(expression: Expression) -> frozenset[str]:
 
 def _distinct(part: _Part, domain: KeyDomain) -> exp.Select:
     sources = [_values(each) for each in domain.enumerated if each.column.relation in part.reads]
-    sources += [
-        table_by_name(table.table, table.alias, table.derived) for table in domain.tables if table.alias in part.reads
-    ]
+    sources += [leaf_source(leaf) for leaf in domain.tables if leaf.alias in part.reads]
     if not sources:  # keys that read no column: one combination
         sources.append(_listed([exp.true()], "d"))
     outputs = [node.aliased(key(each), f"k{place}") for place, each in sorted(part.keys.items())]

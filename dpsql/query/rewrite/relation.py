@@ -62,6 +62,11 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
             assert_never(relation)
 
 
+def leaf_source(leaf: Leaf) -> exp.Expr:
+    """A table or a subquery as it stands in FROM, without the parents that lead to its unit."""
+    return _leaf(leaf)[0]
+
+
 def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
     match leaf:
         case Scan(alias=alias, table=table, hops=hops, derived=derived):

@@ -1,0 +1,14 @@
+-- schema: nafld
+WITH first AS (SELECT chapter, MIN(diagnosis) AS diagnosis FROM conditions GROUP BY chapter) SELECT chapter, COUNT(*) FROM diagnoses JOIN first USING (diagnosis) GROUP BY chapter
+-- ==== derived0: derived from 0 cores
+SELECT "made"."c0" AS "c0", "made"."c1" AS "c1" FROM (SELECT chapter, MIN(diagnosis) AS diagnosis FROM "public"."conditions" AS conditions GROUP BY chapter) AS "made"("c0", "c1")
+-- ==== derived0: made after 0 cores
+SELECT "made"."c0" AS "c0", "made"."c1" AS "c1" FROM (SELECT chapter, MIN(diagnosis) AS diagnosis FROM "public"."conditions" AS conditions GROUP BY chapter) AS "made"("c0", "c1")
+-- ==== core 0: engine SQL
+WITH "rows" AS MATERIALIZED (SELECT "t0"."patient_id" AS "u", "t1"."c0" AS "k0", 2048 AS "v0" FROM "source"."main"."diagnoses" AS "t0" CROSS JOIN "derived"."main"."derived0" AS "t1" WHERE (("t0"."diagnosis") = ("t1"."c1")) AND (NOT ("t0"."patient_id" IS NULL))), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING COUNT(*) > 14), "sums_heavy" AS (SELECT "k0", ("v0" * "factor" // 1048576) - "v0" AS "v0" FROM (SELECT "k0", "v0", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(822083584.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "k0", "v0", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0" FROM (SELECT "rows"."u", "rows"."k0", COALESCE(SUM("rows"."v0"), 0) AS "v0" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u", "rows"."k0") AS "own") AS "norms" WHERE "n0" > 822083584) AS "scaled"), "measured" AS (SELECT "k0", "v0" FROM "rows" UNION ALL SELECT "k0", "v0" FROM "sums_heavy"), "totals" AS (SELECT "k0", SUM("v0") AS "v0" FROM "measured" GROUP BY "k0"), "domain" AS (SELECT DISTINCT "t1"."c0" AS "k0" FROM "derived"."main"."derived0" AS "t1") SELECT "domain"."k0", COALESCE("totals"."v0", 0) AS "v0" FROM "domain" LEFT JOIN "totals" ON "domain"."k0" IS NOT DISTINCT FROM "totals"."k0"
+-- ==== core 0: cells
+-- 0: rows in steps of 1/2048; L2² at most 822083584, Gaussian of variance 82208358400
+-- ==== shell
+SELECT "core0"."k0" AS "chapter", "core0"."a0" AS "count", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- chapter VARCHAR, count BIGINT
