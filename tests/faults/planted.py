@@ -595,13 +595,6 @@ FAULTS = (
         ("tests/properties/test_cube.py::test_a_cube_costs_what_was_asked[rollup-L2]",),
     ),
     Fault(
-        "a repeated grouping set is released again",
-        "dpsql/query/bind.py",
-        "        if core not in self.cores:\n            self.cores.append(core)",
-        "        if True:\n            self.cores.append(core)",
-        ("tests/properties/test_cube.py::test_repeated_sets_are_released_once",),
-    ),
-    Fault(
         "distinct units are added up over subgroups",
         "dpsql/query/cube.py",
         "return aggregate.function in ADDITIVE",
@@ -611,8 +604,8 @@ FAULTS = (
     Fault(
         "a domain asks a subquery of private rows",
         "dpsql/query/domain.py",
-        "        return joined and not any(reads_private(subquery.relation) for subquery in subqueries(expression))",
-        "        return joined or bool(list(subqueries(expression)))",
+        "            return self._function(expression)\n        public = ",
+        "            return expression\n        public = ",
         ("tests/properties/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
     ),
     # GoogleSQL's clause
