@@ -14,7 +14,7 @@ from dpsql.query.bounds import is_nullable
 from dpsql.query.call import alike, call
 from dpsql.query.correlation import correlated
 from dpsql.query.ctes import Ctes, without_ctes
-from dpsql.query.expression import BOOLEAN, Call, Case, Expression, Literal, Subquery
+from dpsql.query.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery
 from dpsql.query.foreign_keys import without_known_parents
 from dpsql.query.function import common_type
 from dpsql.query.interval import Interval
@@ -84,6 +84,10 @@ class Subqueries:
         values = [self._from.reader().read(each) for each in _row_of(node)]
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
+        for option in options:
+            if isinstance(option, Column) and option.relation in self._outside:
+                refuse("E_SUBQ", f"{option.name} is not a column of the subquery's tables, so that it means the row's "
+                       "own; write the column that is to be compared", query)  # fmt: skip
         if len(options) != len(values) or (len(values) > 1 and function != "="):
             refuse("E_SUBQ", f"this subquery must have {len(values)} columns, and the comparison = if more than one",
                    query)  # fmt: skip

@@ -101,7 +101,8 @@ INSERT INTO orders VALUES
 UNITS = tuple(range(1, 10))
 
 #: What may never be seen in a row, a column name, a message or an exception's chain.
-CANARIES = ("CANARY", "canary_7f3a", "13579", "97531", "n2@x.com", "twin")
+#: A planted value in a text; as a number only where it begins one, since noise has these digits too.
+CANARY = r"CANARY|canary_7f3a|(?<![\d.])(13579|97531)(?!\d)|n2@x\.com|twin"
 CANARY_NUMBERS = (13579.25, 97531.86)
 
 

@@ -41,7 +41,22 @@ ANSWERED: dict[str, str] = {
     "E01-error-024": "ln is NULL at and below zero",
     "E01-error-027": "the cast is total: NULL where it would fail",
     "P10-param-026": "a bound number is a constant, and LIMIT stands over released rows",
-    "V01-value-043": "the shifted date is total: NULL where it would fail",
+    "R04-aggregate-020": "BOOL_AND is read off a noisy count of the rows that speak against it",
+    "R04-aggregate-034": "CORR is read off noisy sums of centred values and products",
+    "R04-aggregate-035": "COVAR_POP is read off noisy sums of centred values and products",
+    "R04-aggregate-036": "REGR_SLOPE is read off noisy sums of centred values and products",
+    "R04-aggregate-038": "another name of SUM, whose values are added as integers",
+    "R04-aggregate-039": "another name of AVG, whose values are added as integers",
+    "J07-join-020": "the columns that both tables share are declared in the schema file, and the unit is among them",
+    "M-raw-003": "names and types of columns without any row",
+    "M-aggregate-031": "BOOL_OR is read off a noisy count of the rows that speak for it",
+    "M-aggregate-038": "STDDEV_POP is read off noisy sums of centred values and squares",
+    "M-join-012": "joined on the unit, which every row has from one side or from both",
+    "M-limit-007": "DISTINCT of the unit is taken within each unit",
+    "M-function-005": "a constant pattern, matched in time that grows with the text alone",
+    "M-function-006": "a constant pattern, matched in time that grows with the text alone",
+    "M-setop-007": "INTERSECT of units is taken within each unit",
+    "M-setop-008": "UNION ALL adds the limits of both sides up",
 }
 
 #: What no design may answer: statements that are no query, injections, tables that are not the schema's, raw rows.
