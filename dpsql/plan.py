@@ -115,16 +115,27 @@ class OutputColumn:
     """One column of the result: its name, its type in the sandbox, and where its interval comes from.
 
     ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is, where it is one;
-    ``simulated`` tells that the column is computed row by row from aggregates, so that its interval is found by drawing
-    their noise again.
+    ``drawn`` is what the column computes of aggregates of one released row, so that its interval is found by drawing
+    their noise again. ``row`` tells which of the numbers at the end of each row of the shell is that row's.
     """
 
     name: str
     type: str
     aggregate: int | None = None
-    simulated: bool = False
+    drawn: str | None = None
+    row: int = 0
     core: int = 0
     cube: int | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the interval is found by drawing noise."""
+        return self.drawn is not None
+
+    @property
+    def table(self) -> str:
+        """The released table that ``row`` numbers."""
+        return f"core{self.core}" if self.cube is None else f"cube{self.cube}"
 
 
 @dataclass(frozen=True)

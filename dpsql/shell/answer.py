@@ -20,8 +20,9 @@ from dpsql.query.derived import Types
 from dpsql.query.relation import Core
 from dpsql.release import Released, ReleasedTable
 from dpsql.schema import Schema
-from dpsql.shell.intervals import has_intervals, intervals, trace, with_row_numbers
+from dpsql.shell.intervals import has_intervals, intervals, output_columns
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
+from dpsql.shell.trace import trace
 
 Rowset: TypeAlias = list[tuple[Any, ...]]
 
@@ -52,16 +53,11 @@ class Shell:
             described = self._sandbox.describe(sql)
         if query.probe:
             return _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
-        traced = trace(query.shell)
-        columns = tuple(
-            OutputColumn(name, sql_type)
-            if traced is None
-            else OutputColumn(name, sql_type, *traced.columns[place], core=traced.core, cube=traced.cube)
-            for place, (name, sql_type) in enumerate(described)
-        )
-        if not has_intervals(columns):
+        traced = trace(query.shell, {name: self._sandbox.public_columns(name) for name in query.public})
+        columns = output_columns(described, traced)
+        if traced is None or not has_intervals(columns):
             return sql, columns
-        return with_row_numbers(query.shell).sql(dialect="duckdb", comments=False), columns
+        return traced.query.sql(dialect="duckdb", comments=False), columns
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> Types:
         """The names and types of the columns of a query over released tables and public ones."""
@@ -85,9 +81,7 @@ class Shell:
             width = len(plan.columns)
             if not has_intervals(plan.columns):
                 return Result(plan.columns, rows, [(None,) * width for _ in rows])
-            core, among = plan.columns[0].core, plan.columns[0].cube
-            name = f"core{core}" if among is None else f"cube{among}"
-            found = intervals(self._sandbox, plan, name, tables[name], [row[width] for row in rows])
+            found = intervals(self._sandbox, plan, tables, [row[width:] for row in rows])
         return Result(plan.columns, [row[:width] for row in rows], found)
 
     def close(self) -> None:

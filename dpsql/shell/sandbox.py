@@ -100,6 +100,10 @@ class Sandbox:
             self._connection.execute(f'CREATE TABLE public."{name}" ({columns})')
             self._declared.add(name)
 
+    def public_columns(self, name: str) -> list[str]:
+        """The names of the columns of a public table, in their order."""
+        return list(self._schema.tables[name].columns)
+
     def fill_public(self, name: str) -> None:
         """The public table with its rows, which are read once."""
         if name not in self._filled:

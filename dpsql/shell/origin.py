@@ -1,0 +1,118 @@
+"""What the output columns of one SELECT are made of: expressions over one row of a released table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An expression over the columns of one row of a released table; ``row`` is the place of that table's numbers."""
+
+    row: int
+    expression: exp.Expr
+
+    @property
+    def aggregate(self) -> int | None:
+        """The place of the aggregate that the column is, where it is one."""
+        name = self.expression.name if isinstance(self.expression, exp.Column) else ""
+        return int(name[1:]) if name.startswith("a") else None
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether some aggregate is read, and the column is not that aggregate itself."""
+        read = [column.name for column in self.expression.find_all(exp.Column)]
+        return self.aggregate is None and any(name.startswith("a") for name in read)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of a FROM clause.
+
+    ``names`` are the columns that a star stands for, None where they are not known here; ``columns`` those of them that
+    come from released rows; ``numbers`` the columns that number such rows, with the place of each.
+    """
+
+    name: str
+    names: Sequence[str] | None
+    columns: Mapping[str, Origin]
+    numbers: tuple[tuple[str, int], ...] = ()
+
+
+class ReleasedColumns(dict[str, Origin]):
+    """The columns of a released table: any that is asked for."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self._place = place
+
+    def __missing__(self, name: str) -> Origin:
+        return Origin(self._place, exp.column(exp.to_identifier(name, quoted=True)))
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def output_origins(
+    query: exp.Select, sources: Sequence[Source]
+) -> tuple[dict[str, Origin | None], tuple[Origin | None, ...] | None]:
+    """What each output column comes from, by name and by place; a name that stands twice comes from nowhere."""
+    found: dict[str, Origin | None] = {}
+    ordered: list[Origin | None] = []
+    stars = False
+
+    def add(name: str, origin: Origin | None) -> None:
+        found[fold(name)] = None if fold(name) in found else origin
+
+    for place, item in enumerate(query.expressions):
+        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+        if not isinstance(star, exp.Star):
+            ordered.append(_origin(item.unalias(), sources))
+            add(item.alias_or_name or f"column{place}", ordered[-1])
+            continue
+        stars = True
+        table = fold(item.table) if isinstance(item, exp.Column) else ""
+        starred = [each for each in sources if not table or fold(each.name) == table]
+        plain = not (star.args.get("replace") or star.args.get("rename"))
+        if plain and all(each.names is not None for each in starred):
+            for source in starred:
+                for name in source.names or ():
+                    add(name, source.columns.get(fold(name)))
+        else:
+            add("*", None)
+        _leave_out(star, [number for each in starred for number, _ in each.numbers])
+    return found, None if stars else tuple(ordered)
+
+
+def _origin(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
+    """The expression over the columns of one released row; None where it reads more, or less."""
+    if node.find(exp.Window, exp.Query, exp.AggFunc, exp.Star, exp.Explode) is not None:
+        return None
+    found: list[Origin | None] = []
+
+    def substituted(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.Column):
+            return part
+        name = fold(part.name)
+        chosen = [each.columns[name] for each in sources
+                  if (not part.table or fold(each.name) == fold(part.table)) and name in each.columns]  # fmt: skip
+        found.append(chosen[0] if len(chosen) == 1 else None)
+        inner = part if found[-1] is None else found[-1].expression
+        return inner.copy() if isinstance(inner, exp.Column) else exp.Paren(this=inner.copy())
+
+    expression = node.copy().transform(substituted)
+    rows = {None if origin is None else origin.row for origin in found}
+    (row,) = rows if len(rows) == 1 else (None,)
+    return None if row is None else Origin(row, expression)
+
+
+def _leave_out(star: exp.Star, names: Sequence[str]) -> None:
+    """``* EXCLUDE`` the numbers of rows."""
+    if names:
+        inner = [exp.to_identifier(name, quoted=True) for name in names]
+        star.set("except_", [*(star.args.get("except_") or ()), *inner])

@@ -1,0 +1,73 @@
+"""Intervals follow released numbers through subqueries, common table expressions, joins, filters and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpsql.session import Session, open_session
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
+GROUPED = "SELECT diagnosis, COUNT(*) AS n, AVG(day) AS d FROM diagnoses GROUP BY diagnosis"
+#: Statements, and which of their columns have intervals.
+FOLLOWED = {
+    GROUPED: "-++",
+    f"SELECT * FROM ({GROUPED}) AS virtual_table ORDER BY n DESC LIMIT 3": "-++",
+    f"SELECT t.* FROM ({GROUPED}) AS t WHERE n > 100": "-++",
+    f"SELECT d AS day, n AS rows, diagnosis FROM ({GROUPED}) AS t": "++-",
+    f"SELECT * FROM (SELECT * FROM ({GROUPED}) AS a) AS b": "-++",
+    f"SELECT x, y, z FROM ({GROUPED}) AS t(x, y, z)": "-++",
+    f"WITH g AS ({GROUPED}) SELECT n / 2 AS half, n, diagnosis FROM g": "++-",
+    f"WITH g AS ({GROUPED}), h AS (SELECT diagnosis AS k, n * 2 AS twice FROM g) SELECT twice + 1, k FROM h": "+-",
+    f"SELECT c.name, g.n, g.d - 1 FROM ({GROUPED}) AS g JOIN conditions AS c USING (diagnosis)": "-++",
+    f"SELECT c.name, g.n FROM conditions AS c LEFT JOIN ({GROUPED}) AS g ON g.diagnosis = c.diagnosis": "-+",
+    f"SELECT * FROM ({GROUPED}) AS g JOIN conditions AS c ON g.diagnosis = c.diagnosis": "-++---",
+    f"SELECT a.n, b.d, a.n + b.n FROM ({GROUPED}) AS a JOIN ({GROUPED}) AS b ON a.diagnosis = b.diagnosis": "++-",
+    f"SELECT n, RANK() OVER (ORDER BY n) FROM ({GROUPED}) AS g": "+-",
+    f"SELECT n * LENGTH(c.name) FROM ({GROUPED}) AS g JOIN conditions AS c USING (diagnosis)": "-",
+    "SELECT COUNT(*) AS n, AVG(age) AS n, 'all' AS n FROM patients": "++-",
+    f"SELECT DISTINCT n FROM ({GROUPED}) AS g": "-",
+    f"SELECT MAX(n) FROM ({GROUPED}) AS g": "-",
+    f"SELECT n FROM ({GROUPED}) AS g UNION ALL SELECT COUNT(*) FROM patients": "-",
+    "SELECT diagnosis, COUNT(*) * 2 AS twice FROM diagnoses GROUP BY diagnosis ORDER BY twice DESC LIMIT 1": "-+",
+    "SELECT diagnosis, AVG(day) / 2 AS half FROM diagnoses GROUP BY diagnosis HAVING COUNT(*) > 100": "-+",
+}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    opened = open_session(SCHEMA, ledger=tmp_path_factory.mktemp("intervals") / "ledger")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("text", FOLLOWED)
+def test_intervals_are_where_one_released_row_is_behind_a_cell(text: str, session: Session) -> None:
+    result = session.execute(text)
+    assert result.rows
+    signs = ["".join("-" if interval is None else "+" for interval in row) for row in result.intervals]
+    assert FOLLOWED[text] in signs
+    assert all(
+        mine == theirs or theirs == "+" for sign in signs for mine, theirs in zip(sign, FOLLOWED[text], strict=True)
+    )
+    for row, intervals in zip(result.rows, result.intervals, strict=True):
+        for value, interval in zip(row, intervals, strict=True):
+            if interval is not None:
+                assert interval[0] <= float(value) <= interval[1]  # type: ignore[arg-type]
+                assert interval[1] - interval[0] > 1e-6
+
+
+def test_a_limit_does_not_narrow_a_drawn_interval(session: Session) -> None:
+    text = "SELECT diagnosis, COUNT(*) * 1.5 AS n FROM diagnoses GROUP BY diagnosis ORDER BY diagnosis"
+    for limit in ("", " LIMIT 2"):
+        (low, high) = session.execute(text + limit).intervals[0][1] or (0.0, 0.0)
+        half = float(session.plan(text).cores[0].half_widths(0.95)[0]) * 1.5
+        assert 0.8 * half < (high - low) / 2 < 1.2 * half
+
+
+def test_the_numbers_of_rows_are_not_shown(session: Session) -> None:
+    plan = session.plan(f"SELECT *, n + 1 AS more FROM ({GROUPED}) AS g JOIN conditions AS c USING (diagnosis)")
+    assert [column.name for column in plan.columns] == ["diagnosis", "n", "d", "name", "chapter", "more"]
+    assert all(len(row) == 6 for row in session.answer(plan).rows)
