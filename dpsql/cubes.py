@@ -27,7 +27,7 @@ from dpsql.release import ReleasedTable, as_type, rank
 
 Key = tuple[Any, ...]
 
-#: The square of the smallest noise may be no double; a larger one only makes intervals wider.
+#: Noise that is all but certain to be 0 has a deviation that is no double; a larger one only makes intervals wider.
 LEAST_VARIANCE = 1e-300
 
 
@@ -35,8 +35,8 @@ LEAST_VARIANCE = 1e-300
 class Group:
     """One group of one level: its keys, and its row in the released table of the level's own core, if it has one.
 
-    ``cells`` are the sums of the finest level's noisy cells over the group, with the variance and the half-width of
-    their noise: where the levels are sums of the finest.
+    ``cells`` are the sums of the finest level's noisy cells over the group, with the variance (in steps of the cell)
+    and the half-width of their noise: where the levels are sums of the finest.
     """
 
     keys: Key
@@ -88,7 +88,7 @@ class CubeTable:
         own = None if group.row is None else self._table(level).draws(group.row, count, confidence)
         finest = self._finest
         cells = [
-            float(noisy) + _noise(variance, float(step), count)
+            float(noisy) + _noise(variance, count) * float(step)
             for noisy, variance, step in zip(group.cells, group.variances, _steps(finest), strict=True)
         ]
         found = []
@@ -149,7 +149,8 @@ class _Sums:
         self._tables = {keys: tables[core] for keys, core in self._cores.items() if core is not None}
         self._whole = max(self._cores, key=len)
         cells = [[row[place] for row in finest.cells] for place in range(len(self._plan.cells))]
-        self._variances = [_variance(self._plan, place) for place in range(len(cells))]
+        self._steps = _steps(finest)
+        self._variances = [_variance(self._plan, place, step) for place, step in enumerate(self._steps)]
         self._members = {keys: self._members_of(keys) for keys in self._cores}
         self._measured = [self._measured_levels(place) for place in range(len(cells))]
         self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
@@ -200,8 +201,8 @@ class _Sums:
         return [found[name] for name in order], group
 
     def _measured_levels(self, place: int) -> list[tuple[Places, Measured]]:
-        """The coarser levels that measured the same cell for themselves."""
-        cell, levels = self._plan.cells[place].contribution.cell, []
+        """The coarser levels that measured the same cell for themselves, in steps of the finest."""
+        cell, step, levels = self._plan.cells[place].contribution.cell, self._steps[place], []
         for keys, table in self._tables.items():
             cells = [each.contribution.cell for each in table.plan.cells]
             if keys == self._whole or cell not in cells:
@@ -209,16 +210,17 @@ class _Sums:
             column = cells.index(cell)
             names, group = self._members[keys]
             known = {tuple(map(rank, name)): row[column] for name, row in zip(table.keys, table.cells, strict=True)}
-            numbers = np.array([float(known[tuple(map(rank, name))]) for name in names])
-            levels.append((keys, Measured(group, numbers, _variance(table.plan, column))))
+            numbers = np.array([float(known[tuple(map(rank, name))] / step) for name in names])
+            levels.append((keys, Measured(group, numbers, _variance(table.plan, column, step))))
         return levels
 
     def _consistent(self, place: int, column: list[Fraction]) -> list[Fraction]:
         levels = [level for _, level in self._measured[place]]
         if not levels or not column:
             return column
-        numbers = consistent(np.array([float(each) for each in column]), self._variances[place], levels)
-        return [Fraction(number) for number in numbers.tolist()]
+        step = self._steps[place]
+        numbers = consistent(np.array([float(each / step) for each in column]), self._variances[place], levels)
+        return [Fraction(number) * step for number in numbers.tolist()]
 
     def _shown_leaves(self) -> list[list[Any] | None]:
         """What is shown of the finest groups for aggregates whose totals are sums of what is shown; else None."""
@@ -246,7 +248,8 @@ class _Sums:
         single = self._variances[place]
         if math.isclose(variance, single):
             return self._plan.half_widths(self._confidence)[place]
-        return Fraction(_half_width(variance, single, self._is_laplace(place), self._confidence))
+        half_width = _half_width(variance, single, self._is_laplace(place), self._confidence)
+        return Fraction(half_width) * self._steps[place]
 
     def _is_laplace(self, place: int) -> bool:
         return isinstance(self._plan.cells[place].mechanism, Laplace)
@@ -276,10 +279,11 @@ def _total(parts: Sequence[Any], sql_type: str) -> object:
     return as_type(sum((Fraction(part) for part in parts), Fraction(0)), sql_type)
 
 
-def _variance(plan: CorePlan, place: int) -> float:
+def _variance(plan: CorePlan, place: int, step: Fraction) -> float:
+    """The variance of a cell's noise in steps of that size: the square of the noise itself may be no double."""
     cell = plan.cells[place]
-    spread = float(cell.mechanism.standard_deviation * float(cell.contribution.step))
-    return max(spread**2, LEAST_VARIANCE)
+    spread = float(cell.mechanism.standard_deviation) * float(cell.contribution.step / step)
+    return max(spread * spread, LEAST_VARIANCE)
 
 
 def _half_width(variance: float, single: float, laplace: bool, confidence: float) -> float:
@@ -289,10 +293,10 @@ def _half_width(variance: float, single: float, laplace: bool, confidence: float
     return (normal + wider) * math.sqrt(variance)
 
 
-def _noise(variance: float, step: float, count: int) -> NDArray[np.float64]:
+def _noise(variance: float, count: int) -> NDArray[np.float64]:
     if variance == 0:
         return np.zeros(count)
-    return discrete_gaussian(Fraction(max(variance / step**2, 1e-6)), count).astype(np.float64) * step
+    return discrete_gaussian(Fraction(max(variance, 1e-6)), count).astype(np.float64)
 
 
 def _steps(finest: ReleasedTable | None) -> tuple[Fraction, ...]:

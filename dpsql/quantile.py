@@ -109,8 +109,6 @@ class Distribution:
             place = floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
             return self._at(min(max(Fraction(place), Fraction(0)), max(total - 1, Fraction(0))))
         place_of = (1 - fraction if ranks.descending else fraction) * max(total - 1, Fraction(0))
-        if not self._bins.are_values:
-            return self._at(place_of)
         low, high = self._at(Fraction(floor(place_of))), self._at(Fraction(ceil(place_of)))
         return low + (high - low) * (place_of - floor(place_of))
 

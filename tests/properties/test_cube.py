@@ -187,6 +187,24 @@ def _noisy(plan: Any, rows: list[tuple[Any, ...]], random: np.random.Generator |
     return ReleasedTable(plan, keys, values, (((0.0, 0.0),),) * len(rows), cells, none)
 
 
+@pytest.mark.parametrize("promise", ["L1", "L2"])
+def test_very_large_and_very_small_values_have_totals(promise: str, tmp_path: Path) -> None:
+    """The squares of their noise are no doubles; what would not be released is released all the same."""
+    columns = (Column("id", "INTEGER", None, role="unit"), Column("grade", "VARCHAR", "grade"),
+               Column("great", "DOUBLE", "great"), Column("tiny", "DOUBLE", "tiny"))  # fmt: skip
+    people = tuple((str(n), ("'A'", "'B'")[n % 2], f"{n % 3}e89::DOUBLE", "5e-291::DOUBLE") for n in range(9))
+    home = Table("people", columns, people, limits=(("max_rows_per_unit", 1),))
+    delta = {"L1": 0, "L2": Decimal("1e-6")}[promise]
+    world = World(0, (home,), (("epsilon", 10**7), ("query_epsilon", 1000), ("delta", delta)))
+    text = ("SELECT grade, SUM(great * 1e9), AVG(great), VAR_POP(great * 1e9), VAR_POP(tiny), CORR(great, tiny) / 2 "
+            "FROM people GROUP BY {}")  # fmt: skip
+    with session_on(world, tmp_path / "ledger") as (session, _):
+        for sets in ("ROLLUP (grade)", "GROUPING SETS ((grade), ())"):
+            rows = session.execute(text.replace("{}", sets)).rows
+            (total,) = [row for row in rows if row[0] is None]
+            assert total[1] == pytest.approx(9e98, rel=0.5) and total[2] == pytest.approx(1e89, rel=0.5)
+
+
 def test_least_squares_are_those_of_the_whole_system() -> None:
     """Against numpy's dense solution, on a lattice of two keys with unequal variances."""
     random = np.random.default_rng(7)
