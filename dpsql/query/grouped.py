@@ -51,6 +51,7 @@ class _Cut:
         places = [tuple(sorted(self._keys.index(key) for key in keys)) for keys in sets]
         self._sets = places if has_sets(select) else None
         self._aggregates: list[Aggregate] = []
+        self._earlier: dict[str, exp.Expr] = {}
         self._aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
 
     def _read_keys(self, nodes: list[exp.Expr]) -> tuple[Expression, ...]:
@@ -70,6 +71,7 @@ class _Cut:
         """The shell's SELECT; the core is made once everything in it has been read."""
         select = self._select
         shell = exp.Select(expressions=[self._item(item) for item in select.expressions])
+        self._earlier = {}
         having = select.args.get("having")
         if having is not None:
             shell.set("where", exp.Where(this=self._released(self._without_aliases(having.this))))
@@ -104,7 +106,10 @@ class _Cut:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
         name = item.alias or self._own_name(item) or shell_tree.output_name(item)
-        return exp.alias_(self._released(item.unalias()), name, quoted=True)
+        released = self._released(item.unalias())
+        if isinstance(item, exp.Alias):
+            self._earlier.setdefault(fold(item.alias), released)
+        return exp.alias_(released, name, quoted=True)
 
     def _own_name(self, item: exp.Expr) -> str | None:
         """The schema's spelling of a column of a table, as DuckDB names it whatever case the statement has."""
@@ -187,6 +192,9 @@ class _Cut:
         in_order = node.find_ancestor(exp.Order, exp.Qualify) is not None
         if in_order and not node.table and fold(node.name) in self._aliases:
             return exp.Column(this=exp.to_identifier(node.name, quoted=True))
+        earlier = None if node.table or self._scope.has_column(node.name) else self._earlier.get(fold(node.name))
+        if earlier is not None:
+            return exp.Paren(this=earlier.copy())
         self._scope.resolve(node)  # an unknown name is told as such
         refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
 

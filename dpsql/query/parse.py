@@ -69,12 +69,15 @@ def parse(text: str) -> Statement:
     if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)
-    tree, options = read_clause(_without_limit_all(tree))
+    tree, options = read_clause(_without_idle_limits(tree))
     return Statement(with_constant_moments(tree), text, options)
 
 
-def _without_limit_all(tree: exp.Expr) -> exp.Expr:
-    """The tree without LIMIT ALL, which older parsers take for a limit by a column of that name."""
+def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
+    """The tree without OFFSET 0, and without LIMIT ALL, which older parsers take for a column of that name."""
+    for offset in list(tree.find_all(exp.Offset)):
+        if isinstance(offset.expression, exp.Literal) and offset.expression.name == "0":
+            offset.pop()
     for limit in list(tree.find_all(exp.Limit)):
         if isinstance(limit.expression, exp.Column) and limit.expression.sql().upper() == "ALL":
             limit.pop()

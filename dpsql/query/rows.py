@@ -80,7 +80,7 @@ class Rows:
             for name, expression in self.item(item, place, source_from):
                 if name in columns:
                     refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
-                columns[name] = expression
+                columns[name] = source_from.scope.aliases[name] = expression
         return Source(relation, columns)
 
     def _distinct(self, select: exp.Select, source_from: From) -> Source:

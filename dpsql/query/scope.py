@@ -34,12 +34,14 @@ class Scope:
     """The sources of one SELECT, in order; ``merged`` are the columns that USING has made one, by name, and
     the sources whose column each is.
 
-    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the name.
+    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the name. ``aliases``
+    are the items of the SELECT list so far, which later items may name where no column has the name.
     """
 
     sources: list[Visible] = field(default_factory=list)
     merged: dict[str, tuple[Expression, frozenset[str]]] = field(default_factory=dict)
     outer: Scope | None = None
+    aliases: dict[str, Expression] = field(default_factory=dict)
 
     def add(self, source: Visible, at: exp.Expr) -> None:
         """Bring a source into scope; refused where its name is taken."""
@@ -62,6 +64,8 @@ class Scope:
             for source in self.sources
             if (not table or source.name == table) and name in source.columns
         ]
+        if not table and not found and name in self.aliases:
+            return self.aliases[name]
         own = any(source.name == table for source in self.sources) if table else bool(found)
         if self.outer is not None and not own:
             return self.outer.resolve(node)

@@ -4,7 +4,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) AS n FROM patients
 
 -- Every option
 -- plain: SELECT test, COUNT(*) AS n, AVG(value) AS v FROM labs GROUP BY test ORDER BY test
-SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1000, delta = 1e-9, max_groups_contributed = 100, max_rows_contributed = 1000, privacy_unit_column = patient_id, group_selection_strategy = PUBLIC_GROUPS) test, COUNT(*) AS n, AVG(value) AS v FROM labs GROUP BY test ORDER BY test
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 2, delta = 1e-9, max_groups_contributed = 100, max_rows_contributed = 1000, privacy_unit_column = patient_id, group_selection_strategy = PUBLIC_GROUPS) test, COUNT(*) AS n, AVG(value) AS v FROM labs GROUP BY test ORDER BY test
 
 -- Bounds per row
 -- plain: SELECT SUM(CASE WHEN value > 50 THEN 50 WHEN value < 30 THEN 30 ELSE value END) AS total FROM labs WHERE test = 'hdl'
@@ -12,7 +12,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (privacy_unit_column = patient_id) SUM(
 
 -- Bounds per row of a value that has none
 -- plain: SELECT SUM(CASE WHEN case_id > 100 THEN 100 WHEN case_id < 0 THEN 0 ELSE case_id END) AS total FROM patients
-SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1000) SUM(case_id, contribution_bounds_per_row => (0, 100)) AS total FROM patients
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 2) SUM(case_id, contribution_bounds_per_row => (0, 100)) AS total FROM patients
 
 -- Bounds per group
 -- plain: SELECT test, SUM(LEAST(n, 5)) AS n, SUM(LEAST(s, 200)) AS total, COUNT(*) AS patients FROM (SELECT patient_id, test, COUNT(*) AS n, SUM(value) AS s FROM labs GROUP BY patient_id, test) AS t GROUP BY test ORDER BY test

@@ -91,5 +91,4 @@ SELECT "male", AVG("bmi") AS "bmi", COUNT(*) AS "n" FROM (SELECT "patients".* FR
 SELECT "t1"."male", AVG("t1"."age") AS "Mean(age)", COUNT(*) AS "CountStar()" FROM (SELECT * FROM "patients" AS "t0" WHERE "t0"."age" > 30) AS "t1" GROUP BY 1 ORDER BY "t1"."male" ASC
 
 -- Prisma: count
--- refused: E_LIMIT
 SELECT COUNT(*) FROM (SELECT "public"."patients"."patient_id" FROM "public"."patients" WHERE "public"."patients"."age" > 40 OFFSET 0) AS "sub"

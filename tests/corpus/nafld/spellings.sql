@@ -113,11 +113,9 @@ SELECT TOP 3 diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis ORDER BY
 (SELECT COUNT(*) AS n FROM patients)
 
 -- Lateral aliases
--- refused: E_COLUMN
 SELECT COUNT(*) AS n, n * 2 AS twice FROM patients
 
 -- A condition on a lateral alias
--- refused: E_COLUMN
 SELECT AVG(x) AS x FROM (SELECT age AS years, years + 1 AS x FROM patients) AS t
 
 -- A probe of columns
