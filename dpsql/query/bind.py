@@ -184,6 +184,9 @@ class Binder:
                     return self.gives_private_rows(ctes[name].query, ctes[name].ctes)
                 table = self.schema.table(name)
                 return table is not None and not table.public
+            case exp.Subquery(this=exp.Table() | exp.Subquery() | exp.Paren() as first) | exp.Paren(this=first):
+                joined = [join.this for join in first.args.get("joins") or ()]
+                return any(self.gives_private_rows(each, ctes) for each in [first, *joined])
             case exp.Subquery():
                 return self.gives_private_rows(node.this, ctes)
             case exp.SetOperation():

@@ -90,14 +90,14 @@ class _Cut:
 
     def _released_name(self) -> str:
         """The name of the released table that the shell reads."""
+        for kept in self._kept:
+            kept.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:
             return f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder)}"
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
         aggregates = list(self._aggregates)
-        for kept in self._kept:
-            kept.require_unseen(self._keys, aggregates)
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate("count", None, None))
         return f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"

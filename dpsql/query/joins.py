@@ -104,11 +104,13 @@ class From:
         if left is None:
             self._show(right, node)
             return
-        kind, at = _kind(join), join or node
+        kind, at = join_kind(join), join or node
         written = ("on", "using", "kind", "side", "method")
         is_comma = join is not None and not any(join.args.get(part) for part in written)
-        if self._has_comma and kind in ("right", "full"):
-            refuse("E_JOIN", f"a {kind.upper()} JOIN behind a comma joins the last table alone; put parentheses around "
+        is_natural = join is not None and str(join.method).upper() == "NATURAL"
+        if self._has_comma and (kind in ("right", "full") or is_natural):
+            name = "NATURAL" if is_natural else kind.upper()
+            refuse("E_JOIN", f"a {name} JOIN behind a comma joins the last table alone; put parentheses around "
                    "what it joins", at)  # fmt: skip
         self._has_comma = self._has_comma or is_comma
         if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(kind, left):
@@ -279,7 +281,8 @@ def _nothing(node: exp.Expr) -> None:
     """Understands no subquery."""
 
 
-def _kind(join: exp.Join | None) -> Kind:
+def join_kind(join: exp.Join | None) -> Kind:
+    """Which rows the join keeps; refused where it is of a kind that is not answered."""
     if join is None:
         return "inner"
     only(join, "this", "on", "using", "kind", "side", "method", code="E_JOIN", what="this kind of join")

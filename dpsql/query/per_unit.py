@@ -16,6 +16,7 @@ from dpsql.query.bounds import bounds, is_nullable
 from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, UNIT, Column, Expression, columns, conjunction
 from dpsql.query.interval import UNIT_INTERVAL, Interval
 from dpsql.query.joins import From
+from dpsql.query.reads import is_of_outside
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Filter, PerUnit, Relation, Spread, UnitAggregate, unit_of
 from dpsql.query.scalar import Reader
@@ -101,6 +102,7 @@ class _Grouping:
 
     def _aggregate(self, node: exp.Expr) -> Expression:
         aggregate = unit_aggregate(node, self._reader)
+        require_own_columns(self._child, aggregate, node)
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
         rows = None if unit_of(self._child) is None else limits(self._child).rows
@@ -135,6 +137,13 @@ def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
             return UnitAggregate(function, found.argument, found.condition)
         case _:
             refuse("E_AGG", "statistics of pairs are not answered per unit; ask for them over all rows", node)
+
+
+def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.Expr) -> None:
+    """Refuse an aggregate that the engine would take for one of the query outside."""
+    if is_of_outside(relation, aggregate):
+        refuse("E_SUBQ", "an aggregate of columns outside its subquery alone is one of the query outside in SQL; name "
+               "a column of the subquery in it", node)  # fmt: skip
 
 
 def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interval, bool]:

@@ -121,6 +121,12 @@ def outer_columns(relation: Relation, aggregate: UnitAggregate | None = None) ->
     return tuple(dict.fromkeys(column for column in read if column.relation not in known))
 
 
+def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
+    """Whether the aggregate of the relation's rows reads columns, and all of them belong to rows outside."""
+    read = {column for part in _arguments(aggregate) for column in columns(part)}
+    return bool(read) and read <= set(outer_columns(relation, aggregate))
+
+
 def _named(relation: Relation) -> tuple[set[str], list[Column]]:
     """The aliases inside the relation, and the columns that its expressions read."""
     read = [column for each in expressions_of(relation) for column in columns(each)]

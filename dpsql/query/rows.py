@@ -13,7 +13,7 @@ from dpsql.query.aggregate import is_grouped
 from dpsql.query.compounds import combined, constants
 from dpsql.query.ctes import Ctes, alias_columns, without_ctes
 from dpsql.query.expression import Column, Expression, has_more_parts
-from dpsql.query.joins import From
+from dpsql.query.joins import From, join_kind
 from dpsql.query.keys import all_keys, group_keys, has_window, is_plain_distinct
 from dpsql.query.per_unit import per_unit
 from dpsql.query.refusal import only, refuse
@@ -154,8 +154,11 @@ class Rows:
         query, name = node.this.this, fold(node.alias) or f"lateral {id(node)}"
         if not isinstance(node.this, exp.Subquery) or join is None:
             refuse("E_TABLE", "LATERAL stands before a subquery, behind the tables that it reads", node)
+        if join_kind(join) in ("right", "full"):
+            refuse("E_JOIN", "LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write "
+                   "JOIN LATERAL", join)  # fmt: skip
         if isinstance(query, exp.Select) and is_grouped(query) and query.args.get("group") is None:
-            if not isinstance(join.args.get("on"), exp.Boolean | None) or query.args.get("having") is not None:
+            if not _has_no_condition(join) or query.args.get("having") is not None:
                 refuse("E_JOIN", "LATERAL with an aggregate is joined ON true", node)
             values: dict[str, Expression] = {}
             for place, item in enumerate(query.expressions):
@@ -218,6 +221,13 @@ class Rows:
         items = [each for each in from_items(query) if not isinstance(each, exp.Values | exp.Unnest)]
         names = [fold(each.name) for each in items if isinstance(each, exp.Table) and not each.db]
         return outer is None and (len(names) < len(items) or any(name in ctes for name in names))
+
+
+def _has_no_condition(join: exp.Join) -> bool:
+    """Whether a join pairs all rows with all rows: it has no condition but ON true."""
+    on = join.args.get("on")
+    always = on is None or (isinstance(on, exp.Boolean) and bool(on.this))
+    return always and not join.args.get("using") and str(join.method).upper() != "NATURAL"
 
 
 def groups_by_unit(select: exp.Select, source_from: From) -> bool:

@@ -14,14 +14,14 @@ from dpsql.query.bounds import is_nullable
 from dpsql.query.call import alike, call
 from dpsql.query.correlation import correlated
 from dpsql.query.ctes import Ctes, without_ctes
-from dpsql.query.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery
+from dpsql.query.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery, conjunction
 from dpsql.query.foreign_keys import without_known_parents
 from dpsql.query.function import common_type
 from dpsql.query.interval import Interval
 from dpsql.query.one_unit import is_tied
 from dpsql.query.parameter import PLACE
-from dpsql.query.per_unit import meaning, unit_aggregate
-from dpsql.query.reads import outer_columns
+from dpsql.query.per_unit import meaning, require_own_columns, unit_aggregate
+from dpsql.query.reads import is_of_outside, outer_columns
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Filter, Relation, UnitAggregate, unit_of
 from dpsql.query.scalar import Reader
@@ -102,12 +102,19 @@ class Subqueries:
     ) -> list[tuple[Expression, Expression]]:
         """When a comparison that holds for no row is unknown instead of false."""
         conditions: list[Expression] = []
-        if not self._is_admitted(relation):  # its rows are those of the value's unit, and none of them is NULL
-            conditions = [_is_null(value) for value in values if is_nullable(value)]
+        if not self._is_admitted(relation):  # only its rows of the value's unit are read, whose tie is never NULL
+            tied = [self._is_admitted(_filtered(relation, [pair])) for pair in pairs]
+            conditions = [
+                _is_null(value) for value, tie in zip(values, tied, strict=True) if tie and is_nullable(value)
+            ]
+            others = conjunction([pair for pair, tie in zip(pairs, tied, strict=True) if not tie])
+            if others is not None:
+                own = _filtered(relation, [pair for pair, tie in zip(pairs, tied, strict=True) if tie])
+                own = without_known_parents(own, self._outside)
+                conditions.append(_subquery(own, [_is_null(others)], None))
         elif len(values) > 1:
-            whole = Call("and", tuple(pairs[:2]), BOOLEAN)
-            for pair in pairs[2:]:
-                whole = Call("and", (whole, pair), BOOLEAN)
+            whole = conjunction(pairs)
+            assert whole is not None
             conditions = [_subquery(relation, [_is_null(whole)], None)]
         else:
             if is_nullable(options[0]):
@@ -147,6 +154,9 @@ class Subqueries:
             (value,) = source.columns.values()
             self._require_admitted(source.relation, query)
             largest = UnitAggregate("max", value, None)
+            if is_of_outside(source.relation, largest):
+                has_rows = _subquery(without_known_parents(source.relation, self._outside), [], None)
+                return Case(((has_rows, value),), None, value.type)
             return self._aggregated(source.relation, largest)
         only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="a single value with GROUP BY")
         inner = self._rows.source_from(select, ctes, self._from.scope)
@@ -158,7 +168,9 @@ class Subqueries:
         def known(node: exp.Expr) -> Expression | None:
             if not is_aggregate(node):
                 return None
-            return self._aggregated(relation, unit_aggregate(node, inner.reader()))
+            aggregate = unit_aggregate(node, inner.reader())
+            require_own_columns(relation, aggregate, node)
+            return self._aggregated(relation, aggregate)
 
         def ungrouped(column: exp.Column) -> Expression:
             if inner.scope.has_column(column.name) or self._from.scope.sources == []:

@@ -51,3 +51,37 @@ SELECT COUNT(*) FROM patients POSITIONAL JOIN labs
 SELECT COUNT(*) FROM patients NATURAL JOIN conditions
 -- says: a NATURAL JOIN needs a column that both sides have (line 1, column 44)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT c.diagnosis, COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY ROLLUP (c.diagnosis)
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 58)
+-- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT c.diagnosis, COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY ROLLUP (c.diagnosis)
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON false
+-- says: LATERAL with an aggregate is joined ON true (line 1, column 54)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT COUNT(*) AS age FROM labs l WHERE l.patient_id = p.patient_id) t USING (age)
+-- says: LATERAL with an aggregate is joined ON true (line 1, column 54)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p FULL JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON true
+-- says: LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write JOIN LATERAL (line 1, column 59)
+-- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON true
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p RIGHT JOIN LATERAL (SELECT l.day FROM labs l WHERE l.patient_id = p.patient_id) t ON true
+-- says: LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write JOIN LATERAL (line 1, column 60)
+-- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT l.day FROM labs l WHERE l.patient_id = p.patient_id) t ON true
+
+-- schema: nafld
+SELECT COUNT(*) FROM conditions c, diagnoses d NATURAL JOIN patients p
+-- says: a NATURAL JOIN behind a comma joins the last table alone; put parentheses around what it joins (line 1, column 61)
+-- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT COUNT(*) FROM conditions c, (diagnoses d NATURAL JOIN patients p)

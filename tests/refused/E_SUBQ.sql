@@ -45,3 +45,14 @@ SELECT COUNT(*) FROM patients p WHERE weight > (SELECT AVG(q.weight) + p.age FRO
 SELECT name FROM conditions c WHERE (SELECT COUNT(*) FROM diagnoses d WHERE d.diagnosis > c.diagnosis) > 5
 -- says: an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such as inner.country = outer.country (line 1, column 77)
 -- instead: SELECT COUNT(*) FROM conditions AS c
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p WHERE (SELECT MAX(p.age) FROM labs l WHERE l.patient_id = p.patient_id) > 50
+-- says: an aggregate of columns outside its subquery alone is one of the query outside in SQL; name a column of the subquery in it (line 1, column 51)
+-- instead: SELECT COUNT(*) FROM patients AS p
+-- answered: SELECT COUNT(*) FROM patients p WHERE (SELECT MAX(p.age + l.value - l.value) FROM labs l WHERE l.patient_id = p.patient_id) > 50
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p, LATERAL (SELECT l.patient_id, MAX(p.age) AS a FROM labs l GROUP BY l.patient_id) t WHERE t.patient_id = p.patient_id
+-- says: an aggregate of columns outside its subquery alone is one of the query outside in SQL; name a column of the subquery in it (line 1, column 68)
+-- instead: SELECT COUNT(*) FROM patients
