@@ -100,9 +100,10 @@ def tame_world() -> World:
     """
     words = {n: NULL if n == 4 else f"'w{n % 2}'" for n in range(1, 7)}
     people = tuple(
-        (str(n), f"'{'ABC'[n % 3]}'", f"{n % 3}.0", str(1000 + n), f"DATE '20{n:02}-01-01'", word)
+        (str(n), f"'{'ABC'[n % 3]}'", f"{n % 3}.0", str(1000 + n), f"DATE '20{n:02}-01-01'", word,
+         f"TIMESTAMP '2020-0{n}-01 10:00:00'")
         for n, word in words.items()
-    )
+    )  # fmt: skip
     owners = [1, 1, 1, 2, 2, 3, 4, 4, 6]
     visits = tuple(
         (str(10 + n), str(unit), str(n % 4), f"{n % 3}.0", NULL if n % 5 == 4 else f"'w{n % 3}'", f"{n}.50")
