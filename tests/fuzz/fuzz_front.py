@@ -69,7 +69,7 @@ class Front:
 
 
 def spliced(pool: list[str]) -> object:
-    """A mutator that puts tokens of known statements into the one at hand, and half the time does what libFuzzer does."""
+    """A mutator that puts tokens of known statements into the one at hand, or does what libFuzzer does."""
 
     def mutate(data: bytes, most: int, seed: int) -> bytes:
         draw = random.Random(seed)
