@@ -54,7 +54,7 @@ _PARSED = (
     "date_from_parts datefromparts day_of_month day_of_week day_of_week_iso day_of_year explode grouping "
     "jarowinkler_similarity logical_and logical_or nvl pad parse_date regexp_like regexp_split safe_divide sha2 "
     "sort_array stddevpop stddevsamp str_position str_to_time struct time_from_parts time_to_str time_to_unix "
-    "timefromparts timestamp_from_parts timestamp_trunc timestampfromparts to_char unix_to_time variance_pop "
+    "timefromparts timestamp_from_parts timestamp_trunc timestampfromparts unix_to_time variance_pop "
 )
 
 FUNCTIONS: frozenset[str] = frozenset((_NAMES + _PARSED).split())

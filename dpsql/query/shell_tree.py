@@ -11,6 +11,7 @@ from sqlglot import exp
 from dpsql.query import literal
 from dpsql.query.correlation import TIED, VALUE, Correlated, Outside
 from dpsql.query.googlesql import IS_UNIT
+from dpsql.query.growth import require_small
 from dpsql.query.parameter import PLACE
 from dpsql.query.pivot import pivoted
 from dpsql.query.refusal import only, refuse
@@ -41,6 +42,7 @@ _CALL = re.compile(r"([A-Za-z_]\w*)\(")
 
 def check_node(node: exp.Expr) -> None:
     """Refuse the node unless the shell may have it."""
+    require_small(node)
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
         if name == IS_UNIT:

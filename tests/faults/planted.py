@@ -292,6 +292,20 @@ FAULTS = (
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
+        "a padded text of any length in the sandbox",
+        "dpsql/query/growth.py",
+        "if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:",
+        "if False:",
+        (f"{REFUSED}[E_FUNC]",),
+    ),
+    Fault(
+        "a format that takes its widths from values in the sandbox",
+        "dpsql/query/growth.py",
+        "if not constant or taken or _largest(form.name) > LONGEST:",
+        "if False:",
+        (f"{REFUSED}[E_FUNC]",),
+    ),
+    Fault(
         "LATERAL values under a condition that is not read",
         ROWS,
         '    return always and not join.args.get("using") and str(join.method).upper() != "NATURAL"',

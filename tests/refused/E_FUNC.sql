@@ -82,3 +82,28 @@ SELECT COUNT(*) FROM customer WHERE c_name LIKE 'a!' ESCAPE '!'
 SELECT COUNT(*) FROM lineitem WHERE LOG(l_quantity, 2) > 1
 -- says: LOG takes a constant base above 0 other than 1: LOG(2, x) (line 1, column 37)
 -- instead: SELECT COUNT(*) FROM lineitem
+
+-- schema: nafld
+SELECT test, LPAD(test, 1500000000, 'y') AS long, COUNT(*) FROM labs GROUP BY test
+-- says: LPAD takes a constant length of at most 10000 here (line 1, column 14)
+-- instead: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT RPAD(test, CAST(COUNT(*) AS INTEGER), 'y') AS long FROM labs GROUP BY test
+-- says: RPAD takes a constant length of at most 10000 here (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT FORMAT('{:>1500000000}', name) FROM conditions
+-- says: FORMAT takes a constant format with widths of at most 10000 here (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM conditions
+
+-- schema: nafld
+SELECT PRINTF('%*d', COUNT(*), 1) FROM labs
+-- says: PRINTF takes a constant format with widths of at most 10000 here (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT FORMAT('{:{}}', 1, COUNT(*)) FROM labs
+-- says: FORMAT takes a constant format with widths of at most 10000 here (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs
