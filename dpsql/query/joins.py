@@ -6,7 +6,7 @@ Proved in ``docs/proofs/stability.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
@@ -23,43 +23,12 @@ from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
 from dpsql.query.scalar import Known, Reader
 from dpsql.query.scope import Scope, Visible
+from dpsql.query.side import Side, graft, lift, padded_sources
 from dpsql.query.sources import Source
 from dpsql.query.stability import sources as sources_of
 from dpsql.schema import fold
 
 Kind: TypeAlias = OneOf["inner", "left", "right", "full"]
-Merged: TypeAlias = dict[str, tuple[Expression, frozenset[str]]]
-
-
-@dataclass
-class Side:
-    """One side of a join: its rows, the conditions of its inner joins, what can be seen of it."""
-
-    relation: Relation
-    conditions: list[Expression]
-    sources: list[Visible]
-    merged: Merged = field(default_factory=dict)
-
-    @property
-    def is_private(self) -> bool:
-        return unit_of(self.relation) is not None
-
-    def seen(self) -> list[Expression]:
-        """Every expression that can be seen, each once."""
-        listed = [each for source in self.sources for each in source.columns.values()]
-        return list(dict.fromkeys([*listed, *(expression for expression, _ in self.merged.values())]))
-
-    def replaced(self, relation: Relation, change: Callable[[Expression], Expression]) -> Side:
-        """The side with another relation and with what can be seen changed, its conditions done."""
-        visible = [
-            Visible(each.name, {name: change(part) for name, part in each.columns.items()}) for each in self.sources
-        ]
-        merged = {name: (change(expression), names) for name, (expression, names) in self.merged.items()}
-        return Side(relation, [], visible, merged)
-
-    def padded(self) -> Side:
-        """The side as seen from rows that may lack a partner in it."""
-        return replace(self.replaced(self.relation, _padded), conditions=self.conditions)
 
 
 class From:
@@ -85,7 +54,7 @@ class From:
 
     def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
-        relation, conditions = _lift(source.relation)
+        relation, conditions = lift(source.relation)
         self._join(Side(relation, conditions, [Visible(name, source.columns)]), node, join)
 
     def add_group(self, group: From, node: exp.Expr, join: exp.Join | None = None) -> None:
@@ -133,7 +102,7 @@ class From:
         names = frozenset(each.name for each in [*left.sources, *right.sources])
         match kind:
             case "inner":
-                relation = _graft(left.relation, right.relation)
+                relation = graft(left.relation, right.relation)
                 conditions = [*left.conditions, *right.conditions, *condition]
             case "left":
                 on = conjunction([*right.conditions, *condition])
@@ -207,7 +176,7 @@ class From:
                    "private table", at)  # fmt: skip
         shared, condition = self._condition(left, right, kind, at, join)
         private = left if left.is_private else right
-        named = frozenset(column.relation for each in private.seen() for column in columns(each))
+        named = private.relations
         if not all(named & {column.relation for column in columns(each)} for each in [*private.conditions, *condition]):
             refuse("E_JOIN", "an outer join that keeps the rows of a public table may have conditions on that table in "
                    "WHERE only", at)  # fmt: skip
@@ -226,7 +195,7 @@ class From:
         if self.kept:
             self.kept[0].refuse()
         relation = self._whole(side.relation, side.conditions, at, frozenset())
-        if any(column.relation in self.scope.relations() - _own(side) for column in outer_columns(relation)):
+        if any(column.relation in self.scope.relations() - side.relations for column in outer_columns(relation)):
             refuse("E_JOIN", "a subquery that reads the tables beside it cannot stand in an outer join", at)
         compound, outputs = projected(relation, unit_of(relation), side.seen(), self._alias())
         return side.replaced(compound, dict(zip(side.seen(), outputs, strict=True)).__getitem__)
@@ -234,7 +203,7 @@ class From:
     def _whole(
         self, relation: Relation, conditions: list[Expression], node: exp.Expr, outside: frozenset[str]
     ) -> Relation:
-        lacking = _padded_sources(relation)
+        lacking = padded_sources(relation)
         inner = [source for source in sources_of(relation) if source not in lacking]
         require_one_unit(inner, conditions, node, outside)
         shortened = along_foreign_keys(relation, conditions)
@@ -265,10 +234,6 @@ class From:
         return self._whole(self._side.relation, conditions, node, outside)
 
 
-def _own(side: Side) -> frozenset[str]:
-    return frozenset(column.relation for each in side.seen() for column in columns(each))
-
-
 def _both_identify(pair: list[Expression]) -> str | None:
     """What both columns identify, if it is the same thing: then so does the one that is there."""
     left, right = pair
@@ -291,36 +256,3 @@ def join_kind(join: exp.Join | None) -> Kind:
         refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
     kinds: dict[str, Kind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
     return kinds[side]
-
-
-def _lift(relation: Relation) -> tuple[Relation, list[Expression]]:
-    """The relation without its outermost filters, and their conditions: an inner join may apply them later."""
-    conditions: list[Expression] = []
-    while isinstance(relation, Filter):
-        conditions += conjuncts(relation.condition)
-        relation = relation.child
-    return relation, conditions
-
-
-def _padded(column: Expression) -> Expression:
-    """A column of the side of an outer join that may lack: NULL then, and no longer a name of the unit."""
-    assert isinstance(column, Column)
-    domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
-    return replace(column, nullable=True, domain=domain, identifies=None, public=False)
-
-
-def _padded_sources(relation: Relation) -> list[Relation]:
-    match relation:
-        case Join(left=left, right=right, kind="left"):
-            return [*_padded_sources(left), right]
-        case Join(left=left, right=right):
-            return [*_padded_sources(left), *_padded_sources(right)]
-        case _:
-            return []
-
-
-def _graft(left: Relation, right: Relation) -> Relation:
-    """The inner join of both, with the joins of the right side hung under the left: A × (B ⟕ C) = (A × B) ⟕ C."""
-    if isinstance(right, Join):
-        return Join(_graft(left, right.left), right.right, right.kind, right.condition)
-    return Join(left, right, "inner", None)

@@ -272,7 +272,7 @@ FAULTS = (
     ),
     Fault(
         "the padded side of a LEFT JOIN counts as the unit",
-        JOINS,
+        "dpsql/query/side.py",
         "return replace(column, nullable=True, domain=domain, identifies=None, public=False)",
         "return replace(column, nullable=True, domain=domain, public=False)",
         (ANSWER,),
