@@ -10,6 +10,7 @@ from sqlglot import exp
 from dpsql.query import literal
 from dpsql.query.expression import BOOLEAN, Call, Expression, Literal
 from dpsql.query.functions import FUNCTIONS
+from dpsql.query.likes import liked
 from dpsql.query.refusal import refuse
 from dpsql.schema import SqlType
 
@@ -35,6 +36,8 @@ def call(function: str, arguments: list[Expression], node: exp.Expr, result: Sql
         _check_kind(function, kind, argument, node)
     if function in ("replace", "translate"):
         _require_no_growth(function, arguments[1], arguments[2], node)
+    if function in ("like", "ilike"):
+        return liked(function, *arguments)
     result = result or entry.result(*(argument.type for argument in arguments))
     return literal.folded(Call(function, tuple(arguments), result))
 

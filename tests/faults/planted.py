@@ -85,9 +85,30 @@ FAULTS = (
     Fault(
         "a pattern of the data that ILIKE fails on",
         "dpsql/query/functions/conditions.py",
-        "    if isinstance(pattern, exp.Literal):\n        return binary(exp.ILike)",
-        "    if True:\n        return binary(exp.ILike)",
+        '    return binary(exp.Like)(call("LOWER")(value), call("LOWER")(pattern))',
+        "    return binary(exp.ILike)(value, pattern)",
         (f"{GOLDEN}[text_matched_by_a_column]",),
+    ),
+    Fault(
+        "a pattern of the data over which the engine goes back and back",
+        "dpsql/query/likes.py",
+        "(value, _bounded(value, pattern))",
+        "(value, pattern)",
+        ("tests/properties/test_likes.py::test_no_row_makes_a_pattern_slow",),
+    ),
+    Fault(
+        "a constant pattern over which the engine goes back and back",
+        "dpsql/query/likes.py",
+        "if _runs(known) > 1 and",
+        "if False and",
+        ("tests/properties/test_likes.py::test_no_row_makes_a_pattern_slow",),
+    ),
+    Fault(
+        "an ESCAPE that fails on the rows that reach it",
+        "dpsql/query/reading/texts.py",
+        'if not character.isascii() or character in "%_":',
+        'if character in "%_":',
+        ("tests/properties/test_likes.py::test_a_character_that_fails_on_some_rows_is_refused",),
     ),
     Fault(
         "a conversion that the engine shares out of reach of TRY",

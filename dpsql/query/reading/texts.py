@@ -11,6 +11,7 @@ from sqlglot import exp
 from dpsql.query import literal
 from dpsql.query.call import call
 from dpsql.query.expression import BOOLEAN, DATE, INTEGER, TEXT, TIMESTAMP, Call, Case, Cast, Expression, Literal
+from dpsql.query.likes import matched
 from dpsql.query.listed import SPELLING
 from dpsql.query.reading.patterns import require_format, require_pattern, template_format
 from dpsql.query.reading.unlisted import refuse_unlisted
@@ -102,11 +103,22 @@ def escaped(reader: Reader, node: exp.Expr) -> Expression:
     character = escape.value if isinstance(escape, Literal) else None
     if not isinstance(pattern, Literal) or not isinstance(character, str) or len(character) != 1:
         refuse("E_FUNC", "LIKE … ESCAPE takes a constant pattern and one constant character", node)
+    if not character.isascii() or character in "%_":  # engines fail on some rows, or read it in different ways
+        refuse("E_FUNC", "the character of ESCAPE is one of ASCII other than % and _, such as '!'", node)
     if (len(str(pattern.value)) - len(str(pattern.value).rstrip(character))) % 2:
         refuse("E_FUNC", "a LIKE pattern may not end with its escape character", node)
-    name = "like escape" if isinstance(inner, exp.Like) else "ilike escape"
-    whole = call(name, [reader.read(inner.this), pattern, escape], node)
+    name, value = "like" if isinstance(inner, exp.Like) else "ilike", reader.read(inner.this)
+    whole = call(f"{name} escape", [value, pattern, escape], node)
+    tokens = _tokens(str(pattern.value), character)
+    if tokens.count((True, "%")) > 1:
+        whole = matched(name, value, tokens)
     return call("not", [whole], node) if negated else whole
+
+
+def _tokens(pattern: str, escape: str) -> list[tuple[bool, str]]:
+    """The characters of a pattern, each with whether it is a wildcard."""
+    pieces = re.findall(f"{re.escape(escape)}(.)|(.)", pattern, re.DOTALL)
+    return [(not escaped and each in "%_", escaped or each) for escaped, each in pieces]
 
 
 def matches(reader: Reader, node: exp.Expr) -> Expression:
