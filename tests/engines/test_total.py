@@ -171,7 +171,7 @@ def test_functions_of_the_same_arguments_never_fail_together(
     for name, entry in FUNCTIONS.items():
         if entry.parameters == kinds and name != "nullif":
             for expression in _calls(name, entry):
-                shared = tuple(each for each in expression.arguments if isinstance(each, Column))
+                shared = tuple(dict.fromkeys(columns(expression)))
                 together.setdefault(shared, []).append(native(expression).sql(dialect="duckdb"))
     for shared, values in together.items():
         source = _source(*shared)
