@@ -8,13 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
+from dpsql.frequency import Counted
 from dpsql.moments import Moment, Variable
 from dpsql.quantile import Ranked
 from dpsql.query.bounds import is_nullable
 from dpsql.query.expression import BOOLEAN, Call, Expression, conjunction
 from dpsql.query.pairs import Pairs
 from dpsql.query.quantum import product_quantum, quantum
-from dpsql.query.relation import Aggregate, Cell, Core, Distinct, Histogram, Joint, Paired, Product, Rows, Total, Units
+from dpsql.query.relation import (
+    Aggregate,
+    Cell,
+    Core,
+    Distinct,
+    Frequencies,
+    Histogram,
+    Joint,
+    Paired,
+    Product,
+    Rows,
+    Total,
+    Units,
+)
+from dpsql.query.rewrite.scalar import engine_type
 from dpsql.schema import SqlType
 
 
@@ -23,8 +38,8 @@ class Choice:
     """The measured cells of a core, and for each of its aggregates how it is read off them."""
 
     cells: tuple[Cell, ...]
-    histograms: tuple[Histogram, ...]
-    estimates: tuple[Estimate | Ranked, ...]
+    histograms: tuple[Histogram | Frequencies, ...]
+    estimates: tuple[Estimate | Ranked | Counted, ...]
 
     @property
     def bought(self) -> int:
@@ -41,7 +56,7 @@ class _Chooser:
     """The cells of one core while they are chosen."""
 
     def __init__(self, core: Core) -> None:
-        self._core, self._cells, self._histograms = core, list[Cell](), list[Histogram]()
+        self._core, self._cells, self._histograms = core, list[Cell](), list[Histogram | Frequencies]()
         self._thresholded = bool(core.keys) and core.domain is None
         self._centred = {each for aggregate in core.aggregates for each in _centred(aggregate)}
 
@@ -50,7 +65,7 @@ class _Chooser:
         estimates = tuple(Alone(len(self._cells)) if each is None else each for each in found)
         return Choice(tuple(self._cells), tuple(self._histograms), estimates)
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | None:
+    def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | Counted | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
         function, argument, condition = aggregate.function, aggregate.argument, aggregate.condition
         if function == "count":
@@ -62,6 +77,8 @@ class _Chooser:
             case "quantiles":
                 assert aggregate.ranks is not None
                 return Ranked(self._histogram(Histogram(argument, condition)), aggregate.ranks)
+            case "histogram":
+                return Counted(self._histogram(Frequencies(argument, aggregate.values, condition)), aggregate.values)
             case "count distinct":
                 return Alone(self._place(Distinct(argument, condition)))
             case "every" | "some":
@@ -115,7 +132,7 @@ class _Chooser:
     def _rows(self, argument: Expression | None, condition: Expression | None) -> int:
         return self._place(Rows(argument if argument is not None and is_nullable(argument) else None, condition))
 
-    def _histogram(self, histogram: Histogram) -> int:
+    def _histogram(self, histogram: Histogram | Frequencies) -> int:
         if histogram not in self._histograms:
             self._histograms.append(histogram)
         return self._histograms.index(histogram)
@@ -160,6 +177,9 @@ def aggregate_type(aggregate: Aggregate) -> str:
             assert aggregate.argument is not None and aggregate.ranks is not None
             value = quantile_type(aggregate.argument.type, aggregate.ranks.continuous)
             return f"{value}[]" if aggregate.ranks.listed else value
+        case "histogram":
+            assert aggregate.argument is not None
+            return f"MAP({engine_type(aggregate.argument.type).upper()}, BIGINT)"
         case _:
             return "DOUBLE"
 

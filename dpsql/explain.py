@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.estimate import Alone, Mean, Seen, Shifted
+from dpsql.frequency import Counted
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
 from dpsql.plan import CorePlan, MeasuredHistogram, OutputColumn, Plan
@@ -17,7 +18,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.quantile import Ranked
 from dpsql.query.contribution import Contribution
 from dpsql.query.cube import Cube, is_additive
-from dpsql.query.relation import Cell, Distinct, Histogram, Product, Rows, Total, Units
+from dpsql.query.relation import Cell, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 from dpsql.query.rewrite import readable
 
 
@@ -148,6 +149,10 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
             measured = core.histograms[place]
             reach = max(measured.tree.half_width(plan.confidence, float(each)) for each in ranks.fractions)
             return f"± {reach * float(measured.contribution.step):.4g} rows in rank"
+        case Counted(histogram=place):
+            measured = core.histograms[place]
+            each = measured.tree.node.half_width(plan.confidence)
+            return f"± {float(each * measured.contribution.step):.4g} for each value"
 
 
 def _cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
@@ -167,6 +172,8 @@ def _histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell
     """A histogram's counts of one level, all of which are alike."""
     tree = histogram.tree
     cell = _cell(histogram.contribution, tree.node, confidence)
+    if isinstance(histogram.contribution.cell, Frequencies):
+        return cell
     return replace(cell, measures=f"{cell.measures} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
                    "which has counts")  # fmt: skip
 
@@ -187,6 +194,8 @@ def measured(cell: Cell) -> str:
             return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
         case Histogram():
             return f"histogram{filtered}"
+        case Frequencies(values=values):
+            return f"rows with each of {len(values)} values{filtered}"
         case _:
             assert_never(cell)
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Estimate
+from dpsql.frequency import Counted
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import Tree
@@ -63,7 +64,7 @@ class CorePlan:
     cells: tuple[MeasuredCell, ...]
     histograms: tuple[MeasuredHistogram, ...]
     selection: Threshold | None
-    estimates: tuple[Estimate | Ranked, ...]
+    estimates: tuple[Estimate | Ranked | Counted, ...]
     norm: Norm
     kept_groups: int | None
 
@@ -92,9 +93,9 @@ class CorePlan:
         return derived_of_core(self.core)
 
     def arithmetic(self, place: int) -> Estimate:
-        """How an aggregate is read off cells; quantiles are not."""
+        """How an aggregate is read off cells; quantiles and frequencies are not."""
         estimate = self.estimates[place]
-        assert not isinstance(estimate, Ranked)
+        assert not isinstance(estimate, Ranked | Counted)
         return estimate
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,15 @@ from numpy.typing import NDArray
 from dpsql.cells import aggregate_type
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Interval, Noisy, interval, simulated, value
+from dpsql.frequency import Counted, counted
 from dpsql.plan import CorePlan, MeasuredHistogram
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.quantile import Curve, Distribution, Ranked
 from dpsql.query.bins import SECONDS
-from dpsql.query.relation import Core
+from dpsql.query.relation import Core, Frequencies, Ranks
+
+#: A histogram as it is released: read through a tree, or the count of each public value.
+Grown: TypeAlias = Distribution | tuple[Fraction, ...]
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
 INT64 = 2**63
@@ -63,9 +67,17 @@ class ReleasedTable:
         ]
         halves = self.plan.half_widths(confidence)
         return [
-            simulated(self.plan.arithmetic(place), cells, halves) if curve is None else curve.draws(count)
+            self._drawn(place, cells, halves, count) if curve is None else curve.draws(count)
             for place, curve in enumerate(self.curves[row])
         ]
+
+    def _drawn(
+        self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
+    ) -> NDArray[np.float64]:
+        """An aggregate on drawn cells; what is no number is not drawn."""
+        if isinstance(self.plan.estimates[place], Counted):
+            return np.full(count, np.nan)
+        return simulated(self.plan.arithmetic(place), cells, halves)
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
             continue
         known = tuple(count * step for count, step in zip(counts, steps, strict=True) if count is not None)
         grown = tuple(
-            _distribution(histogram, row[first + number], confidence, entropy)
+            _grown(histogram, row[first + number], confidence, entropy)
             for number, histogram in enumerate(plan.histograms)
         )
         measured = list(zip(known, halves, strict=True))
@@ -122,22 +134,38 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
     return ReleasedTable(plan, keys, aggregates, intervals, shown, curves)
 
 
-def _distribution(histogram: MeasuredHistogram, pairs: object, confidence: float, entropy: Entropy) -> Distribution:
-    """The noisy distribution over exact pairs (bin, count); None is a group without any."""
+def _grown(histogram: MeasuredHistogram, pairs: object, confidence: float, entropy: Entropy) -> Grown:
+    """The noisy distribution, or the noisy count of each value, over exact pairs; None is a group without any."""
     contribution = histogram.contribution
-    assert contribution.bins is not None and (pairs is None or isinstance(pairs, list))
+    assert pairs is None or isinstance(pairs, list)
     noisy = histogram.tree.grow(pairs or [], _entropy=entropy)
+    if isinstance(contribution.cell, Frequencies):
+        return tuple(count * contribution.step for count in noisy.children(1, 0))
+    assert contribution.bins is not None
     return Distribution(noisy, contribution.bins, contribution.step, confidence)
 
 
 def _read(
-    plan: CorePlan, place: int, measured: Sequence[Noisy], distributions: Sequence[Distribution]
+    plan: CorePlan, place: int, measured: Sequence[Noisy], grown: Sequence[Grown]
 ) -> tuple[object, Interval | None, Curve | None]:
     """An aggregate's released value in the type of its column, its interval, and a quantile's curve."""
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
-    if not isinstance(estimate, Ranked):
-        return as_type(value(estimate, measured), sql_type), interval(estimate, measured), None
-    ranks, distribution = estimate.ranks, distributions[estimate.histogram]
+    match estimate:
+        case Ranked(histogram=number, ranks=ranks):
+            distribution = grown[number]
+            assert isinstance(distribution, Distribution)
+            return _read_ranks(ranks, distribution, sql_type)
+        case Counted(histogram=number, values=values):
+            counts = grown[number]
+            assert isinstance(counts, tuple)
+            return counted(values, counts), None, None
+        case _:
+            return as_type(value(estimate, measured), sql_type), interval(estimate, measured), None
+
+
+def _read_ranks(
+    ranks: Ranks, distribution: Distribution, sql_type: str
+) -> tuple[object, Interval | None, Curve | None]:
     axis, member = distribution.axis, sql_type.removesuffix("[]")
     values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
     curve = distribution.curve(ranks)

@@ -1,6 +1,7 @@
 """Where SQL facts become privacy facts: what one unit can change in a cell, and the mechanism that hides it.
 
-Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md``.
+Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md`` and
+``docs/proofs/frequencies.md``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
 from dpsql.query.contribution import Contribution, Norm
+from dpsql.query.relation import Frequencies
 
 #: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
 Neighbours = OneOf["add-remove", "replace"]
@@ -46,8 +48,11 @@ def tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon
     """The noise of a histogram that gets ``share`` of the statement, in equal parts for the levels of its tree.
 
     The counts of a level are sums over bins of one group each, so that what bounds the sums over all of them bounds
-    every level.
+    every level. Counts of public values are the leaves alone.
     """
+    if isinstance(contribution.cell, Frequencies):
+        count = len(contribution.cell.values)
+        return Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))
     assert contribution.bins is not None
     count = contribution.bins.count
     branching, levels = shape(count, 2 if norm == "l1" else 1)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dpsql.query.expression import BOOLEAN, UNIT, Call, Column, Expression, Literal
+from dpsql.query.frequent import frequent_aggregate
 from dpsql.query.ranked import ranked_aggregate
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate
@@ -99,6 +100,9 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
     found = statistic(node, reader)
     if found is not None:
         return found
+    frequent = frequent_aggregate(node, reader)
+    if frequent is not None:
+        return frequent
     ranked = ranked_aggregate(node, reader)
     if ranked is not None:
         return ranked

@@ -15,7 +15,7 @@ from typing import assert_never
 from dpsql.query.bins import Bins, bins
 from dpsql.query.quantum import ProductQuantum, Quantum, product_quantum, quantum
 from dpsql.query.refusal import refuse
-from dpsql.query.relation import Cell, Core, Distinct, Histogram, Product, Rows, Total, Units
+from dpsql.query.relation import Cell, Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 from dpsql.query.stability import groups_by, limits, rows_per_group
 from dpsql.schema import Privacy
 
@@ -73,6 +73,9 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
         case Histogram(argument=argument):
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return replace(_made(cell, None, 1, rows, norm), bins=bins(argument))
+        case Frequencies():
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return _made(cell, None, 1, rows, norm)
         case Units():
             return _made(cell, None, 1, _known(groups, declared.rows), norm)
         case Distinct(argument=argument):

@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
 from dpsql.query.derived import Describe
+from dpsql.query.frequent import frequent_value
 from dpsql.query.googlesql import IS_UNIT
 from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse, place
@@ -72,6 +73,22 @@ def _nearest_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     return nearest_aggregates(tree)
 
 
+def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """HISTOGRAM(x) becomes x and COUNT(*), grouped by x."""
+    if not isinstance(tree, exp.Select):
+        return None
+    items: list[exp.Expr] = []
+    found: list[exp.Expr] = []
+    for item in tree.expressions:
+        value = frequent_value(item.unalias())
+        items += [item] if value is None else [value.copy(), exp.Count(this=exp.Star())]
+        found += [] if value is None or value in found else [value]
+    if not found:
+        return None
+    tree.set("expressions", items)
+    return tree.group_by(*found, copy=False)
+
+
 def _bounded(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """What is added up lies between 0 and 1000."""
     found = [node for node in tree.find_all(exp.Sum, exp.Avg) if isinstance(node.this, exp.Expr)]
@@ -119,5 +136,5 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS = (_bounded, _nearest_for_others, _average_for_others, _without_inner_limits, _count_of_its_rows,
-          _count_without_conditions)  # fmt: skip
+_MENDS = (_grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others, _without_inner_limits,
+          _count_of_its_rows, _count_without_conditions)  # fmt: skip

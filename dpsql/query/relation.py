@@ -173,16 +173,18 @@ class Aggregate:
 
     ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit); ``every`` and ``some`` have a condition
     for their argument. ``other`` is the second argument of a statistic of pairs; ``quantiles``
-    have ranks.
+    have ranks. A ``histogram`` has the public values of its argument.
     """
 
     function: (
-        OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles"] | Spread | Joint | Paired
-    )
+        OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles", "histogram"]
+        | Spread | Joint | Paired
+    )  # fmt: skip
     argument: Expression | None
     condition: Expression | None
     other: Expression | None = None
     ranks: Ranks | None = None
+    values: tuple[Scalar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,5 +291,14 @@ class Histogram:
     condition: Expression | None
 
 
-#: What is measured: each cell is one integer a group, each of which gets noise of its own; a histogram is many.
-Cell: TypeAlias = Rows | Units | Distinct | Total | Product | Histogram
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """Measured counts of the rows whose argument has each of the values, which are public."""
+
+    argument: Expression
+    values: tuple[Scalar, ...]
+    condition: Expression | None
+
+
+#: What is measured: each cell is one integer a group, each of which gets noise of its own; the last two are many.
+Cell: TypeAlias = Rows | Units | Distinct | Total | Product | Histogram | Frequencies

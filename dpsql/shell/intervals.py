@@ -90,10 +90,10 @@ def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], confidence: f
         [None if number != number else number for draws in drawn for number in draws[place].tolist()]
         for place in range(len(table.shape.aggregates))
     ]
-    types = {
-        each: "DOUBLE" if each.startswith("a") and sql != "BOOLEAN" else sql
-        for each, sql in column_types(table.shape).items()
-    }
+    types = column_types(table.shape)
+    for place, aggregate in enumerate(table.shape.aggregates):
+        if aggregate.function not in ("every", "some", "histogram"):
+            types[f"a{place}"] = "DOUBLE"
     sandbox.create("drawn", types)
     sandbox.insert("drawn", data, types)
 

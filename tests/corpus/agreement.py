@@ -50,8 +50,7 @@ def disagreement(plan: Plan, text: str, ours: Sequence[Row], names: Sequence[str
 def _bin(histogram: MeasuredHistogram) -> float:
     """How far a quantile may be away: two bins, where a bin is more than one value."""
     bins = histogram.contribution.bins
-    assert bins is not None
-    return 0.0 if bins.are_values else float(2 * bins.width * bins.size)
+    return 0.0 if bins is None or bins.are_values else float(2 * bins.width * bins.size)
 
 
 def _disorder(text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequence[Row], slack: float) -> str | None:

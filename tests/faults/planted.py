@@ -748,6 +748,21 @@ FAULTS = (
         _claim("rows", "L2", "quantile of a date"),
     ),
     Fault(
+        "a histogram's counts share a noise that is made for one of them",
+        "dpsql/sensitivity.py",
+        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
+        "Tree(count, count, 1, mechanism(Contribution(contribution.cell, None, 1, 1, Fraction(1)), norm, neighbours, "
+        "epsilon, share))",
+        _claim("rows", "L1", "histogram"),
+    ),
+    Fault(
+        "the noise of a histogram is divided among its values without being paid for",
+        "dpsql/sensitivity.py",
+        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
+        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share * count))",
+        (f"{PRICE}[L2]",),
+    ),
+    Fault(
         "a node is drawn again whenever it is read",
         TREE,
         "        if (level, start) not in self._read:",

@@ -330,7 +330,7 @@ class Writer:
         text = self._pick("COUNT(*)", f"COUNT({column.text})", f"SUM({self._number(scope)})",
                           f"SUM({self._number(scope)})", f"AVG({self._number(scope)})",
                           f"COUNT(DISTINCT {column.text})", f"COUNT(DISTINCT {unit or column.text})",
-                          self._statistic(scope), self._quantile(scope))  # fmt: skip
+                          self._statistic(scope), self._quantile(scope), self._frequency(scope))  # fmt: skip
         if self._one_in(12):
             text = f"SUM({self._subqueries.number(scope)})"
         if self._one_in(12):
@@ -351,6 +351,12 @@ class Writer:
         return self._pick(f"MEDIAN({value})", f"QUANTILE_DISC({value}, 0.25)", f"MIN({value})", f"MAX({value})",
                           f"PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY {value} DESC)",
                           f"QUANTILE_CONT({value}, 0.1)")  # fmt: skip
+
+    def _frequency(self, scope: list[Seen]) -> str:
+        """How often the values of something with few values occur."""
+        value = self._pick(self._random.choice(scope).text, self._condition(scope, 0),
+                           f"CASE WHEN {self._condition(scope, 0)} THEN 'a' ELSE 'b' END")  # fmt: skip
+        return f"HISTOGRAM({value})"
 
     def _unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:
         number = self._number(scope, 1)

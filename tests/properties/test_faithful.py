@@ -41,7 +41,8 @@ def _key(key: tuple[Any, ...]) -> tuple[Any, ...]:
 def _bin(histogram: MeasuredHistogram) -> float:
     """The width of two bins: a quantile lies in the right one, or between the values of two."""
     bins = histogram.contribution.bins
-    assert bins is not None
+    if bins is None:
+        return 0.0
     return float(2 * bins.width * bins.size)
 
 
@@ -53,6 +54,9 @@ def _moment(value: Any) -> Any:
 
 
 def _agree(step: float, mine: Any, theirs: Any, special: float | None) -> bool:
+    if isinstance(theirs, dict):  # a histogram, in which every public value has a count
+        listed = {value: mine.get(value, 0) - theirs.get(value, 0) for value in mine.keys() | theirs.keys()}
+        return not any(listed.values())
     mine, theirs = _moment(mine), _moment(theirs)
     if theirs is None or (isinstance(theirs, float) and not math.isfinite(theirs)):
         return True  # NULL and NaN have meanings of their own in a private sum

@@ -36,6 +36,9 @@ ANSWERED = {
     "quantiles of an expression": "SELECT QUANTILE_DISC(small * price - 7, [0.1, 0.9]) FROM visits",
     "quantile filtered": "SELECT MAX(price) FILTER (WHERE small = 5) FROM visits",
     "quantile of a date": "SELECT grade, MEDIAN(seen), MAX(seen) FROM people GROUP BY grade",
+    "histogram": "SELECT HISTOGRAM(small) FROM visits",
+    "histogram by declared key": "SELECT p.grade, HISTOGRAM(small), HISTOGRAM(price > 1) FILTER (WHERE v.signed < 2) "
+    "FROM visits v JOIN people p ON v.pid = p.id GROUP BY p.grade",
     "units": "SELECT small, COUNT(DISTINCT pid) FROM visits GROUP BY small",
     "distinct": "SELECT COUNT(DISTINCT word), COUNT(DISTINCT small) FROM visits",
     "distinct by key": "SELECT small, COUNT(DISTINCT word) FROM visits GROUP BY small",

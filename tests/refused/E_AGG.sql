@@ -122,3 +122,13 @@ SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, bmi) FROM patients
 SELECT QUANTILE_CONT(age, 0.5 ORDER BY bmi) FROM patients
 -- says: QUANTILE_CONT is ordered by its own value (line 1, column 22)
 -- instead: SELECT AVG(age) FROM patients
+
+-- schema: nafld
+SELECT HISTOGRAM(test, ['hdl', 'sbp']) FROM labs
+-- says: HISTOGRAM takes one value here; for bins, GROUP BY FLOOR(x / 10) * 10 (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT HISTOGRAM(DISTINCT test) FROM labs
+-- says: HISTOGRAM takes one value here; for bins, GROUP BY FLOOR(x / 10) * 10 (line 1, column 8)
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test

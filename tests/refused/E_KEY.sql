@@ -18,3 +18,13 @@ SELECT l_orderkey, SUM(l_quantity) FROM lineitem GROUP BY l_orderkey
 -- says: each l_orderkey belongs to one unit, so that no group would be shown; group by what many share (line 1, column 59)
 -- instead: SELECT COUNT(*) FROM lineitem
 -- answered: SELECT o_orderpriority, SUM(l_quantity) FROM lineitem JOIN orders ON l_orderkey = o_orderkey GROUP BY o_orderpriority
+
+-- schema: tpch
+SELECT HISTOGRAM(l_orderkey) FROM lineitem
+-- says: HISTOGRAM needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM lineitem
+
+-- schema: tpch
+SELECT o_orderpriority, HISTOGRAM(o_orderdate) AS days FROM orders GROUP BY o_orderpriority
+-- says: HISTOGRAM needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 25)
+-- instead: SELECT o_orderpriority, o_orderdate, COUNT(*) FROM orders GROUP BY o_orderpriority, o_orderdate

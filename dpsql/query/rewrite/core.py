@@ -24,7 +24,7 @@ from sqlglot import exp
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.quantum import ProductQuantum, Quantum
 from dpsql.query.reads import derived_of_core, tables_of_core
-from dpsql.query.relation import Core, Distinct, Histogram, Product, Rows, Total, Units
+from dpsql.query.relation import Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 from dpsql.query.rewrite import clip, histogram, keep, node
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.quantise import product, quantised
@@ -217,6 +217,8 @@ def _row_value(each: Contribution) -> exp.Expr:
         case Histogram(argument=argument):
             assert each.bins is not None
             value = histogram.binned(argument, each.bins)
+        case Frequencies(argument=argument, values=values):
+            value = histogram.placed(argument, values)
         case _:
             assert_never(cell)
     return value if cell.condition is None else node.case((native(cell.condition), value))

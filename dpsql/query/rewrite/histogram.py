@@ -1,27 +1,30 @@
 """Histograms: how many of the clipped rows of each group lie in each bin, one list of pairs per group.
 
+Where the values themselves are public, each of them is a bin.
+
 ``h0_own``     the bins of the few units that have many rows, per key
 ``h0_heavy``   of these, what scaling down changes, for the units whose norm over keys is above the limit
 ``h0_bins``    per key and bin, the sum over all units
 ``h0_lists``   per key, the pairs (bin, sum)
 
-Proved in ``docs/proofs/quantiles.md``.
+Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/frequencies.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from sqlglot import exp
 
 from dpsql.query.bins import SECONDS, Bins
 from dpsql.query.contribution import Contribution, Norm
-from dpsql.query.expression import DATE, TIMESTAMP, Expression, Literal
+from dpsql.query.expression import DATE, TIMESTAMP, Expression, Literal, Scalar
 from dpsql.query.function import attempt
 from dpsql.query.quantum import quantum
 from dpsql.query.rewrite import clip, node
 from dpsql.query.rewrite.quantise import quantised
-from dpsql.query.rewrite.scalar import literal_node, native
+from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 
 
 def binned(argument: Expression, bins: Bins) -> exp.Expr:
@@ -40,6 +43,17 @@ def binned(argument: Expression, bins: Bins) -> exp.Expr:
         (node.compare(exp.LTE, moment.copy(), first), node.integer(0)),
         default=steps if bins.width == 1 else _shared(steps, bins.width),
     )
+
+
+def placed(argument: Expression, values: Sequence[Scalar]) -> exp.Expr:
+    """The place of the argument's value among the values; NULL where it is none of them."""
+    whens = [exp.If(this=_listed(each, argument), true=node.integer(place)) for place, each in enumerate(values)]
+    return exp.Case(this=key(argument), ifs=whens)
+
+
+def _listed(value: Scalar, argument: Expression) -> exp.Expr:
+    literal = literal_node(Literal(value, argument.type))
+    return node.cast(literal, engine_type(argument.type)) if argument.type.is_numeric else literal
 
 
 def _shared(steps: exp.Expr, width: int) -> exp.Expr:

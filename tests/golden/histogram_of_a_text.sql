@@ -1,0 +1,10 @@
+-- schema: nafld
+SELECT test, HISTOGRAM(value > 100) AS high FROM labs GROUP BY test
+-- ==== core 0: engine SQL
+WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", "t0"."test" AS "k0", CASE (CAST("t0"."value" AS DOUBLE)) > (CAST(100.0 AS DOUBLE)) WHEN FALSE THEN 0 WHEN TRUE THEN 1 END AS "h0" FROM "source"."main"."labs" AS "t0" WHERE NOT ("t0"."patient_id" IS NULL)), "h0_many" AS (SELECT "rows"."u" FROM "rows" WHERE NOT ("rows"."h0" IS NULL) GROUP BY "rows"."u" HAVING COUNT(*) > 60), "h0_own" AS (SELECT "rows"."u", "rows"."k0", "rows"."h0", CAST(COUNT(*) AS INT128) * 2048 AS "v" FROM "rows" JOIN "h0_many" ON "rows"."u" = "h0_many"."u" WHERE NOT ("rows"."h0" IS NULL) GROUP BY "rows"."u", "rows"."k0", "rows"."h0"), "h0_heavy" AS (SELECT "k0", "h0", ("v" * "factor" // 1048576) - "v" AS "v" FROM (SELECT "k0", "h0", "v", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(15099494400.0 AS DOUBLE) / CAST(GREATEST("n", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "k0", "h0", "v", SUM("size") OVER (PARTITION BY "u") AS "n" FROM (SELECT "u", "k0", "h0", "v", "v" * (SUM("v") OVER (PARTITION BY "u", "k0")) AS "size" FROM "h0_own") AS "sized") AS "normed" WHERE "n" > 15099494400) AS "scaled"), "h0_bins" AS (SELECT "k0", "h0", SUM("v") AS "v" FROM (SELECT "rows"."k0", "rows"."h0", 2048 AS "v" FROM "rows" WHERE NOT ("rows"."h0" IS NULL) UNION ALL SELECT "k0", "h0", "v" FROM "h0_heavy") AS "whole" GROUP BY "k0", "h0"), "h0_lists" AS (SELECT "k0", LIST(LIST_VALUE("h0", "v")) AS "h0" FROM "h0_bins" GROUP BY "k0"), "domain" AS (SELECT DISTINCT "d0"."value" AS "k0" FROM (VALUES ('hdl'), ('sbp'), ('fib4'), ('smoke')) AS "d0"("value")) SELECT "domain"."k0", "h0_lists"."h0" FROM "domain" LEFT JOIN "h0_lists" ON "domain"."k0" IS NOT DISTINCT FROM "h0_lists"."k0"
+-- ==== core 0: cells
+-- rows with each of 2 values 0: 2 bins, 1 levels of 2 children, in steps of 1/2048; L2² at most 15099494400, Gaussian of variance 1509949440000
+-- ==== shell
+SELECT "core0"."k0" AS "test", "core0"."a0" AS "high", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- test VARCHAR, high MAP(BOOLEAN, BIGINT)
