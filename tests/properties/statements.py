@@ -354,9 +354,10 @@ class Writer:
 
     def _frequency(self, scope: list[Seen]) -> str:
         """How often the values of something with few values occur."""
-        value = self._pick(self._random.choice(scope).text, self._condition(scope, 0),
-                           f"CASE WHEN {self._condition(scope, 0)} THEN 'a' ELSE 'b' END")  # fmt: skip
-        return f"HISTOGRAM({value})"
+        few = [each.text for each in scope if each.family == "boolean" or (each.family == "integer" and each.bounded)]
+        few += [each.text for each in scope if each.family == "text" and each.bounded]
+        made = (self._condition(scope, 0), f"CASE WHEN {self._condition(scope, 0)} THEN 'a' ELSE 'b' END")
+        return f"HISTOGRAM({self._pick(*few, *made)})"
 
     def _unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:
         number = self._number(scope, 1)

@@ -31,7 +31,6 @@ SELECT test, MIN(value) AS low, MAX(value) AS high FROM labs GROUP BY test ORDER
 SELECT MODE(diagnosis) AS most FROM diagnoses
 
 -- A histogram of tests
--- refused: E_AGG
 SELECT HISTOGRAM(test) AS tests FROM labs
 
 -- A box plot
