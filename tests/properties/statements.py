@@ -354,8 +354,8 @@ class Writer:
 
     def _frequency(self, scope: list[Seen]) -> str:
         """How often the values of something with few values occur."""
-        few = [each.text for each in scope if each.family == "boolean" or (each.family == "integer" and each.bounded)]
-        few += [each.text for each in scope if each.family == "text" and each.bounded]
+        names = (".small", ".tiny", ".grade")
+        few = [each.text for each in scope if each.role == "plain" and each.text.endswith(names)]
         made = (self._condition(scope, 0), f"CASE WHEN {self._condition(scope, 0)} THEN 'a' ELSE 'b' END")
         return f"HISTOGRAM({self._pick(*few, *made)})"
 
