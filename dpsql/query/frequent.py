@@ -34,8 +34,10 @@ def frequent_value(node: exp.Expr) -> exp.Expr | None:
     call = node.this if isinstance(node, exp.Filter) else node
     if not _is_histogram(call) or len(call.expressions) != 1:
         return None
-    (value,) = call.expressions
-    return value.expressions[0] if isinstance(value, exp.Distinct) else value
+    value: exp.Expr = call.expressions[0]
+    if isinstance(value, exp.Distinct):
+        value = value.expressions[0]
+    return value
 
 
 def _is_histogram(call: exp.Expr) -> bool:
