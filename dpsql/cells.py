@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
-from dpsql.frequency import Counted
+from dpsql.frequency import Counted, Frequent, Most
 from dpsql.moments import Moment, Variable
 from dpsql.quantile import Ranked
 from dpsql.query.bounds import is_nullable
@@ -39,7 +39,7 @@ class Choice:
 
     cells: tuple[Cell, ...]
     histograms: tuple[Histogram | Frequencies, ...]
-    estimates: tuple[Estimate | Ranked | Counted, ...]
+    estimates: tuple[Estimate | Ranked | Frequent, ...]
 
     @property
     def bought(self) -> int:
@@ -65,7 +65,7 @@ class _Chooser:
         estimates = tuple(Alone(len(self._cells)) if each is None else each for each in found)
         return Choice(tuple(self._cells), tuple(self._histograms), estimates)
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | Counted | None:
+    def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | Frequent | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
         function, argument, condition = aggregate.function, aggregate.argument, aggregate.condition
         if function == "count":
@@ -79,6 +79,9 @@ class _Chooser:
                 return Ranked(self._histogram(Histogram(argument, condition)), aggregate.ranks)
             case "histogram":
                 return Counted(self._histogram(Frequencies(argument, aggregate.values, condition)), aggregate.values)
+            case "mode" | "top k":
+                place = self._histogram(Frequencies(argument, aggregate.values, condition))
+                return Most(place, aggregate.values, aggregate.most)
             case "count distinct":
                 return Alone(self._place(Distinct(argument, condition)))
             case "every" | "some":
@@ -180,6 +183,9 @@ def aggregate_type(aggregate: Aggregate) -> str:
         case "histogram":
             assert aggregate.argument is not None
             return f"MAP({engine_type(aggregate.argument.type).upper()}, BIGINT)"
+        case "mode" | "top k":
+            assert aggregate.argument is not None
+            return engine_type(aggregate.argument.type).upper() + ("[]" if aggregate.function == "top k" else "")
         case _:
             return "DOUBLE"
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.estimate import Alone, Mean, Seen, Shifted
-from dpsql.frequency import Counted
+from dpsql.frequency import Counted, Most
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
 from dpsql.plan import CorePlan, MeasuredHistogram, OutputColumn, Plan
@@ -149,7 +149,7 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
             measured = core.histograms[place]
             reach = max(measured.tree.half_width(plan.confidence, float(each)) for each in ranks.fractions)
             return f"± {reach * float(measured.contribution.step):.4g} rows in rank"
-        case Counted(histogram=place):
+        case Counted(histogram=place) | Most(histogram=place):
             measured = core.histograms[place]
             each = measured.tree.node.half_width(plan.confidence)
             return f"± {float(each * measured.contribution.step):.4g} for each value"

@@ -21,6 +21,27 @@ class Counted:
     values: tuple[Scalar, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The value with the largest noisy count, or a list of the ``most`` that have the largest."""
+
+    histogram: int
+    values: tuple[Scalar, ...]
+    most: int | None
+
+
+Frequent: TypeAlias = Counted | Most
+
+
+def read(frequent: Frequent, counts: Sequence[Fraction]) -> object:
+    """What is released of noisy counts, one for each value."""
+    if isinstance(frequent, Counted):
+        return counted(frequent.values, counts)
+    order = sorted(range(len(counts)), key=lambda place: -counts[place])
+    found = [frequent.values[place] for place in order]
+    return found[0] if frequent.most is None else found[: frequent.most]
+
+
 def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> Map:
     """Every value with its count, rounded to whole rows."""
     return {"key": list(values), "value": [round(count) for count in counts]}

@@ -13,7 +13,7 @@ from itertools import pairwise
 from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Estimate
-from dpsql.frequency import Counted
+from dpsql.frequency import Counted, Frequent, Most
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import Tree
@@ -64,7 +64,7 @@ class CorePlan:
     cells: tuple[MeasuredCell, ...]
     histograms: tuple[MeasuredHistogram, ...]
     selection: Threshold | None
-    estimates: tuple[Estimate | Ranked | Counted, ...]
+    estimates: tuple[Estimate | Ranked | Frequent, ...]
     norm: Norm
     kept_groups: int | None
 
@@ -95,7 +95,7 @@ class CorePlan:
     def arithmetic(self, place: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""
         estimate = self.estimates[place]
-        assert not isinstance(estimate, Ranked | Counted)
+        assert not isinstance(estimate, Ranked | Counted | Most)
         return estimate
 
     @property

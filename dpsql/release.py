@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpsql.cells import aggregate_type
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Interval, Noisy, interval, simulated, value
-from dpsql.frequency import Counted, counted
+from dpsql.frequency import Counted, Most, read
 from dpsql.plan import CorePlan, MeasuredHistogram
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.quantile import Curve, Distribution, Ranked
@@ -75,7 +75,7 @@ class ReleasedTable:
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], Counted):
+        if isinstance(self.plan.estimates[place], Counted | Most):
             return np.full(count, np.nan)
         return simulated(self.plan.arithmetic(place), cells, halves)
 
@@ -155,10 +155,10 @@ def _read(
             distribution = grown[number]
             assert isinstance(distribution, Distribution)
             return _read_ranks(ranks, distribution, sql_type)
-        case Counted(histogram=number, values=values):
-            counts = grown[number]
+        case Counted() | Most():
+            counts = grown[estimate.histogram]
             assert isinstance(counts, tuple)
-            return counted(values, counts), None, None
+            return read(estimate, counts), None, None
         case _:
             return as_type(value(estimate, measured), sql_type), interval(estimate, measured), None
 

@@ -173,11 +173,13 @@ class Aggregate:
 
     ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit); ``every`` and ``some`` have a condition
     for their argument. ``other`` is the second argument of a statistic of pairs; ``quantiles``
-    have ranks. A ``histogram`` has the public values of its argument.
+    have ranks. A ``histogram``, ``mode`` and ``top k`` have the public values of their
+    argument; ``most`` is k.
     """
 
     function: (
-        OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles", "histogram"]
+        OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles", "histogram", "mode",
+              "top k"]
         | Spread | Joint | Paired
     )  # fmt: skip
     argument: Expression | None
@@ -185,6 +187,7 @@ class Aggregate:
     other: Expression | None = None
     ranks: Ranks | None = None
     values: tuple[Scalar, ...] = ()
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

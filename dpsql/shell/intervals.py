@@ -92,7 +92,7 @@ def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], confidence: f
     ]
     types = column_types(table.shape)
     for place, aggregate in enumerate(table.shape.aggregates):
-        if aggregate.function not in ("every", "some", "histogram"):
+        if aggregate.function not in ("every", "some", "histogram", "mode", "top k"):
             types[f"a{place}"] = "DOUBLE"
     sandbox.create("drawn", types)
     sandbox.insert("drawn", data, types)

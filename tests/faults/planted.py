@@ -756,6 +756,13 @@ FAULTS = (
         _claim("rows", "L1", "histogram"),
     ),
     Fault(
+        "a mode is chosen by exact counts",
+        "dpsql/release.py",
+        "        return tuple(count * contribution.step for count in noisy.children(1, 0))",
+        "        return tuple(Fraction(dict(pairs or []).get(place, 0)) for place in range(histogram.tree.bins))",
+        ("tests/properties/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
+    ),
+    Fault(
         "the noise of a histogram is divided among its values without being paid for",
         "dpsql/sensitivity.py",
         "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",

@@ -37,6 +37,8 @@ ANSWERED = {
     "quantile filtered": "SELECT MAX(price) FILTER (WHERE small = 5) FROM visits",
     "quantile of a date": "SELECT grade, MEDIAN(seen), MAX(seen) FROM people GROUP BY grade",
     "histogram": "SELECT HISTOGRAM(small) FROM visits",
+    "mode and the most frequent": "SELECT MODE(small), APPROX_TOP_K(small, 3), HISTOGRAM(small) FROM visits",
+    "ordered mode": "SELECT grade, MODE() WITHIN GROUP (ORDER BY above > 1005) FROM people GROUP BY grade",
     "histogram by declared key": "SELECT p.grade, HISTOGRAM(small), HISTOGRAM(price > 1) FILTER (WHERE v.signed < 2) "
     "FROM visits v JOIN people p ON v.pid = p.id GROUP BY p.grade",
     "units": "SELECT small, COUNT(DISTINCT pid) FROM visits GROUP BY small",
@@ -196,6 +198,17 @@ def test_a_plan_costs_what_was_asked(promise: str) -> None:
             assert cost.epsilon == 1, text
         else:
             assert cost.rho == Fraction(1, 2), text
+
+
+def test_a_mode_is_chosen_by_noisy_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    noise = FrozenNoise(monkeypatch)
+    text = "SELECT MODE(small), APPROX_TOP_K(small, 2), HISTOGRAM(small) FROM visits"
+    with session_on(hand_world(), tmp_path / "ledger") as (session, _):
+        plan = session.plan(text)
+        noise.start(plan)
+        ((mode, two, counts),) = session.answer(plan).rows
+    assert (mode, two) == (5, [5, 4]), "frozen counts grow with the place of the value"
+    assert isinstance(counts, dict) and list(counts) == [0, 1, 2, 3, 4, 5]
 
 
 #: With no noise: statement, rows.

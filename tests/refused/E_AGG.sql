@@ -126,9 +126,19 @@ SELECT QUANTILE_CONT(age, 0.5 ORDER BY bmi) FROM patients
 -- schema: nafld
 SELECT HISTOGRAM(test, ['hdl', 'sbp']) FROM labs
 -- says: HISTOGRAM takes one value here; for bins, GROUP BY FLOOR(x / 10) * 10 (line 1, column 8)
--- instead: SELECT COUNT(*) FROM labs
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
 
 -- schema: nafld
 SELECT HISTOGRAM(DISTINCT test) FROM labs
 -- says: HISTOGRAM takes one value here; for bins, GROUP BY FLOOR(x / 10) * 10 (line 1, column 8)
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+
+-- schema: nafld
+SELECT MODE() WITHIN GROUP (ORDER BY test, value) FROM labs
+-- says: write MODE() WITHIN GROUP (ORDER BY one value) (line 1, column 8)
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+
+-- schema: nafld
+SELECT APPROX_TOP_K(test, 0) FROM labs
+-- says: APPROX_TOP_K takes a constant from 1 to 1,000 (line 1, column 8)
 -- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
