@@ -27,7 +27,6 @@ SELECT QUANTILE_CONT(value, 0.75) - QUANTILE_CONT(value, 0.25) AS iqr FROM labs 
 SELECT test, MIN(value) AS low, MAX(value) AS high FROM labs GROUP BY test ORDER BY test
 
 -- The most frequent diagnosis
--- refused: E_AGG
 SELECT MODE(diagnosis) AS most FROM diagnoses
 
 -- A histogram of tests
