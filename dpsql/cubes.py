@@ -259,7 +259,7 @@ def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
     """The numbers in their type, what is rounded off one carried over to the next: sums of neighbours stay near.
 
     >>> carried([Fraction(1, 2)] * 4, "BIGINT")
-    [0, 1, 0, 1]
+    [0, 1, 1, 0]
     """
     if sql_type == "DOUBLE":
         return [float(number) for number in numbers]

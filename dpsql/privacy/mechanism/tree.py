@@ -71,7 +71,7 @@ def shape(bins: int, power: int) -> tuple[int, int]:
     ρ, 2 where they share ε.
 
     >>> shape(80, 1), shape(65536, 1), shape(65536, 2)
-    ((9, 2), (10, 5), (16, 4))
+    ((9, 2), (5, 7), (16, 4))
     """
 
     def variance(levels: int) -> float:

@@ -25,9 +25,6 @@ def domain_select(core: Core) -> exp.Select:
     sources: list[exp.Expr] = []
     outputs: dict[int, exp.Expr] = {}
     for number, part in enumerate(parts):
-        if not part.reads:
-            outputs |= {place: node.aliased(key(each), f"k{place}") for place, each in part.keys.items()}
-            continue
         sources.append(node.subquery(_distinct(part, core.domain), f"p{number}"))
         outputs |= {place: node.column(f"p{number}", f"k{place}") for place in part.keys}
     joins = [node.join(source) for source in sources[1:]]
@@ -47,7 +44,10 @@ class _Part:
 
 
 def _parts(domain: KeyDomain) -> list[_Part]:
-    """The domain in parts that have nothing to do with each other: their combinations are all shown."""
+    """The domain in parts that have nothing to do with each other: their combinations are all shown.
+
+    What reads no column is put to a part that does, if there is one.
+    """
     single = [_Part(_reads(each), {place: each}, ()) for place, each in enumerate(domain.keys)]
     single += [_Part(_reads(each), {}, (each,)) for each in domain.conditions]
     parts: list[_Part] = []
@@ -57,7 +57,11 @@ def _parts(domain: KeyDomain) -> list[_Part]:
             if other.reads & part.reads:
                 part = other.with_(part)
         parts = [*apart, part]
-    return sorted(parts, key=lambda part: min(part.keys, default=len(domain.keys)))
+    constant = [part for part in parts if not part.reads]
+    first, *others = [part for part in parts if part.reads] or [_Part(frozenset(), {}, ())]
+    for part in constant:
+        first = first.with_(part)
+    return sorted([first, *others], key=lambda part: min(part.keys, default=len(domain.keys)))
 
 
 def _reads(expression: Expression) -> frozenset[str]:
