@@ -26,17 +26,10 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
     table = schema.tables[name]
     own = alias()
     owner = None if table.public else schema.owner(name)
-    path_keys = _path_keys(schema)
+    identified = _identified(schema)
 
     def column(relation: str, of: str, column_name: str) -> Column:
         declared = schema.tables[of].columns[column_name]
-        steps = [] if schema.tables[of].public else [(s.column, f"{s.parent}.{s.parent_column}")
-                                                     for s in schema.owner(of).steps[:1]]  # fmt: skip
-        identifies = dict(steps).get(column_name)
-        if not schema.tables[of].public and schema.owner(of).steps == () and schema.owner(of).column == column_name:
-            identifies = UNIT
-        elif f"{of}.{column_name}" in path_keys:
-            identifies = f"{of}.{column_name}"
         domain = declared.values
         if domain is None and declared.type.kind == "boolean":
             domain = (False, True)
@@ -47,7 +40,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
             declared.nullable,
             declared.bounds,
             domain if domain is None or not declared.nullable else (*domain, None),
-            identifies,
+            identified.get((of, column_name)),
             table.public,
         )
 
@@ -63,11 +56,11 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
     return Source(Scan(own, name, tuple(hops), column(last_alias, last_table, owner.column), limits), columns)
 
 
-def _path_keys(schema: Schema) -> set[str]:
-    """The referenced keys on the ways to the unit, as table.column."""
-    return {
-        f"{step.parent}.{step.parent_column}"
-        for name, table in schema.tables.items()
-        if not table.public
-        for step in schema.owner(name).steps
-    }
+def _identified(schema: Schema) -> dict[tuple[str, str], str]:
+    """What the columns on the ways to the unit identify: the unit itself, or a referenced key as table.column."""
+    owners = {name: schema.owner(name) for name, table in schema.tables.items() if not table.public}
+    first = {(name, step.column): step for name, owner in owners.items() for step in owner.steps[:1]}
+    referenced = {(step.parent, step.parent_column) for owner in owners.values() for step in owner.steps}
+    units = {(name, owner.column) for name, owner in owners.items() if not owner.steps}
+    found = {column: f"{step.parent}.{step.parent_column}" for column, step in first.items()}
+    return found | {column: ".".join(column) for column in referenced} | dict.fromkeys(units, UNIT)

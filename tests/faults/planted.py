@@ -273,8 +273,8 @@ FAULTS = (
     Fault(
         "unit found by name",
         SOURCES,
-        "if not schema.tables[of].public and schema.owner(of).steps == () and schema.owner(of).column == column_name:",
-        "if column_name == schema.unit_column:",
+        "            identified.get((of, column_name)),",
+        "            UNIT if column_name == schema.unit_column else identified.get((of, column_name)),",
         (DOUBTFUL,),
     ),
     Fault(

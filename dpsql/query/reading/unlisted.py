@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import cache, lru_cache
 from typing import NoReturn
 
 from sqlglot import exp
@@ -73,6 +74,7 @@ def _known(node: exp.Expr) -> str:
     return f"{words.get(node.key.upper(), node.key.upper())} is not answered here"
 
 
+@lru_cache(maxsize=1024)
 def _because(name: str) -> str:
     """Why, or which name of the list is nearest; nothing where neither is known."""
     if name in _REASONS:
@@ -81,6 +83,7 @@ def _because(name: str) -> str:
     return f"; the nearest is {near[0].upper()}" if near else ""
 
 
+@cache
 def _names() -> list[str]:
     """Every name under which a function of the list may be called."""
     spoken = {name.lower() for kind in NODES if issubclass(kind, exp.Func) for name in kind.sql_names()}
