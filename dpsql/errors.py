@@ -130,6 +130,11 @@ class _Diagnosed(DatabaseError):
         super().__init__(f"{code} {reason}{where}{mend}")
         self.sqlstate = SQLSTATES[code]
 
+    @property
+    def page(self) -> str:
+        """Where the documentation says more of the code."""
+        return f"docs/refusals.md#{self.code.lower()}"
+
 
 class StatementError(_Diagnosed, ProgrammingError):
     """The statement is not well formed, or names what the schema does not have."""
