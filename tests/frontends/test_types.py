@@ -30,6 +30,7 @@ UNPAID = PAID.replace("engine.run(charge)", "engine.run(plan)")
 FORGED = PAID.replace("engine.run(charge)", "engine.run(Charge(plan))").replace("Accountant", "Accountant, Charge", 1)
 
 
+@pytest.mark.slow
 def test_an_unpaid_plan_does_not_type_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECT)
     files = {name: tmp_path / f"{name}.py" for name in ("paid", "unpaid", "forged")}

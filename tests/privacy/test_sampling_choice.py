@@ -10,6 +10,8 @@ from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
 from dpsql.privacy.sampling import exponential, permute_and_flip, randomized_response
 
+pytestmark = pytest.mark.slow
+
 UTILITIES = [0, -1, -3]
 DRAWS = 12_000
 

@@ -14,6 +14,8 @@ from dpsql.privacy.sampling.enclosure import exp_bounds, floor_exp, log_bounds
 from dpsql.privacy.sampling.entropy import signs, uniform_below
 from dpsql.privacy.sampling.geometric import _levels, _many_digits, cumulative, geometric
 
+pytestmark = pytest.mark.slow
+
 RATES = [Fraction(1, 10**6), Fraction(1, 1000), Fraction(3, 70), Fraction(1, 3), Fraction(1), Fraction(19, 2)]
 ONE = 1 << 64
 

@@ -45,6 +45,7 @@ def test_every_row_is_the_rounded_product_or_null_and_within_reach(left: str) ->
             assert any(row[0] is not None for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(4))
 def test_no_unit_moves_a_statistic_by_more_than_is_claimed(chunk: int) -> None:
     tally = Tally()

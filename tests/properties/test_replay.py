@@ -13,6 +13,8 @@ from dpsql.errors import DatabaseError
 from dpsql.plan import Plan
 from dpsql.session import Session
 
+pytestmark = pytest.mark.slow
+
 #: What is put behind a statement so that the shell has something to do.
 SHELLS = ("", " ORDER BY 1", " ORDER BY 1 DESC LIMIT 3", " LIMIT 2 OFFSET 1")
 

@@ -11,6 +11,8 @@ from worlds import World, world
 
 from dpsql.errors import DatabaseError
 
+pytestmark = pytest.mark.slow
+
 #: How many worlds and how many statements on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
 WORLDS = 72 * int(os.environ.get("DPSQL_TRIALS", "1"))
 STATEMENTS, CHUNKS = 14, 8
