@@ -95,7 +95,7 @@ def texts(outcome: Result | Error) -> Iterator[str]:
     seen: BaseException | None = outcome
     while seen is not None:
         assert seen is outcome or not isinstance(seen, duckdb.Error) or outcome.args[0].startswith("E_SHELL")
-        yield repr(seen) + str(seen) + repr(vars(seen))
+        yield repr(seen) + str(seen) + repr(getattr(seen, "__dict__", {}))
         seen = seen.__cause__ or seen.__context__
 
 
