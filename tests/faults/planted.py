@@ -456,14 +456,6 @@ FAULTS = (
         (f"{REFUSED}[E_SUBQ]",),
     ),
     Fault(
-        "a scalar subquery is NULL",
-        "dpsql/query/scalar.py",
-        "            case exp.Paren():\n                return self.read(node.this)",
-        "            case exp.Subquery():\n                return literal.NULL\n"
-        "            case exp.Paren():\n                return self.read(node.this)",
-        (f"{REFUSED}[E_SUBQ]",),
-    ),
-    Fault(
         "DISTINCT over people's rows",
         ROWS,
         'and not source_from.is_public:\n            refuse("E_D',
