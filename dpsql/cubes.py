@@ -143,7 +143,7 @@ class _Sums:
     """The levels of a cube as sums over its finest level."""
 
     def __init__(self, cube: Cube, tables: Sequence[ReleasedTable], finest: ReleasedTable, confidence: float) -> None:
-        self._cube, self._finest, self._confidence = cube, finest, confidence
+        self._finest, self._confidence = finest, confidence
         self._plan = finest.plan
         self._cores = {level.keys: level.core for level in cube.levels}
         self._tables = {keys: tables[core] for keys, core in self._cores.items() if core is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from random import Random
 
 import duckdb
@@ -24,8 +25,10 @@ def _pattern(text: str) -> str:
 
 
 def _accepted(connection: duckdb.DuckDBPyConnection, pattern: str) -> None:
-    connection.execute("SELECT regexp_matches(x, $1), regexp_extract(x, $1), regexp_replace(x, $1, '', 'g') "
-                       "FROM (VALUES ('abc'), ('')) AS t(x)", [pattern])  # fmt: skip
+    """Every use of the pattern has a value on every text."""
+    rows = connection.execute("SELECT regexp_matches(x, $1), regexp_extract(x, $1), regexp_replace(x, $1, '', 'g') "
+                       "FROM (VALUES ('abc'), ('')) AS t(x)", [pattern]).fetchall()  # fmt: skip
+    assert len(rows) == 2 and all(value is not None for row in rows for value in row), pattern
 
 
 @pytest.mark.parametrize("text", READ)
@@ -59,7 +62,10 @@ def test_the_engine_takes_every_pattern_that_is_read() -> None:
 def test_formats_are_taken(text: str) -> None:
     with duckdb.connect() as connection:
         wanted = require_format(Literal(text, TEXT), exp.Null()).value
-        connection.execute("SELECT strftime(DATE '2020-02-29', $1), try_strptime('2020', $1)", [wanted])
+        row = connection.execute(
+            "SELECT strftime(DATE '2020-02-29', $1), try_strptime('2020', $1)", [wanted]
+        ).fetchone()
+    assert row == (date(2020, 2, 29).strftime(text), None)
 
 
 @pytest.mark.parametrize("text", ["", "%", "%q", "%Y%", "%n", "é", "%-Y" * 100])
