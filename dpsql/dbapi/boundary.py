@@ -1,0 +1,32 @@
+"""What may cross between Python and dpsql: typed parameters inwards, errors in dpsql's words outwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from dpsql.errors import Error, InternalError, ProgrammingError
+
+T = TypeVar("T")
+
+
+def bound(parameters: Sequence[object]) -> tuple[object, ...]:
+    """The values for the ? of a statement; ProgrammingError where they are not a sequence."""
+    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Sequence):
+        raise ProgrammingError("parameters are a sequence, one value for each ? of the statement")
+    return tuple(parameters)
+
+
+def said_by(action: Callable[[], T]) -> T:
+    """The action's value, or one error in dpsql's words.
+
+    What an engine or Python said, and the frames that held exact rows, do not hang on to it: they could quote the data.
+    """
+    try:
+        return action()
+    except Error as error:
+        found = error
+    except Exception:
+        found = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
+    found.__cause__ = found.__context__ = None
+    raise found.with_traceback(None)

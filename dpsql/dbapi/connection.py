@@ -1,0 +1,110 @@
+"""A connection: one analyst's session, shared by the cursors and threads that hold it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
+
+from dpsql import errors
+from dpsql.dbapi.boundary import bound, said_by
+from dpsql.dbapi.cursor import Cursor
+from dpsql.errors import InterfaceError
+
+if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    from dpsql.explain import Explanation
+    from dpsql.privacy.accountant import Remaining
+    from dpsql.session import Session
+
+T = TypeVar("T")
+
+
+class Connection:
+    """One analyst's connection; the budget behind it is the database's, and is shared with all other connections."""
+
+    Warning = errors.Warning
+    Error = errors.Error
+    InterfaceError = errors.InterfaceError
+    DatabaseError = errors.DatabaseError
+    DataError = errors.DataError
+    OperationalError = errors.OperationalError
+    IntegrityError = errors.IntegrityError
+    InternalError = errors.InternalError
+    ProgrammingError = errors.ProgrammingError
+    NotSupportedError = errors.NotSupportedError
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._lock = session, threading.Lock()
+        self._process, self._closed = os.getpid(), False
+
+    @property
+    def analyst(self) -> str:
+        return self._session.analyst
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left of the budget for this analyst: ``epsilon``, ``delta``, ``share``."""
+        return self._with_session(lambda session: session.remaining)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What each statement of this connection costs; ``SET dpsql.epsilon = 0.5`` changes it."""
+        return self._with_session(lambda session: session.epsilon)
+
+    def explain(self, statement: str, parameters: Sequence[object] = ()) -> Explanation:
+        """What the statement would cost and how exact it would be; this costs nothing and reads no row."""
+        values = bound(parameters)
+        return self._with_session(lambda session: session.explain(statement, values))
+
+    def execute(self, statement: str, parameters: Sequence[object] = ()) -> Cursor:
+        """A new cursor on which the statement was run."""
+        return self.cursor().execute(statement, parameters)
+
+    def cursor(self) -> Cursor:
+        """A new cursor on this connection; all cursors share its session."""
+        self._require_open()
+        return Cursor(self)
+
+    def commit(self) -> None:
+        """Nothing is pending, ever: what a statement costs is charged for good before it runs."""
+        self._require_open()
+
+    def rollback(self) -> None:
+        """Takes nothing back: what was released cannot be unlearned, so what was charged stays charged."""
+        self._require_open()
+
+    def close(self) -> None:
+        """Give the engine back; a second call is an InterfaceError, as PEP 249's test suite wants it."""
+        with self._lock:
+            self._require_open()
+            self._closed = True
+            self._session.close()
+
+    def __enter__(self) -> Self:
+        self._require_open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with suppress(InterfaceError):
+            self.close()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError("a Connection cannot be copied or pickled; connect again")
+
+    def _with_session(self, action: Callable[[Session], T]) -> T:
+        self._require_open()
+        with self._lock:
+            self._require_open()
+            return said_by(lambda: action(self._session))
+
+    def _require_open(self) -> None:
+        if self._process != os.getpid():
+            raise InterfaceError("this connection was opened by another process; connect again in this one")
+        if self._closed:
+            raise InterfaceError("the connection is closed")

@@ -1,0 +1,131 @@
+"""A cursor: the rows of one statement at a time, with an interval for each cell that is an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from dpsql.dbapi.boundary import bound
+from dpsql.dbapi.type_objects import Described, described
+from dpsql.errors import InterfaceError, ProgrammingError
+
+if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    from dpsql.dbapi.connection import Connection
+    from dpsql.estimate import Interval
+    from dpsql.shell import Result
+
+Row: TypeAlias = tuple[object, ...]
+
+
+class Cursor:
+    """The rows of one statement at a time, with an interval for each cell that is an estimate."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.arraysize = connection, 1
+        self._result: Result | None = None
+        self._next, self._closed = 0, False
+
+    @property
+    def description(self) -> list[Described] | None:
+        """One entry a column; None before a statement that gives rows."""
+        if self._result is None or not self._result.columns:
+            return None
+        return [described(column) for column in self._result.columns]
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows the statement gave; -1 where it gives none."""
+        return -1 if self._result is None or not self._result.columns else len(self._result.rows)
+
+    @property
+    def rownumber(self) -> int | None:
+        """The place of the next row, counted from 0."""
+        return None if self._result is None else self._next
+
+    @property
+    def intervals(self) -> list[tuple[Interval | None, ...]]:
+        """(low, high) for each cell of every row of the result, None where the cell is exact or has no interval."""
+        return list(self._rows().intervals)
+
+    def execute(self, statement: str, parameters: Sequence[object] = ()) -> Self:
+        """Run one statement; ``parameters`` are bound to its ``?`` as typed values and never become SQL text."""
+        self._result = None
+        self._result = self._run(statement, parameters)
+        self._next = 0
+        return self
+
+    def executemany(self, statement: str, sets: Iterable[Sequence[object]]) -> Self:
+        """Run the statement for each set of parameters, each at its price; the rows follow one another."""
+        self._result = None
+        results = [self._run(statement, parameters) for parameters in sets]
+        if results:
+            rows = [row for result in results for row in result.rows]
+            intervals = [each for result in results for each in result.intervals]
+            self._result = replace(results[-1], rows=rows, intervals=intervals)
+        self._next = 0
+        return self
+
+    def fetchone(self) -> Row | None:
+        """The next row; None when there is none left."""
+        rows = self._take(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next ``size`` rows, or ``arraysize`` of them."""
+        return self._take(self.arraysize if size is None else size)
+
+    def fetchall(self) -> list[Row]:
+        """All rows that were not fetched yet."""
+        return self._take(len(self._rows().rows))
+
+    def setinputsizes(self, sizes: Sequence[object]) -> None:
+        """Nothing: parameters have the types of their values."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Nothing: values have any size."""
+
+    def close(self) -> None:
+        """Forget the rows; a closed cursor can be closed again."""
+        self._closed, self._result = True, None
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, statement: str, parameters: Sequence[object]) -> Result:
+        self._require_open()
+        if not isinstance(statement, str):
+            raise ProgrammingError("a statement is text")
+        values = bound(parameters)
+        return self.connection._with_session(lambda session: session.execute(statement, values))
+
+    def _take(self, size: int) -> list[Row]:
+        rows = self._rows().rows[self._next : self._next + max(size, 0)]
+        self._next += len(rows)
+        return rows
+
+    def _rows(self) -> Result:
+        self._require_open()
+        if self._result is None or not self._result.columns:
+            raise ProgrammingError("there are no rows to fetch; execute a query first")
+        return self._result
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed")
+        self.connection._require_open()

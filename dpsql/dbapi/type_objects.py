@@ -1,0 +1,57 @@
+"""PEP 249's type objects and constructors, and what ``description`` says of a column."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `import dpsql`
+    from dpsql.plan import OutputColumn
+
+#: name, type code, display size, internal size, precision, scale, whether it may be NULL.
+Described: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]
+
+
+class TypeObject:
+    """Equal to every type code of its kind.
+
+    >>> "DECIMAL(38,2)" == NUMBER, "VARCHAR" == STRING, "DATE" == NUMBER
+    (True, True, False)
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._names = frozenset(names)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return other.partition("(")[0] in self._names
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(self._names)
+
+
+STRING = TypeObject("VARCHAR")
+BINARY = TypeObject("BLOB")
+NUMBER = TypeObject(
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+    "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN",
+)  # fmt: skip
+DATETIME = TypeObject("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "INTERVAL")
+ROWID = TypeObject()
+
+Date, Time, Timestamp, Binary = date, time, datetime, bytes
+DateFromTicks = date.fromtimestamp
+TimestampFromTicks = datetime.fromtimestamp
+
+
+def TimeFromTicks(ticks: float) -> time:
+    """The local time of day at a number of seconds since the epoch."""
+    return datetime.fromtimestamp(ticks).time()
+
+
+def described(column: OutputColumn) -> Described:
+    """What PEP 249's ``description`` says of a column: its name, DuckDB's name of its type, a decimal's digits."""
+    kind, _, size = column.type.partition("(")
+    precision, scale = (int(part) for part in size.rstrip(")").split(",")) if kind == "DECIMAL" else (None, None)
+    return (column.name, column.type, None, None, precision, scale, None)
