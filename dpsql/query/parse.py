@@ -33,6 +33,8 @@ _GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-
 _ALLOWED = frozenset(map(chr, range(32, 127))) | set("\t\r\n")
 _FORBIDDEN = frozenset("`{}$@#\\")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+#: A text of characters that are read wherever they stand.
+_READ_ANYWHERE = re.compile(f"[{re.escape(''.join(sorted(_ALLOWED - _FORBIDDEN)))}]*")
 
 
 @dataclass(frozen=True)
@@ -139,13 +141,15 @@ def _check_spellings(bare: str, text: str) -> None:
         if found is not None:
             refuse(code, reason, place(text, found.start()))
     depth = 0
-    for offset, character in enumerate(bare):
-        depth += (character in "([") - (character in ")]")
+    for bracket in re.finditer(r"[()\[\]]", bare):
+        depth += 1 if bracket.group() in "([" else -1
         if depth > MAX_DEPTH:
-            refuse("E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, offset))
+            refuse("E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start()))
 
 
 def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:
+    if _READ_ANYWHERE.fullmatch(piece):
+        return
     for offset, character in enumerate(piece):
         if not seen(character):
             refuse("E_CHARSET", f"character U+{ord(character):04X} is not read here", place(text, start + offset))
