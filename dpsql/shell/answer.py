@@ -36,21 +36,41 @@ class Result:
     intervals: list[tuple[Interval | None, ...]]
 
 
+#: The shell's SQL as it is run, and the columns of its result.
+Described: TypeAlias = tuple[str, tuple[OutputColumn, ...]]
+
+#: How many shells a sandbox remembers the columns of.
+MOST_DESCRIBED = 1_000
+
+
 class Shell:
     """One analyst's sandbox, and what is asked of it."""
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
         self._sandbox = Sandbox(schema, public_rows)
+        self._described: dict[object, Described] = {}
 
-    def describe(self, query: Query, cores: Sequence[CorePlan]) -> tuple[str, tuple[OutputColumn, ...]]:
+    def describe(self, query: Query, cores: Sequence[CorePlan]) -> Described:
         """The shell's SQL and its columns, found without any row: released tables are empty, public ones unread.
 
-        Raises StatementError where the shell does not fit its tables.
+        They follow from the shell's text and the types of the tables it reads, and are remembered under these: what a
+        dashboard filters by stands in the cores, so that its statements share few shells. Raises StatementError where
+        the shell does not fit its tables.
         """
+        sql = query.shell.sql(dialect="duckdb", comments=False)
+        tables = shapes(query.cores, query.cubes)
+        types = tuple((name, tuple(column_types(shape).items())) for name, shape in tables.items())
         with self._sandbox.lock:
-            self._declare(query.public, shapes(query.cores, query.cubes))
-            sql = query.shell.sql(dialect="duckdb", comments=False)
-            described = self._sandbox.describe(sql)
+            found = self._described.get((sql, types, query.probe))
+            if found is None:
+                self._declare(query.public, tables)
+                found = self._described[sql, types, query.probe] = self._describe(query, sql)
+                while len(self._described) > MOST_DESCRIBED:
+                    del self._described[next(iter(self._described))]
+        return found
+
+    def _describe(self, query: Query, sql: str) -> Described:
+        described = self._sandbox.describe(sql)
         if query.probe:
             return _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
         traced = trace(query.shell, {name: self._sandbox.public_columns(name) for name in query.public})
