@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dpsql.query.expression import BOOLEAN, UNIT, Call, Column, Expression, Literal
+from dpsql.query.expression import BOOLEAN, Call, Column, Expression, Literal
 from dpsql.query.frequent import frequent_aggregate
 from dpsql.query.ranked import ranked_aggregate
 from dpsql.query.refusal import only, refuse
@@ -14,6 +14,7 @@ from dpsql.query.relation import Aggregate
 from dpsql.query.scalar import Reader
 from dpsql.query.statistic import statistic
 from dpsql.query.summand import summand
+from dpsql.schema import UNIT
 
 #: Aggregates that sqlglot leaves unnamed, so that they are called by their right name in a refusal.
 _UNNAMED = frozenset(

@@ -56,23 +56,33 @@ _KINDS = {
 
 
 def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) -> None:
-    constant = isinstance(argument, Literal)
     if argument == literal.NULL and kind in ("number", "integer", "text", "temporal", "boolean", "any"):
         return
+    constant = isinstance(argument, Literal)
     value = argument.value if isinstance(argument, Literal) else None
-    fits = {
-        "number": argument.type.is_numeric,
-        "integer": argument.type.kind == "integer",
-        "text": argument.type.kind == "text",
-        "temporal": argument.type.is_temporal,
-        "boolean": argument.type == BOOLEAN,
-        "any": True,
-        "constant": type(value) is int and abs(value) <= 1_000_000,
-        "amount": type(value) is int and abs(value) <= 10**12,
-        "words": constant and isinstance(value, str),
-        "size": type(value) is int and 0 <= value <= LONGEST,
-        "filling": isinstance(value, str) and bool(value),
-    }[kind]
+    match kind:
+        case "any":
+            fits = True
+        case "number":
+            fits = argument.type.is_numeric
+        case "integer" | "text":
+            fits = argument.type.kind == kind
+        case "temporal":
+            fits = argument.type.is_temporal
+        case "boolean":
+            fits = argument.type == BOOLEAN
+        case "constant":
+            fits = type(value) is int and abs(value) <= 1_000_000
+        case "amount":
+            fits = type(value) is int and abs(value) <= 10**12
+        case "words":
+            fits = isinstance(value, str)
+        case "size":
+            fits = type(value) is int and 0 <= value <= LONGEST
+        case "filling":
+            fits = isinstance(value, str) and bool(value)
+        case _:
+            raise LookupError(kind)
     if not fits:
         found = f"{argument.type}" if not constant or argument.type.kind not in ("integer", "text") else f"{value!r}"
         refuse("E_TYPE", f"{_said(function)} needs {_KINDS[kind]}, and this is {found}", node)

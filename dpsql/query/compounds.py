@@ -14,13 +14,13 @@ from sqlglot import exp
 from dpsql.query import literal
 from dpsql.query.bounds import bounds, is_nullable
 from dpsql.query.call import alike
-from dpsql.query.expression import UNIT, Cast, Column, Expression, Literal, Scalar
+from dpsql.query.expression import Cast, Column, Expression, Literal, Scalar
 from dpsql.query.function import common_type
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Branch, Compound, Constants, Relation, unit_of
 from dpsql.query.scalar import Reader
 from dpsql.query.sources import Source
-from dpsql.schema import SqlType
+from dpsql.schema import UNIT, SqlType
 
 Operator: TypeAlias = OneOf["union all", "union", "intersect", "intersect all", "except", "except all"]
 _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
 TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
 
-#: What a column identifies that holds the privacy unit itself.
-UNIT = "unit"
-
 #: A value that a statement or a key domain can name.
 Scalar: TypeAlias = bool | int | Decimal | float | str | date | datetime | None
 

@@ -14,12 +14,12 @@ from dpsql.query import shell_tree
 from dpsql.query.aggregate import has_aggregate, is_aggregate, released_aggregate
 from dpsql.query.cubes import cube
 from dpsql.query.domain import key_domain
-from dpsql.query.expression import UNIT, Column, Expression, Literal, subqueries
+from dpsql.query.expression import Column, Expression, Literal, subqueries
 from dpsql.query.joins import From
 from dpsql.query.keys import grouping_sets, has_sets
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Core, unit_of
-from dpsql.schema import fold
+from dpsql.schema import UNIT, fold
 
 if TYPE_CHECKING:
     from dpsql.query.bind import Binder

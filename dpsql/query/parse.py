@@ -144,7 +144,9 @@ def _check_spellings(bare: str, text: str) -> None:
     for bracket in re.finditer(r"[()\[\]]", bare):
         depth += 1 if bracket.group() in "([" else -1
         if depth > MAX_DEPTH:
-            refuse("E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start()))
+            refuse(
+                "E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start())
+            )
 
 
 def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.query.aggregate import is_aggregate, split
 from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, UNIT, Column, Expression, columns, conjunction
+from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
 from dpsql.query.interval import UNIT_INTERVAL, Interval
 from dpsql.query.joins import From
 from dpsql.query.reads import is_of_outside
@@ -24,7 +24,7 @@ from dpsql.query.sources import Source
 from dpsql.query.stability import limits
 from dpsql.query.statistic import statistic
 from dpsql.query.summand import summand
-from dpsql.schema import SqlType, fold
+from dpsql.schema import UNIT, SqlType, fold
 
 if TYPE_CHECKING:
     from dpsql.query.bind import Binder

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
-from dpsql.query.expression import UNIT, Column, Expression, Literal, Scalar
+from dpsql.query.expression import Column, Expression, Literal, Scalar
+from dpsql.schema import UNIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpsql.query.expression import UNIT, Column, Expression
+from dpsql.query.expression import Column, Expression
 from dpsql.query.relation import Hop, Limits, Relation, Scan
 from dpsql.schema import Schema
 
@@ -26,7 +26,6 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
     table = schema.tables[name]
     own = alias()
     owner = None if table.public else schema.owner(name)
-    identified = _identified(schema)
 
     def column(relation: str, of: str, column_name: str) -> Column:
         declared = schema.tables[of].columns[column_name]
@@ -40,7 +39,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
             declared.nullable,
             declared.bounds,
             domain if domain is None or not declared.nullable else (*domain, None),
-            identified.get((of, column_name)),
+            schema.identifies(of, column_name),
             table.public,
         )
 
@@ -54,13 +53,3 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
         hops.append(Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column)))
     limits = Limits(table.max_rows_per_unit, table.max_groups_per_unit, table.max_rows_per_group)
     return Source(Scan(own, name, tuple(hops), column(last_alias, last_table, owner.column), limits), columns)
-
-
-def _identified(schema: Schema) -> dict[tuple[str, str], str]:
-    """What the columns on the ways to the unit identify: the unit itself, or a referenced key as table.column."""
-    owners = {name: schema.owner(name) for name, table in schema.tables.items() if not table.public}
-    first = {(name, step.column): step for name, owner in owners.items() for step in owner.steps[:1]}
-    referenced = {(step.parent, step.parent_column) for owner in owners.values() for step in owner.steps}
-    units = {(name, owner.column) for name, owner in owners.items() if not owner.steps}
-    found = {column: f"{step.parent}.{step.parent_column}" for column, step in first.items()}
-    return found | {column: ".".join(column) for column in referenced} | dict.fromkeys(units, UNIT)

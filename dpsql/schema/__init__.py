@@ -6,13 +6,14 @@ from dpsql.schema.draft import draft
 from dpsql.schema.load import load, loads
 from dpsql.schema.model import Schema
 from dpsql.schema.names import fold
-from dpsql.schema.owner import Owner, Step
+from dpsql.schema.owner import UNIT, Owner, Step
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.published import json_schema
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import Bound, SqlType, Value
 
 __all__ = [
+    "UNIT",
     "Analyst",
     "Bound",
     "Catalog",

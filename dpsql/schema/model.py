@@ -13,7 +13,7 @@ from dpsql.schema.catalog import Catalog
 from dpsql.schema.complete import complete_tables, find_differences
 from dpsql.schema.faults import find_faults
 from dpsql.schema.names import checked_name, fold, split_reference
-from dpsql.schema.owner import Owner, find_owner
+from dpsql.schema.owner import Owner, find_owner, identified
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
 
@@ -33,6 +33,7 @@ class Schema(BaseModel):
 
     _path: Path | None = PrivateAttr(default=None)
     _owners: dict[str, Owner] = PrivateAttr(default_factory=dict)
+    _identified: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
@@ -41,6 +42,7 @@ class Schema(BaseModel):
             raise ValueError("\n".join(faults))
         private = (name for name, table in self.tables.items() if not table.public)
         self._owners.update({name: find_owner(name, self.tables, self.unit) for name in private})
+        self._identified.update(identified(self._owners))
         return self
 
     def _top_faults(self) -> list[str]:
@@ -97,6 +99,10 @@ class Schema(BaseModel):
     def owner(self, table: str) -> Owner:
         """How a private table's rows lead to their unit; KeyError for a public or undeclared table."""
         return self._owners[fold(table)]
+
+    def identifies(self, table: str, column: str) -> str | None:
+        """What a column on the way to the unit identifies: ``UNIT``, or a referenced key as table.column."""
+        return self._identified.get((table, column))
 
     def with_catalog(self, catalog: Catalog) -> Schema:
         """This schema with public tables completed from the catalogue; SchemaError where the two disagree."""

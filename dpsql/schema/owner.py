@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from dpsql.schema.names import split_reference
 from dpsql.schema.table import Table
 
+#: What a column identifies that holds the unit itself.
+UNIT = "unit"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -66,3 +69,15 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
         walked.append(step.parent)
         here = step.parent
     return Owner(tuple(steps), unit[1])
+
+
+def identified(owners: Mapping[str, Owner]) -> dict[tuple[str, str], str]:
+    """What the columns on the ways to the unit identify: the unit itself, or a referenced key as table.column.
+
+    ``owners`` are those of all private tables, by the tables' names.
+    """
+    first = {(name, step.column): step for name, owner in owners.items() for step in owner.steps[:1]}
+    referenced = {(step.parent, step.parent_column) for owner in owners.values() for step in owner.steps}
+    units = {(name, owner.column) for name, owner in owners.items() if not owner.steps}
+    found = {column: f"{step.parent}.{step.parent_column}" for column, step in first.items()}
+    return found | {column: ".".join(column) for column in referenced} | dict.fromkeys(units, UNIT)

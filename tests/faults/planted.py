@@ -273,8 +273,8 @@ FAULTS = (
     Fault(
         "unit found by name",
         SOURCES,
-        "            identified.get((of, column_name)),",
-        "            UNIT if column_name == schema.unit_column else identified.get((of, column_name)),",
+        "            schema.identifies(of, column_name),",
+        "            UNIT if column_name == schema.unit_column else schema.identifies(of, column_name),",
         (DOUBTFUL,),
     ),
     Fault(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dpsql.query.expression import BOOLEAN, UNIT, Column, Expression, Literal
+from dpsql.query.expression import BOOLEAN, Column, Expression, Literal
 from dpsql.query.refusal import refuse
+from dpsql.schema import UNIT
 
 if TYPE_CHECKING:
     from dpsql.query.scalar import Reader

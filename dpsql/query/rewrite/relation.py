@@ -9,7 +9,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.query.expression import UNIT, Call, Column, Expression, Subquery
+from dpsql.query.expression import Call, Column, Expression, Subquery
 from dpsql.query.function import number
 from dpsql.query.quantum import quantum
 from dpsql.query.relation import (
@@ -29,6 +29,7 @@ from dpsql.query.rewrite import node
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 from dpsql.query.rewrite.spread import spread
+from dpsql.schema import UNIT
 
 #: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
 SOURCE, DERIVED = ("source", "main"), ("derived", "main")
