@@ -63,7 +63,7 @@ def query(
         explanation = _priced(connection, sql)
         cursor = connection.execute(sql)
         if cursor.description is not None:
-            output.write(cursor, style, intervals, file)
+            output.write(output.Rows.of_cursor(cursor), style, intervals, file)
         if explanation is not None:
             click.echo(said_price(explanation, connection.remaining), err=True)
 

@@ -48,8 +48,8 @@ def dpsql(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Dpsql:
 def test_a_table_shows_what_noise_leaves(dpsql: Dpsql) -> None:
     found = dpsql("query", NAFLD, BY_SEX, "--intervals")
     lines = found.out.splitlines()
-    assert (found.code, lines[0].split(), len(lines)) == (0, ["male", "bmi", "n"], 3)
-    assert all(" ± " in line for line in lines[1:])
+    assert (found.code, lines[0].split(), len(lines)) == (0, ["male", "bmi", "n"], 4)
+    assert set(lines[1]) == {"-", " "} and all(" ± " in line for line in lines[2:])
     assert found.err.startswith("price ε = 0.1   left ε = 2.9")
     assert " ± " not in dpsql("query", NAFLD, BY_SEX).out
 
@@ -127,7 +127,7 @@ def test_what_was_not_foreseen_has_no_traceback(dpsql: Dpsql, monkeypatch: pytes
 
 def test_a_terminal_is_not_obeyed_by_text(dpsql: Dpsql) -> None:
     found = dpsql("query", NAFLD, "SELECT chr(27) || '[2J' AS x FROM conditions LIMIT 1")
-    assert found.out.splitlines() == ["x", "?[2J"]
+    assert found.out.splitlines() == ["x", "----", "?[2J"]
 
 
 def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,136 @@
+"""A quick chart of rows for a terminal: one line a row, with error bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from wcwidth import wcswidth
+
+from dpsql.errors import DataError
+from dpsql.output.figure import cell
+from dpsql.output.rows import Rows
+
+#: A value is drawn as a bar from 0; where all lie close together far from 0, as a point on a shorter scale.
+_FAR_FROM_ZERO = 0.5
+_LONGEST_LABEL = 40
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One row of a chart: its label, its figure, the value and the two ends of its error bar."""
+
+    label: str
+    figure: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How values become columns of a terminal."""
+
+    low: float
+    high: float
+    width: int
+
+    def column(self, value: float) -> float:
+        """Where the value lies, from 0 to ``width``."""
+        return (value - self.low) / (self.high - self.low) * self.width
+
+
+def chart(rows: Rows, width: int, column: str | None = None) -> str:
+    """A chart of one column (by default the first estimate, or else the last figure) within ``width`` characters.
+
+    >>> n = Rows(("sex", "n"), ("VARCHAR", "BIGINT"), [("f", 30), ("m", 10)], [(None, (26, 34)), (None, None)])
+    >>> print(chart(n, 40), end="")
+    n
+    f  █████████████████████├───┼──┤  30 ± 4
+    m  ████████▏                          10
+    """
+    place = _chosen(rows, column)
+    marks = [_mark(rows, number, place) for number in range(len(rows.rows))]
+    drawn = [mark for mark in marks if math.isfinite(mark.value)]
+    if not drawn:
+        raise DataError("there is nothing to draw: no row has a value")
+    labels = max(wcswidth(mark.label) for mark in marks)
+    figures = max(len(mark.figure) for mark in marks)
+    scale = _scale(drawn, max(width - labels - figures - 5, 10))
+    lines = [rows.names[place]]
+    for mark in marks:
+        body = _body(mark, scale) if math.isfinite(mark.value) else ""
+        label = mark.label + " " * (labels - wcswidth(mark.label))
+        lines.append(f"{label}  {body:<{scale.width + 1}}  {mark.figure:>{figures}}")
+    if scale.low > 0 or scale.high < 0:
+        ends = f"{scale.low:.4g}", f"{scale.high:.4g}"
+        lines.append(" " * (labels + 2) + ends[0] + ends[1].rjust(scale.width + 1 - len(ends[0])))
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _chosen(rows: Rows, column: str | None) -> int:
+    """The place of the column that is drawn; DataError where there is none."""
+    figures = [place for place in range(len(rows.names)) if _is_figure(rows, place)]
+    if column is not None:
+        wanted = [place for place in figures if rows.names[place].lower() == column.lower()]
+        if not wanted:
+            known = ", ".join(rows.names[place] for place in figures) or "none"
+            raise DataError(f"no column of figures is called {column!r}; those that can be drawn: {known}")
+        return wanted[0]
+    if not figures:
+        raise DataError("there is nothing to draw: no column holds figures")
+    estimates = [place for place in figures if rows.estimated[place]]
+    return estimates[0] if estimates else figures[-1]
+
+
+def _is_figure(rows: Rows, place: int) -> bool:
+    values = [row[place] for row in rows.rows if row[place] is not None]
+    return bool(values) and all(
+        isinstance(each, int | float | Decimal) and not isinstance(each, bool) for each in values
+    )
+
+
+def _mark(rows: Rows, number: int, place: int) -> Mark:
+    row, bars = rows.rows[number], rows.intervals[number]
+    estimated = rows.estimated
+    words = [cell(value, None, False) for other, value in enumerate(row) if other != place and not estimated[other]]
+    label = " · ".join(words)
+    label = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+    value = row[place]
+    found = float(value) if isinstance(value, int | float | Decimal) else math.nan
+    ends = [float(end) for end in bars[place] or (found, found)]
+    low, high = ends if all(map(math.isfinite, ends)) else (found, found)
+    return Mark(label, cell(value, bars[place], True), found, low, high)
+
+
+def _scale(marks: Sequence[Mark], width: int) -> Scale:
+    low = min(min(mark.low, mark.value) for mark in marks)
+    high = max(max(mark.high, mark.value) for mark in marks)
+    far = low > _FAR_FROM_ZERO * high if low > 0 else high < _FAR_FROM_ZERO * low if high < 0 else False
+    if far and high > low and len(marks) > 1:
+        return Scale(low, high, width)
+    low, high = min(low, 0.0), max(high, 0.0)
+    return Scale(low, high if high > low else low + 1.0, width)
+
+
+def _body(mark: Mark, scale: Scale) -> str:
+    """A bar from 0 (or, where 0 is not on the scale, a point) with the error bar over it."""
+    value, low, high = (scale.column(each) for each in (mark.value, mark.low, mark.high))
+    cells = [" "] * (scale.width + 1)
+    if scale.low <= 0 <= scale.high:
+        zero = scale.column(0.0)
+        start, end = sorted((zero, value))
+        for place in range(round(start), int(end)):
+            cells[place] = "█"
+        if value > zero and high - low < 2:
+            cells[int(end)] = _EIGHTHS[int(8 * (end - int(end)))]
+    first, last = round(max(low, 0)), round(min(high, scale.width))
+    if last - first >= 2:
+        cells[first : last + 1] = ["├", *"─" * (last - first - 1), "┤"]
+        cells[min(max(round(value), first), last)] = "┼"
+    elif not scale.low <= 0 <= scale.high:
+        cells[round(value)] = "●"
+    return "".join(cells)

@@ -1,0 +1,98 @@
+"""Rows with their names, types and intervals, as any front end has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from dpsql.dbapi import Cursor
+    from dpsql.estimate import Interval
+    from dpsql.shell import Result
+
+Row: TypeAlias = tuple[object, ...]
+#: Types whose values are read along the left edge.
+_WORDS = ("VARCHAR", "BOOLEAN", "DATE", "TIME", "UUID", "BLOB", "ENUM", "STRUCT", "MAP")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is to be written: ``intervals`` has (low, high) for each cell that is an estimate, None for the others."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: Sequence[Row]
+    intervals: Sequence[tuple[Interval | None, ...]]
+
+    @classmethod
+    def of_cursor(cls, cursor: Cursor) -> Rows:
+        """All rows that the cursor has not fetched yet."""
+        described = cursor.description or []
+        intervals = cursor.intervals
+        rows = cursor.fetchall()
+        names, types = tuple(each[0] for each in described), tuple(each[1] for each in described)
+        return cls(names, types, rows, intervals[len(intervals) - len(rows) :])
+
+    @classmethod
+    def of_result(cls, result: Result) -> Rows:
+        """The rows of a session's answer."""
+        names = tuple(column.name for column in result.columns)
+        return cls(names, tuple(column.type for column in result.columns), result.rows, result.intervals)
+
+    @classmethod
+    def exact(cls, names: Sequence[str], rows: Sequence[Row]) -> Rows:
+        """Rows of texts and numbers in which nothing is an estimate."""
+        columns = list(zip(*rows, strict=True)) or [()] * len(names)
+        types = tuple("DOUBLE" if _all_numbers(column) else "VARCHAR" for column in columns)
+        return cls(tuple(names), types, rows, [(None,) * len(names)] * len(rows))
+
+    @property
+    def estimated(self) -> tuple[bool, ...]:
+        """For each column, whether any of its cells has an interval."""
+        return tuple(any(row[place] is not None for row in self.intervals) for place in range(len(self.names)))
+
+    @property
+    def leftward(self) -> tuple[bool, ...]:
+        """For each column, whether its values are words rather than figures."""
+        return tuple(kind.startswith(_WORDS) or kind.endswith("[]") for kind in self.types)
+
+    def with_ends(self) -> Rows:
+        """The same with columns ``x_low`` and ``x_high`` beside each column ``x`` that is estimated."""
+        names: list[str] = []
+        types: list[str] = []
+        barred = self.estimated
+        for name, kind, bar in zip(self.names, self.types, barred, strict=True):
+            names += [name, f"{name}_low", f"{name}_high"] if bar else [name]
+            types += [kind, "DOUBLE", "DOUBLE"] if bar else [kind]
+        rows = [tuple(_spread(row, ends, barred)) for row, ends in zip(self.rows, self.intervals, strict=True)]
+        return Rows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows))
+
+    def apart(self) -> Rows:
+        """The same with a number behind each name that another column has already.
+
+        >>> Rows.exact(["n", "N"], [(1, 2)]).apart().names
+        ('n', 'N_1')
+        """
+        names: list[str] = []
+        for name in self.names:
+            names.append(_unused(name, names))
+        return Rows(tuple(names), self.types, self.rows, self.intervals)
+
+
+def _spread(row: Row, ends: Sequence[Interval | None], barred: Sequence[bool]) -> Iterator[object]:
+    for value, interval, bar in zip(row, ends, barred, strict=True):
+        yield value
+        if bar:
+            yield from (None, None) if interval is None else interval
+
+
+def _unused(name: str, taken: Sequence[str]) -> str:
+    number, found = 1, name
+    while found.lower() in (each.lower() for each in taken):
+        found, number = f"{name}_{number}", number + 1
+    return found
+
+
+def _all_numbers(column: Sequence[object]) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
