@@ -9,10 +9,12 @@ Each message names what the statement or the schema says, never what the data ho
         │   └── SchemaError               the owner's schema file: file, table, column and the mend
         └── DatabaseError
             ├── DataError                 a parameter that has no SQL value
+            │   └── InvalidText           22P02   a text that is no value of its parameter's type
             ├── OperationalError
             │   ├── BudgetExhausted       53400   the total, or an analyst's cap, does not admit the price
             │   ├── LedgerError           58030   the ledger cannot be read or written: nothing is released
-            │   └── ExecutionFailed       XX000   one constant message; the charge stays
+            │   ├── ExecutionFailed       XX000   one constant message; the charge stays
+            │   └── QueryCancelled        57014   ended by the analyst; what was charged stays charged
             ├── IntegrityError
             ├── InternalError
             ├── ProgrammingError
@@ -56,6 +58,19 @@ class DataError(DatabaseError):
     """A value that cannot be used, such as a parameter that has no SQL type."""
 
     sqlstate = "22000"
+
+
+class InvalidText(DataError):
+    """A parameter's text is no value of the parameter's type.
+
+    >>> str(InvalidText("BIGINT", "ten"))
+    'invalid input syntax for type bigint: "ten"'
+    """
+
+    sqlstate = "22P02"
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(f'invalid input syntax for type {kind.lower()}: "{text}"')
 
 
 class OperationalError(DatabaseError):
@@ -107,6 +122,15 @@ class ExecutionFailed(OperationalError):
 
     def __init__(self) -> None:
         super().__init__("E_EXEC query could not be completed")
+
+
+class QueryCancelled(OperationalError):
+    """The analyst ended the statement; what it was charged stays charged."""
+
+    sqlstate = "57014"
+
+    def __init__(self) -> None:
+        super().__init__("canceling statement due to user request; what was charged stays charged")
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,9 @@ class DuckDBReading:
             raise ExecutionFailed  # outside the handler, so that no chain of causes holds what the engine said
         return ExactRows(rows)
 
+    def interrupt(self) -> None:
+        self._cursor.interrupt()
+
     def _derive(self, stage: Stage, derived: Sequence[Rowset]) -> None:
         for table, rows in zip(stage.derived, derived, strict=True):
             put_derived(self._cursor, table, rows)

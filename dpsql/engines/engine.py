@@ -21,6 +21,10 @@ class Reading(Protocol):
         """The exact rows of the next stage's cores, which read these rows as the stage's derived tables."""
         ...
 
+    def interrupt(self) -> None:
+        """End what is being read; from any thread."""
+        ...
+
     def __enter__(self) -> Reading: ...
 
     def __exit__(

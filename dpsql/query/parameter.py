@@ -1,4 +1,4 @@
-"""The parameters of a statement: each ? is known by its place in the text.
+"""The parameters of a statement: each ? is known by its place in the text, each $1 by its number.
 
 Proved in ``docs/proofs/river.md``.
 """
@@ -19,7 +19,7 @@ _MARK = "\x00"
 
 
 def parse_numbered(text: str) -> list[exp.Expr]:
-    """The statements of a scanned text, each ? with its place.
+    """The statements of a scanned text, each parameter with its place.
 
     The parser keeps no places for ?, and its tree does not follow the order of the text. So a ? is parsed as a string
     that the text cannot hold, and turned back in the tree.
@@ -27,16 +27,25 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     >>> (tree,) = parse_numbered("SELECT COUNT(*) FILTER (WHERE a < ?), b > ?")
     >>> sorted(mark.meta[PLACE] for mark in tree.find_all(exp.Placeholder)), tree.sql()
     ([0, 1], 'SELECT COUNT(*) FILTER(WHERE a < ?), b > ?')
+    >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT $2 + $1 + $2")[0].find_all(exp.Placeholder))
+    [0, 1, 1]
     """
     dialect = Dialect.get_or_raise("duckdb")
     tokens: list[Token] = []
-    count = 0
+    count, numbered = 0, False
     for token in marked(_called(dialect.tokenize(text))):
-        if token.token_type == TokenType.PLACEHOLDER:
-            token = Token(TokenType.STRING, f"{_MARK}{count}", token.line, token.col, token.start, token.end)
-            count += 1
+        if tokens and tokens[-1].token_type == TokenType.PARAMETER:
+            token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
+        elif token.token_type == TokenType.PLACEHOLDER:
+            token, count = _mark(token, count), count + 1
         tokens.append(token)
+    if numbered and count:
+        refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
     return [_turned_back(_as_written(tree, text)) for tree in dialect.parser().parse(tokens, text) if tree is not None]
+
+
+def _mark(token: Token, place: int) -> Token:
+    return Token(TokenType.STRING, f"{_MARK}{place}", token.line, token.col, token.start, token.end)
 
 
 #: Tokens after which DIV stands between two numbers.

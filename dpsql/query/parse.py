@@ -31,7 +31,8 @@ _PREFIXED = re.compile(r"(?<![A-Za-z0-9_])(?:[eExXbBnNrR]|[uU]&)'")
 _JUXTAPOSED = re.compile(r"'\s*'")
 _GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-Za-z_]")
 _ALLOWED = frozenset(map(chr, range(32, 127))) | set("\t\r\n")
-_FORBIDDEN = frozenset("`{}$@#\\")
+_FORBIDDEN = frozenset("`{}@#\\")
+_DOLLAR = re.compile(r"\$(?![1-9]\d{0,2}(?![A-Za-z0-9_$]))|(?<=[A-Za-z0-9_$])\$", re.ASCII)
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 #: A text of characters that are read wherever they stand.
 _READ_ANYWHERE = re.compile(f"[{re.escape(''.join(sorted(_ALLOWED - _FORBIDDEN)))}]*")
@@ -129,6 +130,7 @@ def scan(text: str) -> None:
 _SPELLINGS = (
     (_PREFIXED, "E_CHARSET", "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string"),
     (_JUXTAPOSED, "E_PARSE", "two strings stand side by side; join them with ||"),
+    (_DOLLAR, "E_CHARSET", "a $ stands before the number of a parameter only, as in $1"),
     (_GLUED_NUMBER, "E_PARSE", "a name stands directly after a number; put a blank between them"),
 )
 

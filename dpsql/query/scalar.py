@@ -85,7 +85,7 @@ class Reader:
 
     def _parameter(self, node: exp.Placeholder) -> Expression:
         if node.args.get("this") is not None or PLACE not in node.meta:
-            refuse("E_PARAM", "parameters are written as ?", node)
+            refuse("E_PARAM", "parameters are written as ? or $1", node)
         return literal.parameter(self.parameters[node.meta[PLACE]], node)
 
 

@@ -1,5 +1,6 @@
 """The shell: public SQL over released rows, in a sandbox that has never seen a private row (`docs/proofs/river.md`)."""
 
-from dpsql.shell.answer import Result, Shell
+from dpsql.shell.answer import UNCHARGED, Price, Result, Shell
+from dpsql.shell.pool import Shells
 
-__all__ = ["Result", "Shell"]
+__all__ = ["UNCHARGED", "Price", "Result", "Shell", "Shells"]

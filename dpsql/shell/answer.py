@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from sqlglot import exp
@@ -28,12 +29,25 @@ Rowset: TypeAlias = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
+class Price:
+    """The ε that was charged for an answer now, and whether it was taken from answers already paid for."""
+
+    charged: Fraction
+    stored: bool = False
+
+
+#: The price of what reads no private table.
+UNCHARGED = Price(Fraction(0))
+
+
+@dataclass(frozen=True)
 class Result:
     """What the analyst gets: rows, the names and types of their columns, and an interval for each cell that has one."""
 
     columns: tuple[OutputColumn, ...]
     rows: list[tuple[object, ...]]
     intervals: list[tuple[Interval | None, ...]]
+    price: Price = UNCHARGED
 
 
 #: The shell's SQL as it is run, and the columns of its result.
@@ -103,6 +117,15 @@ class Shell:
                 return Result(plan.columns, rows, [(None,) * width for _ in rows])
             found = intervals(self._sandbox, plan, tables, [row[width:] for row in rows])
         return Result(plan.columns, [row[:width] for row in rows], found)
+
+    def interrupt(self) -> None:
+        """End what runs in the sandbox; from any thread."""
+        self._sandbox.interrupt()
+
+    def clear(self) -> None:
+        """Take every released row out of the sandbox."""
+        with self._sandbox.lock:
+            self._sandbox.clear()
 
     def close(self) -> None:
         self._sandbox.close()

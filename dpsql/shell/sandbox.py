@@ -45,6 +45,7 @@ class Sandbox:
         self._declared: set[str] = set()
         self._filled: set[str] = set()
         self._columns: dict[str, dict[str, str]] = {}
+        self._holding: set[str] = set()
         self.lock = threading.RLock()
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
         self._connection.execute("CREATE SCHEMA released; CREATE SCHEMA public; SET lock_configuration = true")
@@ -85,6 +86,8 @@ class Sandbox:
     ) -> None:
         """Put columns of values into a table."""
         if data and data[0]:
+            if schema == "released":
+                self._holding.add(name)
             parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types.values())
             self._connection.execute(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
 
@@ -111,6 +114,16 @@ class Sandbox:
             rows = self._public_rows(name)
             self.insert(name, list(zip(*rows, strict=True)), self._public_types(name), "public")
             self._filled.add(name)
+
+    def clear(self) -> None:
+        """Empty every released table."""
+        for name in sorted(self._holding):
+            self.create(name, self._columns[name])
+        self._holding.clear()
+
+    def interrupt(self) -> None:
+        """End the query that runs now, if one does."""
+        self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()

@@ -58,6 +58,9 @@ class FrozenReading:
     def __exit__(self, *trouble: Any) -> None:
         self._reading.__exit__(*trouble)
 
+    def interrupt(self) -> None:
+        self._reading.interrupt()
+
     def stage(self, derived: Sequence[Rowset]) -> ExactRows:
         exact = self._reading.stage(derived).reveal()
         stage = next(self._stages)

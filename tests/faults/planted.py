@@ -554,11 +554,11 @@ FAULTS = (
     ),
     Fault(
         "charge after release",
-        "dpsql/session.py",
+        "dpsql/session/conversation.py",
         "        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
-        "cells=journal_note(plan))\n        with self._engine.run(charge) as reading:\n",
+        "cells=journal_note(plan))\n        with self._engine.run(charge) as reading, running.on(reading.interrupt):\n",
         "        from dpsql.privacy.accountant import _MINT, Charge\n\n"
-        "        with self._engine.run(Charge(_MINT, plan, plan.cost, 0)) as reading:\n"
+        "        with self._engine.run(Charge(_MINT, plan, plan.cost, 0)) as reading, running.on(reading.interrupt):\n"
         "            self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
         "cells=journal_note(plan))\n",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
@@ -629,9 +629,9 @@ FAULTS = (
     ),
     Fault(
         "planning reads public rows",
-        "dpsql/session.py",
-        "sql, columns = self._shell.describe(",
-        "_ = [self._engine.public_rows(table) for table in query.public]; sql, columns = self._shell.describe(",
+        "dpsql/session/conversation.py",
+        "sql, columns = shell.describe(",
+        "_ = [self._engine.public_rows(table) for table in query.public]; sql, columns = shell.describe(",
         ("tests/engines/test_untouched.py",),
     ),
     # key domains

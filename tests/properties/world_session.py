@@ -36,6 +36,9 @@ class WorldReading:
     def __exit__(self, *trouble: object) -> None:
         pass
 
+    def interrupt(self) -> None:
+        self._connection.interrupt()
+
     def stage(self, derived: Sequence[Rowset]) -> ExactRows:
         stage = next(self._stages)
         for table, rows in zip(stage.derived, derived, strict=True):

@@ -1,0 +1,45 @@
+"""One private database, opened once: schema, engine and accountant, shared by the sessions of many threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.engine import Engine
+from dpsql.privacy.accountant import Accountant
+from dpsql.schema import Schema
+from dpsql.session import Session, open_accountant
+from dpsql.session.opened import completed_schema
+from dpsql.shell import Shells
+
+
+class Database:
+    """A private database whose sessions are cheap; any number of threads may have one each."""
+
+    def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
+        self._schema, self._engine, self._accountant = schema, engine, accountant
+        self._shells = Shells(schema, engine.public_rows)
+
+    @property
+    def schema(self) -> Schema:
+        return self._schema
+
+    @property
+    def accountant(self) -> Accountant:
+        return self._accountant
+
+    def session(self, analyst: str = "analyst") -> Session:
+        """A session in the name of the analyst; closing it leaves the database open."""
+        return Session(self._schema, self._engine, self._accountant, analyst, shells=self._shells)
+
+    def close(self) -> None:
+        """Give the engine and the sandboxes back; what was charged stays charged."""
+        self._shells.close()
+        self._engine.close()
+        self._accountant.ledger.close()
+
+
+def open_database(schema: Schema | str | Path, ledger: str | Path | None = None) -> Database:
+    """The database that a schema file (or a loaded schema) describes; ``ledger`` is for the owner's tools."""
+    completed = completed_schema(schema)
+    return Database(completed, DuckDBEngine(completed), open_accountant(completed, ledger))

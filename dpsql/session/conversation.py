@@ -1,0 +1,198 @@
+"""One analyst's conversation: plan, prepare, execute, interrupt, explain, remaining.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+
+from dpsql import statement
+from dpsql.engines.engine import Engine
+from dpsql.errors import DatabaseError, DataError, StatementError
+from dpsql.explain import Explanation, explain, journal_note
+from dpsql.plan import OutputColumn, Plan, plan_cores
+from dpsql.privacy.accountant import Accountant, Remaining
+from dpsql.privacy.measure import exact as exact_number
+from dpsql.privacy.sampling import OPERATING_SYSTEM
+from dpsql.query.bind import Query, bind
+from dpsql.query.hint import with_hint
+from dpsql.query.infer import parameter_types
+from dpsql.query.parse import Statement, parse
+from dpsql.release import NOTHING, Released, release
+from dpsql.schema import Schema
+from dpsql.session.prepared import Prepared, described
+from dpsql.session.running import Running
+from dpsql.shell import Price, Result, Shell, Shells
+
+
+class Session:
+    """An analyst at a private database; the budget is the database's, whoever and how many they are.
+
+    One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
+    without them the session has its own, and closing it closes the engine.
+    """
+
+    def __init__(
+        self, schema: Schema, engine: Engine, accountant: Accountant, analyst: str, *, shells: Shells | None = None
+    ) -> None:
+        self._schema, self._engine, self._accountant, self.analyst = schema, engine, accountant, analyst
+        self._shells, self._alone = shells or Shells(schema, engine.public_rows), shells is None
+        self._epsilon = schema.privacy.query_epsilon
+        self._entropy = OPERATING_SYSTEM
+        self._running: Running | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return self._schema
+
+    @property
+    def accountant(self) -> Accountant:
+        return self._accountant
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left for this analyst, of the total or of a cap under it."""
+        return self._accountant.remaining(self.analyst)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What a statement of this session costs."""
+        return self._epsilon
+
+    @epsilon.setter
+    def epsilon(self, epsilon: Fraction | None) -> None:
+        wanted = self._schema.privacy.query_epsilon if epsilon is None else exact_number(epsilon)
+        self._epsilon = self._allowed(wanted)
+
+    def _allowed(self, epsilon: Fraction) -> Fraction:
+        if epsilon > self._schema.privacy.epsilon:
+            raise DataError("epsilon must be above 0 and at most the total of the schema")
+        return epsilon
+
+    def _price(self, query: Query) -> Fraction:
+        """What the statement itself says that it may cost, or what the session's statements do."""
+        asked = None if query.options is None else query.options.epsilon
+        return self._epsilon if asked is None else self._allowed(asked)
+
+    def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
+        """The statement as it would be run and paid for; nothing is charged and no row is read."""
+        with self._compiling(text) as shell:
+            return self._plan(parse(text), tuple(parameters), shell)
+
+    def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
+        """The query, parsed once, with the types of its parameters and its columns; nothing is charged or read.
+
+        ``types`` are DuckDB's names of the types that the client declares, None where it leaves one open.
+        """
+
+        def plan(values: tuple[object, ...]) -> Plan:
+            with self._compiling(text) as shell:
+                return self._plan(parsed, values, shell)
+
+        with self._compiling(text):
+            parsed = parse(text)
+            found = parameter_types(parsed.tree, self._schema, types)
+        return Prepared(text, found, described(found, plan), plan)
+
+    @contextmanager
+    def _compiling(self, text: str) -> Iterator[Shell]:
+        """A sandbox to compile the text with; what is refused says what to write instead."""
+        with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
+            try:
+                yield shell
+            except RecursionError:
+                raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
+            except DatabaseError as refusal:
+                raise with_hint(refusal, text, self._schema, shell.types) from None
+
+    def _plan(self, parsed: Statement, parameters: tuple[object, ...], shell: Shell) -> Plan:
+        query = bind(parsed, self._schema, parameters, shell.types)
+        price = self._price(query)
+        cores = plan_cores(query, self._schema.privacy, price, self._accountant.budget.delta_selection)
+        sql, columns = shell.describe(query, cores)
+        if query.probe:
+            query, cores = replace(query, derived=(), cubes=()), ()
+        confidence = float(self._schema.privacy.confidence)
+        return Plan(parsed.text, cores, query.derived, sql, query.public, columns, price, confidence, query.cubes)
+
+    def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
+        """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
+        match statement.read(text):
+            case statement.Select(text=query):
+                return self.answer(self.plan(query, parameters))
+            case statement.ExplainPrivacy(text=query):
+                return _text_result("EXPLAIN PRIVACY", str(self.explain(query, parameters)).splitlines())
+            case statement.SetEpsilon(epsilon=epsilon):
+                self.epsilon = epsilon
+                return Result((), [], [])
+            case statement.Show(name=name):
+                return self._show(name)
+            case statement.Transaction():
+                return Result((), [], [])
+
+    def answer(self, plan: Plan) -> Result:
+        """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged."""
+        with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
+            if not plan.cores:
+                return shell.run(plan, NOTHING)
+            released = self._released(plan.written(), shell, running)
+            running.check()
+            return replace(shell.run(plan, released), price=Price(plan.price))
+
+    def _released(self, plan: Plan, shell: Shell, running: Running) -> Released:
+        """The river: charge, then for each stage read and release."""
+        released = NOTHING
+        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan))
+        with self._engine.run(charge) as reading, running.on(reading.interrupt):
+            for stage in plan.stages:
+                exact = reading.stage(shell.derive(plan, stage, released))
+                released += release(exact, stage.cores, plan.confidence, _entropy=self._entropy)
+        return released
+
+    def explain(self, text: str, parameters: Sequence[object] = ()) -> Explanation:
+        """What the statement would cost and how exact it would be; it costs nothing and touches nothing."""
+        return explain(self.plan(text, parameters), self.remaining)
+
+    def interrupt(self) -> None:
+        """End the statement that runs now, from another thread; it raises QueryCancelled in its own."""
+        running = self._running
+        if running is not None:
+            running.interrupt()
+
+    def close(self) -> None:
+        """Give back what the session holds; what was charged stays charged."""
+        if self._alone:
+            self._shells.close()
+            self._engine.close()
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[Running]:
+        """One piece of work that `interrupt` ends, whatever it was ended in."""
+        running = self._running = Running()
+        try:
+            yield running
+        except DatabaseError:
+            running.check()
+            raise
+        finally:
+            self._running = None
+            running.end()
+        running.check()
+
+    def _show(self, name: str) -> Result:
+        if name == "dpsql.epsilon":
+            return _text_result(name, [str(float(self.epsilon))])
+        left = self.remaining
+        columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
+                   OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"))  # fmt: skip
+        row = (float(left.epsilon), float(left.budget.epsilon), float(left.delta), float(left.share))
+        return Result(columns, [row], [(None,) * len(row)])
+
+
+def _text_result(name: str, lines: list[str]) -> Result:
+    column = OutputColumn(name, "VARCHAR")
+    return Result((column,), [(line,) for line in lines], [(None,) for _ in lines])

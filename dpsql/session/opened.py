@@ -1,0 +1,44 @@
+"""How a session is opened: the engine, the accountant, and the ledger that all sessions of a database share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.ledger import Ledger, ledger_path
+from dpsql.schema import Schema, load
+from dpsql.session.conversation import Session
+
+
+def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
+    """A session on the database that a schema file (or a loaded schema) describes; closing it closes the engine.
+
+    ``ledger`` is for the owner's tools; by default it is the schema's, or the one that lies beside the data.
+    """
+    completed = completed_schema(schema)
+    return Session(completed, DuckDBEngine(completed), open_accountant(completed, ledger), analyst)
+
+
+def completed_schema(schema: Schema | str | Path) -> Schema:
+    """The schema with what the catalogue of its data adds to it."""
+    declared = schema if isinstance(schema, Schema) else load(schema)
+    return declared.with_catalog(read_catalog(declared.source_path))
+
+
+def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Accountant:
+    """The accountant of a schema's database, on the ledger that all its sessions share."""
+    path = ledger or schema.ledger_path or ledger_path(schema.source_path)
+    journal = Ledger.open(path, dataset=schema.name, unit=schema.privacy.unit)
+    total = Budget(schema.privacy.epsilon, schema.privacy.delta)
+    return Accountant(journal, total, _caps(schema))
+
+
+def _caps(schema: Schema) -> Mapping[str, Budget]:
+    privacy = schema.privacy
+    return {
+        name: Budget(cap.epsilon or privacy.epsilon, privacy.delta if cap.delta is None else cap.delta)
+        for name, cap in schema.analysts.items()
+    }

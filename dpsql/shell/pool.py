@@ -1,0 +1,65 @@
+"""The sandboxes of a database: lent to one statement at a time, and empty of released rows in between.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from dpsql.schema import Schema
+from dpsql.shell.answer import Shell
+from dpsql.shell.sandbox import PublicRows
+
+#: How many statements may use a sandbox at the same time; others wait.
+MOST = 8
+
+
+class Shells:
+    """Makes a sandbox when one is wanted and none is free, and keeps it for the next statement."""
+
+    def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
+        self._schema, self._rows = schema, public_rows
+        self._lock, self._reading = threading.Lock(), threading.Lock()
+        self._slots = threading.Semaphore(MOST)
+        self._free: list[Shell] = []
+        self._public: dict[str, Sequence[tuple[object, ...]]] = {}
+        self._closed = False
+
+    @contextmanager
+    def lease(self) -> Iterator[Shell]:
+        """A sandbox for one statement; what it released is taken out of it afterwards."""
+        with self._slots:
+            with self._lock:
+                shell = self._free.pop() if self._free else None
+            shell = shell or Shell(self._schema, self._public_rows)
+            try:
+                yield shell
+            finally:
+                self._take_back(shell)
+
+    def close(self) -> None:
+        """Close the sandboxes, those that are lent when they come back."""
+        with self._lock:
+            self._closed = True
+            free, self._free = self._free, []
+        for shell in free:
+            shell.close()
+
+    def _take_back(self, shell: Shell) -> None:
+        with suppress(Exception):  # a sandbox that cannot be emptied is not lent again
+            shell.clear()
+            with self._lock:
+                if not self._closed:
+                    self._free.append(shell)
+                    return
+        shell.close()
+
+    def _public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        """The rows of a public table, read from the engine once for all sandboxes."""
+        with self._reading:
+            if table not in self._public:
+                self._public[table] = self._rows(table)
+            return self._public[table]

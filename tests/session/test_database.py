@@ -1,0 +1,97 @@
+"""One database under many threads: cheap sessions, prices that add up, interrupts that end one statement."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+
+import pytest
+from databases import clinic
+
+from dpsql.database import Database, open_database
+from dpsql.errors import QueryCancelled
+
+THREADS, EACH = 16, 6
+_NAMES = [f"p{place}" for place in range(22)]
+#: A shell over very many rows of a public table; the private count beside it is charged.
+ENDLESS = (
+    f"SELECT SUM(length({' || '.join(f'{name}.place' for name in _NAMES)}) * n) "
+    f"FROM (SELECT COUNT(*) AS n FROM patients), {', '.join(f'places {name}' for name in _NAMES)}"
+)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(clinic(tmp_path))
+    yield opened
+    opened.close()
+
+
+def test_sixteen_threads_ask_at_once_and_each_statement_is_charged_once(database: Database) -> None:
+    """Statements are interleaved; each thread has prices of its own, so that each asks for a release of its own."""
+
+    def ask(thread: int) -> Fraction:
+        session = database.session(f"analyst{thread}")
+        spent = Fraction(0)
+        for number in range(EACH):
+            session.epsilon = Fraction(1, 1000 + thread * EACH + number)
+            sexes = session.execute("SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex")
+            assert [row[0] for row in sexes.rows] == ["f", "m", None]
+            regions = session.execute("SELECT region FROM places ORDER BY region")
+            assert regions.rows == [("north",), ("south",)] and regions.price.charged == 0
+            joined = session.execute("SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region")
+            assert {row[0] for row in joined.rows} == {"north", "south"}
+            spent += sexes.price.charged + joined.price.charged
+        return spent
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        spent = sum(threads.map(ask, range(THREADS)), Fraction(0))
+    entries = list(database.accountant.ledger.history())
+    assert len(entries) == THREADS * EACH * 2
+    assert spent == 2 * sum(Fraction(1, 1000 + number) for number in range(THREADS * EACH))
+    assert database.accountant.ledger.verify() == len(entries)
+
+
+def test_a_session_is_cheap(database: Database) -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        database.session("ada")
+        return time.perf_counter() - start
+
+    assert median(seconds() for _ in range(50)) < 0.001
+
+
+def test_a_sandbox_goes_from_hand_to_hand_without_rows(database: Database) -> None:
+    database.session("ada").execute("SELECT sex, COUNT(*) FROM patients GROUP BY sex")
+    with database._shells.lease() as shell:
+        tables = shell._sandbox._connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'released' AND estimated_size > 0"
+        )
+        assert tables.fetchall() == []
+
+
+def test_an_interrupt_ends_the_statement_and_its_charge_stays(database: Database) -> None:
+    session = database.session("ada")
+    slow = session.plan(ENDLESS)
+    before = session.remaining.spent.rho
+    timer = threading.Timer(0.3, session.interrupt)
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(QueryCancelled) as raised:
+        session.answer(slow)
+    timer.join()
+    assert time.monotonic() - start < 5
+    assert raised.value.sqlstate == "57014"
+    assert session.remaining.spent.rho == before + slow.cost.rho
+    assert session.execute("SELECT COUNT(*) FROM patients").rows
+
+
+def test_an_interrupt_between_statements_is_without_effect(database: Database) -> None:
+    session = database.session("ada")
+    session.interrupt()
+    assert session.execute("SELECT COUNT(*) FROM patients").price.charged == session.epsilon
