@@ -27,8 +27,10 @@ from dpsql.dbapi.type_objects import (
     TimestampFromTicks,
     TypeObject,
 )
+from dpsql.errors import InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    from dpsql.database import Database
     from dpsql.schema import Schema
 
 apilevel: Final = "2.0"
@@ -61,11 +63,19 @@ __all__ = [
 ]
 
 
-def connect(schema: str | Path | Schema, analyst: str = "analyst", *, ledger: str | Path | None = None) -> Connection:
+def connect(
+    schema: str | Path | Schema | Database, analyst: str = "analyst", *, ledger: str | Path | None = None
+) -> Connection:
     """A connection to the database that a schema file describes, in the name of one analyst.
 
-    ``ledger`` is for the owner: by default what is spent is kept where the schema says, or beside the data.
+    An open ``Database`` gives connections that share it, which is what a server or a pool wants: they cost next to
+    nothing. ``ledger`` is for the owner: by default what is spent is kept where the schema says, or beside the data.
     """
+    from dpsql.database import Database
     from dpsql.session import open_session
 
+    if isinstance(schema, Database):
+        if ledger is not None:
+            raise InterfaceError("an open database has its ledger; name none")
+        return Connection(schema.session(analyst))
     return Connection(said_by(lambda: open_session(schema, analyst, ledger)))

@@ -18,6 +18,7 @@ from dpsql.errors import InterfaceError
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.explain import Explanation
     from dpsql.privacy.accountant import Remaining
+    from dpsql.schema import Schema
     from dpsql.session import Session
 
 T = TypeVar("T")
@@ -52,8 +53,20 @@ class Connection:
 
     @property
     def epsilon(self) -> Fraction:
-        """What each statement of this connection costs; ``SET dpsql.epsilon = 0.5`` changes it."""
+        """What each statement of this connection costs; ``SET dpsql.epsilon = 0.5`` and setting this change it."""
         return self._with_session(lambda session: session.epsilon)
+
+    @epsilon.setter
+    def epsilon(self, epsilon: Fraction | float | None) -> None:
+        def set_price(session: Session) -> None:
+            session.epsilon = epsilon  # type: ignore[assignment]
+
+        self._with_session(set_price)
+
+    @property
+    def schema(self) -> Schema:
+        """What the owner declares of the database, all of it public: tables, columns, types, keys, the budget."""
+        return self._session.schema
 
     def explain(self, statement: str, parameters: Sequence[object] = ()) -> Explanation:
         """What the statement would cost and how exact it would be; this costs nothing and reads no row."""
@@ -68,6 +81,11 @@ class Connection:
         """A new cursor on this connection; all cursors share its session."""
         self._require_open()
         return Cursor(self)
+
+    def interrupt(self) -> None:
+        """End the statement that another thread runs here: QueryCancelled there, and what was charged stays charged."""
+        self._require_open()
+        self._session.interrupt()
 
     def commit(self) -> None:
         """Nothing is pending, ever: what a statement costs is charged for good before it runs."""

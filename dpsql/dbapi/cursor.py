@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
@@ -14,7 +15,7 @@ from dpsql.errors import InterfaceError, ProgrammingError
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.dbapi.connection import Connection
     from dpsql.estimate import Interval
-    from dpsql.shell import Result
+    from dpsql.shell import Price, Result
 
 Row: TypeAlias = tuple[object, ...]
 
@@ -49,6 +50,14 @@ class Cursor:
         """(low, high) for each cell of every row of the result, None where the cell is exact or has no interval."""
         return list(self._rows().intervals)
 
+    @property
+    def price(self) -> Price:
+        """``charged``: the ε that the statement cost, 0 where free; ``stored``: whether it was paid for before."""
+        self._require_open()
+        if self._result is None:
+            raise ProgrammingError("there is no price yet; execute a statement first")
+        return self._result.price
+
     def execute(self, statement: str, parameters: Sequence[object] = ()) -> Self:
         """Run one statement; ``parameters`` are bound to its ``?`` as typed values and never become SQL text."""
         self._result = None
@@ -63,7 +72,13 @@ class Cursor:
         if results:
             rows = [row for result in results for row in result.rows]
             intervals = [each for result in results for each in result.intervals]
-            self._result = replace(results[-1], rows=rows, intervals=intervals)
+            prices = [result.price for result in results]
+            price = replace(
+                prices[-1],
+                charged=sum((price.charged for price in prices), Fraction(0)),
+                stored=all(price.stored for price in prices),
+            )
+            self._result = replace(results[-1], rows=rows, intervals=intervals, price=price)
         self._next = 0
         return self
 

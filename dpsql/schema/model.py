@@ -96,6 +96,18 @@ class Schema(BaseModel):
         """The declared table of that name, whatever the case of its ASCII letters; None where there is none."""
         return self.tables.get(fold(name))
 
+    def primary_key(self, table: str) -> tuple[str, ...]:
+        """The columns that are unique together: the declared key, or the unit's column where others refer to it.
+
+        Empty for a table that declares none; KeyError for a table that is not declared.
+        """
+        declared = self.tables[fold(table)]
+        if declared.key is not None:
+            return declared.key
+        alone = declared.max_rows_per_unit == 1
+        referred = any(self.privacy.unit in other.references.values() for other in self.tables.values())
+        return (self.unit_column,) if fold(table) == self.unit_table and (alone or referred) else ()
+
     def owner(self, table: str) -> Owner:
         """How a private table's rows lead to their unit; KeyError for a public or undeclared table."""
         return self._owners[fold(table)]

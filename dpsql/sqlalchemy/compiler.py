@@ -1,0 +1,55 @@
+"""Statements, types and names in the SQL that dpsql reads: PostgreSQL's, with DuckDB's types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy.dialects.postgresql.base import PGCompiler, PGIdentifierPreparer
+from sqlalchemy.sql.compiler import GenericTypeCompiler
+
+#: Words that DuckDB reserves beside PostgreSQL's.
+_RESERVED = frozenset("describe lambda lateral pivot pivot_longer pivot_wider qualify show summarize unpivot".split())
+
+
+class DpsqlCompiler(PGCompiler):
+    """SELECT as PostgreSQL spells it, where DuckDB knows the same by that name."""
+
+    def visit_bitwise_xor_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return f"xor({self.process(binary.left, **kw)}, {self.process(binary.right, **kw)})"
+
+
+class DpsqlTypeCompiler(GenericTypeCompiler):
+    """Types by the names that DuckDB gives to the values which SQLAlchemy means."""
+
+    def visit_FLOAT(self, type_: Any, **kw: Any) -> str:
+        return "DOUBLE PRECISION"
+
+    def visit_REAL(self, type_: Any, **kw: Any) -> str:
+        return "DOUBLE PRECISION"
+
+    def visit_DOUBLE(self, type_: Any, **kw: Any) -> str:
+        return "DOUBLE PRECISION"
+
+    def visit_NUMERIC(self, type_: Any, **kw: Any) -> str:
+        return "DOUBLE PRECISION" if type_.precision is None else str(super().visit_NUMERIC(type_, **kw))
+
+    def visit_DATETIME(self, type_: Any, **kw: Any) -> str:
+        return "TIMESTAMP"
+
+    def visit_TIMESTAMP(self, type_: Any, **kw: Any) -> str:
+        return "TIMESTAMP WITH TIME ZONE" if type_.timezone else "TIMESTAMP"
+
+    def visit_large_binary(self, type_: Any, **kw: Any) -> str:
+        return "BLOB"
+
+    def visit_unicode(self, type_: Any, **kw: Any) -> str:
+        return self.visit_VARCHAR(type_, **kw)
+
+    def visit_interval(self, type_: Any, **kw: Any) -> str:
+        return "INTERVAL"
+
+
+class DpsqlIdentifierPreparer(PGIdentifierPreparer):
+    """Names in quotes where PostgreSQL or DuckDB reserves them."""
+
+    reserved_words = PGIdentifierPreparer.reserved_words | _RESERVED

@@ -1,0 +1,159 @@
+"""Tables, columns, keys and comments, read off the owner's schema; no row is read and nothing is charged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, types
+from sqlalchemy.engine import reflection
+from sqlalchemy.engine.interfaces import (
+    ReflectedColumn,
+    ReflectedForeignKeyConstraint,
+    ReflectedPrimaryKeyConstraint,
+    ReflectedTableComment,
+)
+from sqlalchemy.exc import NoSuchTableError
+
+from dpsql.schema import Schema, SqlType, Table
+
+#: The one schema that tables are in, as PostgreSQL calls it.
+SCHEMA = "public"
+
+
+class Reflection:
+    """The part of a dialect that ``sqlalchemy.inspect`` asks; what a schema file cannot declare is not there."""
+
+    def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
+        return [SCHEMA]
+
+    def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        return list(_declared(connection).tables) if schema in (None, SCHEMA) else []
+
+    def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> bool:
+        return schema in (None, SCHEMA) and table_name in _declared(connection).tables
+
+    @reflection.cache
+    def get_columns(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> list[ReflectedColumn]:
+        """Names, types, whether NULL may stand there, and comments, in the order of the schema file."""
+        return [
+            {
+                "name": name,
+                "type": _type_of(column.type),
+                "nullable": column.nullable,
+                "default": None,
+                "autoincrement": False,
+                "comment": column.comment,
+            }
+            for name, column in _table(connection, table_name, schema).columns.items()
+        ]
+
+    @reflection.cache
+    def get_pk_constraint(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> ReflectedPrimaryKeyConstraint:
+        """The declared key, or the unit's own column in its table."""
+        _table(connection, table_name, schema)
+        return {"name": None, "constrained_columns": list(_declared(connection).primary_key(table_name))}
+
+    @reflection.cache
+    def get_foreign_keys(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> list[ReflectedForeignKeyConstraint]:
+        """The references that the schema declares, each of one column."""
+        found: list[ReflectedForeignKeyConstraint] = []
+        for column, target in _table(connection, table_name, schema).references.items():
+            table, _, referred = target.partition(".")
+            found.append(
+                {
+                    "name": None,
+                    "constrained_columns": [column],
+                    "referred_schema": schema,
+                    "referred_table": table,
+                    "referred_columns": [referred],
+                    "options": {},
+                }
+            )
+        return found
+
+    @reflection.cache
+    def get_table_comment(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> ReflectedTableComment:
+        return {"text": _table(connection, table_name, schema).comment}
+
+    @reflection.cache
+    def get_indexes(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> list[Any]:
+        return self._nothing_of(connection, table_name, schema)
+
+    @reflection.cache
+    def get_unique_constraints(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> list[Any]:
+        return self._nothing_of(connection, table_name, schema)
+
+    @reflection.cache
+    def get_check_constraints(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> list[Any]:
+        return self._nothing_of(connection, table_name, schema)
+
+    def get_table_options(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> dict[str, Any]:
+        _table(connection, table_name, schema)
+        return {}
+
+    def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        return []
+
+    def get_materialized_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        return []
+
+    def get_temp_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        return []
+
+    def get_temp_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        return []
+
+    def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        return []
+
+    def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any) -> str:
+        """NoSuchTableError: a schema file declares no views."""
+        raise NoSuchTableError(view_name)
+
+    def _nothing_of(self, connection: Connection, table_name: str, schema: str | None) -> list[Any]:
+        _table(connection, table_name, schema)
+        return []
+
+
+def _declared(connection: Connection) -> Schema:
+    found: Schema = connection.connection.dbapi_connection.schema  # type: ignore[union-attr]
+    return found
+
+
+def _table(connection: Connection, name: str, schema: str | None) -> Table:
+    table = _declared(connection).tables.get(name) if schema in (None, SCHEMA) else None
+    if table is None:
+        raise NoSuchTableError(f"{schema}.{name}" if schema else name)
+    return table
+
+
+def _type_of(declared: SqlType) -> types.TypeEngine[Any]:
+    match declared.kind:
+        case "boolean":
+            return types.BOOLEAN()
+        case "integer":
+            return types.BIGINT()
+        case "decimal":
+            return types.NUMERIC(declared.precision, declared.scale)
+        case "double":
+            return types.DOUBLE_PRECISION()
+        case "text":
+            return types.VARCHAR()
+        case "date":
+            return types.DATE()
+        case "timestamp":
+            return types.TIMESTAMP()

@@ -1,0 +1,28 @@
+"""SQLAlchemy's types, read from the values that dpsql answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import types
+from sqlalchemy.engine import Dialect
+
+
+class ExactNumeric(types.Numeric[Any]):
+    """A number as Decimal or float as the type asks, whether dpsql computed a decimal, an integer or a double."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        if not self.asdecimal:
+            return _float
+        places = self._effective_decimal_return_scale
+
+        def decimal(value: Any) -> Decimal | None:
+            return Decimal(f"{value:.{places}f}") if isinstance(value, float) else value and Decimal(value)
+
+        return decimal
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None else float(value)
