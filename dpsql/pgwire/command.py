@@ -131,7 +131,7 @@ class Deallocate:
 
 @dataclass(frozen=True)
 class Idle:
-    """A command that changes nothing here, and is answered with its tag: UNLISTEN, SET TRANSACTION …"""
+    """A command that changes nothing here, such as UNLISTEN or SET TRANSACTION, and is answered with its tag."""
 
     tag: str
 

@@ -17,6 +17,7 @@ class Words:
 
     @property
     def ahead(self) -> Token | None:
+        """The next token, left where it is."""
         return self._tokens[self._place] if self._place < len(self._tokens) else None
 
     def take(self, *words: str) -> str | None:
@@ -28,6 +29,7 @@ class Words:
         return None
 
     def sign(self, sign: str) -> bool:
+        """Whether that sign stands here; it is then behind."""
         token = self.ahead
         if token is not None and token.kind == "sign" and token.text == sign:
             self._place += 1
@@ -63,6 +65,7 @@ class Words:
         return None
 
     def end(self) -> None:
+        """Nothing may follow."""
         if self.ahead is not None:
             self.fail(self.ahead)
 
@@ -90,6 +93,7 @@ class Words:
         return Query(self.piece.text[first.start - self.piece.start : token.start - self.piece.start], first.start)
 
     def fail(self, token: Token | None = None) -> NoReturn:
+        """A syntax error at the token, or at the end."""
         near = self.piece.text[token.start - self.piece.start : token.end - self.piece.start] if token else None
         raise SyntaxProblem(f'at or near "{near}"' if near else "at end of input", token.start if token else None)
 
