@@ -9,7 +9,7 @@ from dpsql.engines.engine import Engine
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.opened import completed_schema
+from dpsql.session.opened import completed_schema, open_answers
 from dpsql.shell import Shells
 
 
@@ -19,6 +19,7 @@ class Database:
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
         self._shells = Shells(schema, engine.public_rows)
+        self._answers = open_answers(schema, engine, accountant)
 
     @property
     def schema(self) -> Schema:
@@ -30,7 +31,9 @@ class Database:
 
     def session(self, analyst: str = "analyst") -> Session:
         """A session in the name of the analyst; closing it leaves the database open."""
-        return Session(self._schema, self._engine, self._accountant, analyst, shells=self._shells)
+        return Session(
+            self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers
+        )
 
     def close(self) -> None:
         """Give the engine and the sandboxes back; what was charged stays charged."""

@@ -79,7 +79,7 @@ QUESTIONS = (
         "GROUP BY c.chapter ORDER BY c.chapter",
     ),
     Question(
-        "Which diagnoses have more than 2,000 patients? (HAVING sees released counts, so it is free)",
+        "Which diagnoses have more than 2,000 patients? (HAVING sees counts that are paid for)",
         "SELECT diagnosis, COUNT(DISTINCT patient_id) AS patients\n"
         "FROM diagnoses GROUP BY diagnosis HAVING COUNT(DISTINCT patient_id) > 2000 ORDER BY diagnosis",
     ),
@@ -163,7 +163,8 @@ def _print_answer(
     out.print(Padding(Text(question.sql, style="cyan"), (0, 0, 0, 3)))
     out.print(Padding(_answers(cursor, truth), (0, 0, 0, 3)))
     left = connection.remaining
-    price = f"price ε = {shown(explanation.epsilon)}" if explanation.affordable is not None else "price nothing"
+    free = explanation.stored or explanation.affordable is None
+    price = "price nothing" if free else f"price ε = {shown(explanation.epsilon)}"
     share = f"left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}"
     out.print(Padding(Text.assemble(f"{price:<16}", (bar(left.share), "green"), f" {share}"), (0, 0, 1, 3)))
 

@@ -41,7 +41,8 @@ class Explanation:
     ``half_widths`` has, for each result column that is an aggregate, half the expected width of its interval; for an
     average that depends on the size of its group, the half-width is that of its sum, to be divided by the count.
     ``derived_sql`` makes, of released and public rows, the tables that later engine SQL reads under ``derived``.
-    ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None.
+    ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None. A ``stored``
+    answer was paid for already and costs nothing; ``epsilon`` is what it would cost otherwise.
     """
 
     engine_sql: tuple[str, ...]
@@ -57,6 +58,7 @@ class Explanation:
     affordable: int | None
     confidence: float
     levels: tuple[str, ...] = ()
+    stored: bool = False
 
     def __str__(self) -> str:
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
@@ -77,14 +79,15 @@ class Explanation:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
         cost = f" (charged: ρ = {shown(self.rho)}, δ = {shown(self.delta)})"
         left = self.remaining
-        lines.append(f"price: ε = {shown(self.epsilon)}{cost}")
+        free = "nothing, for it was paid for already; otherwise " if self.stored else ""
+        lines.append(f"price: {free}ε = {shown(self.epsilon)}{cost}")
         lines.append(f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}; "
                      f"{self.affordable} more such statements")  # fmt: skip
         return "\n".join(lines)
 
 
-def explain(plan: Plan, remaining: Remaining) -> Explanation:
-    """The plan's explanation, with what is left of the budget."""
+def explain(plan: Plan, remaining: Remaining, stored: bool = False) -> Explanation:
+    """The plan's explanation, with what is left of the budget and whether its answer was paid for already."""
     cells = tuple(
         explained
         for core in plan.cores
@@ -108,6 +111,7 @@ def explain(plan: Plan, remaining: Remaining) -> Explanation:
         remaining.affordable(plan.cost) if plan.cores else None,
         plan.confidence,
         tuple(_levels(plan, cube) for cube in plan.cubes),
+        stored,
     )
 
 

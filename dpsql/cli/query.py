@@ -87,7 +87,11 @@ def said_price(explanation: Explanation, left: Remaining) -> str:
     """The price and what is left, in one line."""
     from dpsql.privacy.measure import shown
 
-    price = f"price ε = {shown(explanation.epsilon)}" if explanation.affordable is not None else "no price: public data"
+    if explanation.stored:
+        price = "no price: paid for already"
+    else:
+        public = explanation.affordable is None
+        price = "no price: public data" if public else f"price ε = {shown(explanation.epsilon)}"
     return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} ({float(left.share):.0%})"
 
 
@@ -105,6 +109,7 @@ def as_data(explanation: Explanation) -> str:
             "missing_below": explanation.missing_below,
             "confidence": explanation.confidence,
             "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},
+            "stored": explanation.stored,
             "left": {"epsilon": float(left.epsilon), "delta": float(left.delta), "statements": explanation.affordable},
         },
         ensure_ascii=False,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ import duckdb
 
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.version import files_version, with_journal
 from dpsql.errors import ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
@@ -68,12 +69,16 @@ class DuckDBEngine:
         self._schema = schema
         self._deriving = threading.Lock()
         path = schema.source_path.resolve()
+        self._folder = _parquet_files(schema, path) if path.is_dir() else None
+        self._opened = files_version(with_journal(path))
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
         try:
-            if path.is_dir():
-                self._attach_folder(path)
+            if self._folder is not None:
+                self._attach_folder(self._folder)
             else:
                 self._connection.execute(f"ATTACH {_quoted(str(path))} AS source (READ_ONLY)")
+                if files_version(with_journal(path)) != self._opened:
+                    self._opened = None
             self._connection.execute("ATTACH ':memory:' AS derived")
             self._require_unique_parents()
             self._lock_down()
@@ -81,9 +86,8 @@ class DuckDBEngine:
             self._connection.close()
             raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
 
-    def _attach_folder(self, folder: Path) -> None:
+    def _attach_folder(self, files: Mapping[str, Path]) -> None:
         self._connection.execute("ATTACH ':memory:' AS source")
-        files = {table: folder / f"{table}.parquet" for table in self._schema.tables}
         for table, file in files.items():
             self._connection.execute(
                 f'CREATE VIEW source.main."{table}" AS '
@@ -114,6 +118,10 @@ class DuckDBEngine:
     def run(self, charge: Charge[Plan]) -> DuckDBReading:
         """The reading of a plan that was paid for."""
         return DuckDBReading(charge.redeem(), self._connection.cursor(), self._deriving)
+
+    def version(self) -> str | None:
+        """That of the file that was opened, or of the Parquet files as they are now: statements open them again."""
+        return self._opened if self._folder is None else files_version(list(self._folder.values()))
 
     def public_rows(self, table: str) -> list[tuple[object, ...]]:
         """The rows of a table that the schema declares public, in the order of its columns."""
@@ -182,6 +190,10 @@ class DuckDBReading:
     def _rows(self, core: CorePlan) -> CoreRows:
         require_planned(self._cursor, core.sql, core.tables, core.derived)
         return self._cursor.execute(core.sql).fetchall()
+
+
+def _parquet_files(schema: Schema, folder: Path) -> dict[str, Path]:
+    return {table: folder / f"{table}.parquet" for table in schema.tables}
 
 
 def put_derived(cursor: duckdb.DuckDBPyConnection, table: Derived, rows: Rowset) -> None:

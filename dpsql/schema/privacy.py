@@ -29,6 +29,10 @@ class Privacy(BaseModel):
     )
     confidence: InnerProbability = Field(default=Fraction(19, 20), description="The coverage of printed intervals.")
 
+    keep_answers: bool = Field(
+        default=True, strict=True, description="Whether an answer that was paid for is given again at no cost."
+    )
+
     @field_validator("unit")
     @classmethod
     def _unit_is_a_column(cls, unit: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql import statement
+from dpsql.answers import Answers
 from dpsql.engines.engine import Engine
 from dpsql.errors import DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note
@@ -33,15 +34,22 @@ class Session:
     """An analyst at a private database; the budget is the database's, whoever and how many they are.
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
-    without them the session has its own, and closing it closes the engine.
+    without them the session has its own, and closing it closes the engine. ``answers`` are those already paid for.
     """
 
     def __init__(
-        self, schema: Schema, engine: Engine, accountant: Accountant, analyst: str, *, shells: Shells | None = None
+        self,
+        schema: Schema,
+        engine: Engine,
+        accountant: Accountant,
+        analyst: str,
+        *,
+        shells: Shells | None = None,
+        answers: Answers | None = None,
     ) -> None:
         self._schema, self._engine, self._accountant, self.analyst = schema, engine, accountant, analyst
         self._shells, self._alone = shells or Shells(schema, engine.public_rows), shells is None
-        self._epsilon = schema.privacy.query_epsilon
+        self._answers, self._epsilon = answers, schema.privacy.query_epsilon
         self._entropy = OPERATING_SYSTEM
         self._running: Running | None = None
 
@@ -139,23 +147,31 @@ class Session:
         with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
             if not plan.cores:
                 return shell.run(plan, NOTHING)
-            released = self._released(plan.written(), shell, running)
+            released, stored = self._paid(plan.written(), shell, running)
             running.check()
-            return replace(shell.run(plan, released), price=Price(plan.price))
+            return replace(shell.run(plan, released), price=Price(Fraction(0) if stored else plan.price, stored))
 
-    def _released(self, plan: Plan, shell: Shell, running: Running) -> Released:
-        """The river: charge, then for each stage read and release."""
+    def _paid(self, plan: Plan, shell: Shell, running: Running) -> tuple[Released, bool]:
+        """The release of the plan's cores, and whether it was paid for before."""
+        if self._answers is None:
+            return self._released(plan, shell, running)[0], False
+        return self._answers.answer(plan, lambda: self._released(plan, shell, running), running.check)
+
+    def _released(self, plan: Plan, shell: Shell, running: Running) -> tuple[Released, int]:
+        """The river: charge, then for each stage read and release; with the number of the entry that paid."""
         released = NOTHING
         charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan))
         with self._engine.run(charge) as reading, running.on(reading.interrupt):
             for stage in plan.stages:
                 exact = reading.stage(shell.derive(plan, stage, released))
                 released += release(exact, stage.cores, plan.confidence, _entropy=self._entropy)
-        return released
+        return released, charge.entry
 
     def explain(self, text: str, parameters: Sequence[object] = ()) -> Explanation:
         """What the statement would cost and how exact it would be; it costs nothing and touches nothing."""
-        return explain(self.plan(text, parameters), self.remaining)
+        plan = self.plan(text, parameters)
+        stored = self._answers is not None and bool(plan.cores) and self._answers.find(plan.written()) is not None
+        return explain(plan, self.remaining, stored)
 
     def interrupt(self) -> None:
         """End the statement that runs now, from another thread; it raises QueryCancelled in its own."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from dpsql.answers import Answers
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.engine import Engine
 from dpsql.privacy.accountant import Accountant, Budget
 from dpsql.privacy.ledger import Ledger, ledger_path
 from dpsql.schema import Schema, load
@@ -19,7 +21,13 @@ def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: 
     ``ledger`` is for the owner's tools; by default it is the schema's, or the one that lies beside the data.
     """
     completed = completed_schema(schema)
-    return Session(completed, DuckDBEngine(completed), open_accountant(completed, ledger), analyst)
+    engine, accountant = DuckDBEngine(completed), open_accountant(completed, ledger)
+    return Session(completed, engine, accountant, analyst, answers=open_answers(completed, engine, accountant))
+
+
+def open_answers(schema: Schema, engine: Engine, accountant: Accountant) -> Answers | None:
+    """The answers that the database has paid for; None where its owner keeps none."""
+    return Answers(accountant.ledger, engine.version) if schema.privacy.keep_answers else None
 
 
 def completed_schema(schema: Schema | str | Path) -> Schema:

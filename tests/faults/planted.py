@@ -17,6 +17,7 @@ GOLDEN = "tests/golden/test_golden.py::test_golden"
 PRODUCTS = "tests/properties/test_moment_cells.py::test_every_row_is_the_rounded_product_or_null_and_within_reach"
 UNITS_PRODUCTS = "tests/properties/test_moment_cells.py::test_no_unit_moves_a_statistic_by_more_than_is_claimed"
 STATISTICS = "tests/properties/test_moments.py::test_without_noise_a_statistic_is_that_of_duckdb"
+ANSWERS = "tests/session/test_answers.py"
 LARGEST = "tests/properties/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
 
 CORE = "dpsql/query/rewrite/core.py"
@@ -767,5 +768,48 @@ FAULTS = (
         "        if (level, start) not in self._read:",
         "        if True:",
         ("tests/privacy/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
+    ),
+    # answers already paid for
+    Fault(
+        "the key of an answer leaves out the noise",
+        "dpsql/answers/key.py",
+        "    cores = [[core.sql, canonical(core)] for core in plan.cores]",
+        "    cores = [core.sql for core in plan.cores]",
+        (f"{ANSWERS}::test_another_price_is_another_release",),
+    ),
+    Fault(
+        "the key of an answer leaves out the data",
+        "dpsql/answers/key.py",
+        '["dpsql answer", FORMAT, version, ',
+        '["dpsql answer", FORMAT, ',
+        (f"{ANSWERS}::test_changed_data_are_paid_for",),
+    ),
+    Fault(
+        "an answer is found by the text of its statement",
+        "dpsql/answers/key.py",
+        "    cores = [[core.sql, canonical(core)] for core in plan.cores]",
+        "    cores = [plan.statement]",
+        (f"{ANSWERS}::test_another_price_is_another_release", f"{ANSWERS}::test_noise_cannot_be_averaged_away"),
+    ),
+    Fault(
+        "an answer is kept that no entry has paid for",
+        "dpsql/answers/paid.py",
+        "            return self._keep(key, entry, released, plan), False",
+        "            return self._keep(key, entry - 1, released, plan), False",
+        (f"{ANSWERS}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),
+    ),
+    Fault(
+        "a damaged answer is given",
+        "dpsql/privacy/ledger/kept.py",
+        "    whole = isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)",
+        "    whole = isinstance(answer, bytes)",
+        (f"{ANSWERS}::test_a_damaged_answer_counts_as_none_and_is_paid_for",),
+    ),
+    Fault(
+        "an answer is kept of data that changed while they were read",
+        "dpsql/answers/paid.py",
+        "            if self._version() != version:",
+        "            if False:",
+        (f"{ANSWERS}::test_data_that_change_while_they_are_read_are_not_kept",),
     ),
 )

@@ -145,9 +145,9 @@ def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\n")
-    for analyst in ("ada", "bob"):
+    for analyst, text in (("ada", BY_SEX), ("bob", f"{BY_SEX} HAVING COUNT(*) > AVG(age)")):
         with connect(NAFLD, analyst=analyst) as connection:
-            connection.execute(BY_SEX)
+            connection.execute(text)
     found = dpsql("budget", NAFLD, "--history", "--group", "3").out.splitlines()
     assert found[0] == "nafld: unit patients.patient_id, ε = 3, δ = 0.000001"
     assert [line.split()[0] for line in found[1:4]] == ["all", "ada", "bob"]

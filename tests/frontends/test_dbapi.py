@@ -21,6 +21,7 @@ from dpsql.session import Session
 
 PROJECT = Path(__file__).parents[2]
 BY_SEX = "SELECT male, AVG(bmi) AS bmi, COUNT(*) AS n FROM patients GROUP BY male"
+BY_SEX_FROM = BY_SEX.replace("GROUP", "WHERE age > ? GROUP")
 
 
 @pytest.fixture
@@ -184,7 +185,7 @@ def test_a_fork_does_not_double_the_budget(connection: dpsql.Connection) -> None
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert connection.explain(BY_SEX).affordable == 1
-    connection.execute(BY_SEX)
+    connection.execute(BY_SEX_FROM, (0,))
     with pytest.raises(dpsql.BudgetExhausted):
         connection.execute(BY_SEX)
 
@@ -199,8 +200,8 @@ def _spend_in_a_child(inherited: dpsql.Connection, affordable: int) -> int:
     try:
         own = dpsql.connect("schemas/nafld.toml", analyst="ada")
         own.execute("SET dpsql.epsilon = 0.3")
-        for _ in range(affordable - 1):
-            own.execute(BY_SEX)
+        for age in range(1, affordable):
+            own.execute(BY_SEX_FROM, (age,))
         return 0
     except Exception:
         return 2
@@ -209,10 +210,10 @@ def _spend_in_a_child(inherited: dpsql.Connection, affordable: int) -> int:
 def test_threads_share_a_connection(connection: dpsql.Connection) -> None:
     answers: list[int] = []
 
-    def ask() -> None:
-        answers.append(len(connection.execute(BY_SEX).fetchall()))
+    def ask(age: int) -> None:
+        answers.append(len(connection.execute(BY_SEX_FROM, (age,)).fetchall()))
 
-    threads = [threading.Thread(target=ask) for _ in range(8)]
+    threads = [threading.Thread(target=ask, args=(age,)) for age in range(20, 28)]
     for thread in threads:
         thread.start()
     for thread in threads:

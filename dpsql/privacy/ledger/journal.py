@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
 from dpsql.errors import LedgerError
+from dpsql.privacy.ledger import kept
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, chain_start, damaged, storable
 from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.privacy.measure import FREE, Cost
@@ -63,6 +64,7 @@ class Ledger:
         ledger = cls(file, dataset, unit)
         with file.transaction(write=True) as connection:
             ledger._require_meta(connection)
+            connection.execute(kept.TABLE)
             last = ledger._last(connection)
             ledger._walk(connection, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
         return ledger
@@ -114,6 +116,20 @@ class Ledger:
             self._walk(connection, 0)
             last = self._last(connection)
             return 0 if last is None else last.seq
+
+    def keep(self, key: str, entry: int, answer: bytes) -> bytes | None:
+        """Keep an answer that an entry has paid for, and return what is kept under its key: the first counts.
+
+        None where it is too large to be kept. ``docs/proofs/answers.md``.
+        """
+        with self._file.transaction(write=True) as connection:
+            kept.keep(connection, self._start, key, entry, answer)
+            return kept.find(connection, self._start, key)
+
+    def kept(self, key: str) -> bytes | None:
+        """The answer that is kept under the key; None where there is none, or where it is not what was written."""
+        with self._file.transaction(write=False) as connection:
+            return kept.find(connection, self._start, key)
 
     def close(self) -> None:
         """Let go of the file; using the ledger again opens it again."""

@@ -1,0 +1,5 @@
+"""Answers that were paid for: found again at no cost (`docs/proofs/answers.md`)."""
+
+from dpsql.answers.paid import Answers
+
+__all__ = ["Answers"]

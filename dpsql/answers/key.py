@@ -1,0 +1,53 @@
+"""What makes two releases the same: a canonical text of the plan's cores, and the version of the data.
+
+Proved in ``docs/proofs/answers.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+
+from dpsql.errors import InternalError
+from dpsql.plan import Plan
+
+#: Raised whenever the same cores come to mean another release, or are written in another way.
+FORMAT = 1
+
+
+def answer_key(plan: Plan, version: str) -> str:
+    """A digest of all that the release of a plan depends on: cores with their SQL and noise, derived tables, data.
+
+    The text of the statement, its analyst and what its shell makes of the release are not in it.
+    """
+    cores = [[core.sql, canonical(core)] for core in plan.cores]
+    later = [canonical(plan.derived), canonical(plan.cubes)] if plan.derived else []
+    whole = ["dpsql answer", FORMAT, version, repr(plan.confidence), cores, later]
+    return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
+
+
+def canonical(value: object) -> object:
+    """A value of a plan as JSON, so that two are the same only where the values are, in every process.
+
+    >>> canonical((1, True, 1.0, "1", None))
+    ['tuple', 1, ['bool', 'True'], ['float', '1.0'], '1', None]
+    """
+    match value:
+        case None | str():
+            return value
+        case bool() | float() | Fraction() | Decimal() | date() | datetime():
+            return [type(value).__name__, repr(value)]
+        case int():
+            return value
+        case tuple() | list():
+            return [type(value).__name__, *map(canonical, value)]
+        case frozenset():
+            return ["frozenset", *sorted((canonical(each) for each in value), key=json.dumps)]
+        case _ if is_dataclass(value):
+            parts = [[field.name, canonical(getattr(value, field.name))] for field in fields(value)]
+            return [type(value).__name__, *parts]
+    raise InternalError(f"a plan may not hold a {type(value).__name__}")

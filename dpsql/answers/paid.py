@@ -1,0 +1,128 @@
+"""The answers that a database has paid for: found, or made once while all who ask for the same wait.
+
+Proved in ``docs/proofs/answers.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dpsql.answers.key import answer_key
+from dpsql.answers.written import read, written
+from dpsql.errors import LedgerError
+from dpsql.plan import Plan
+from dpsql.privacy.ledger import Ledger
+from dpsql.release import Released
+
+#: How many released cells stay in memory, and the seconds between looks at whether a waiting statement was ended.
+MEMORY, PATIENCE = 1_000_000, 0.05
+_UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
+
+
+class Answers:
+    """The kept answers of one database; any thread may ask.
+
+    ``version`` tells the version of the data that would be read now, None where that is not known.
+    """
+
+    def __init__(self, ledger: Ledger, version: Callable[[], str | None]) -> None:
+        self._ledger, self._version = ledger, version
+        self._lock = threading.Lock()
+        self._making: dict[str, threading.Lock] = {}
+        self._waiting: dict[str, int] = {}
+        self._memory: OrderedDict[str, Released] = OrderedDict()
+        self._size = 0
+
+    def find(self, plan: Plan) -> Released | None:
+        """The release of the plan's cores that was paid for already, if there is one."""
+        version = self._version()
+        return None if version is None else self._find(answer_key(plan, version), plan)
+
+    def answer(
+        self, plan: Plan, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]
+    ) -> tuple[Released, bool]:
+        """The release of the plan's cores, and whether it was there; else ``pay`` makes it and tells its ledger entry.
+
+        Of those who ask for the same at the same time one pays. ``check`` raises where the statement was ended.
+        """
+        version = self._version()
+        if version is None:
+            return pay()[0], False
+        key = answer_key(plan, version)
+        found = self._find(key, plan)
+        if found is not None:
+            return found, True
+        with self._alone(key, check):
+            found = self._find(key, plan)
+            if found is not None:
+                return found, True
+            released, entry = pay()
+            if self._version() != version:  # the data changed while they were read
+                return released, False
+            return self._keep(key, entry, released, plan), False
+
+    @contextmanager
+    def _alone(self, key: str, check: Callable[[], None]) -> Iterator[None]:
+        """One thread at a time for each key."""
+        with self._lock:
+            lock = self._making.setdefault(key, threading.Lock())
+            self._waiting[key] = self._waiting.get(key, 0) + 1
+        try:
+            while not lock.acquire(timeout=PATIENCE):
+                check()
+            try:
+                yield
+            finally:
+                lock.release()
+        finally:
+            with self._lock:
+                self._waiting[key] -= 1
+                if not self._waiting[key]:
+                    del self._waiting[key], self._making[key]
+
+    def _find(self, key: str, plan: Plan) -> Released | None:
+        with self._lock:
+            if key in self._memory:
+                self._memory.move_to_end(key)
+                return self._memory[key]
+        answer = self._ledger.kept(key)
+        if answer is None:
+            return None
+        try:
+            released = read(answer, plan.cores)
+        except _UNREADABLE:
+            return None  # whole, and not what this version of dpsql writes: it is made and paid for again
+        self._remember(key, released)
+        return released
+
+    def _keep(self, key: str, entry: int, released: Released, plan: Plan) -> Released:
+        """Keep the release for those who come later; where another process was first, its release counts."""
+        try:
+            answer = self._ledger.keep(key, entry, written(released))
+        except (LedgerError, TypeError):
+            return released  # it is paid for and released; only those who come later pay again
+        if answer is None:
+            return released
+        kept = read(answer, plan.cores)
+        self._remember(key, kept)
+        return kept
+
+    def _remember(self, key: str, released: Released) -> None:
+        size = _cells(released)
+        with self._lock:
+            if key in self._memory or size > MEMORY // 10:
+                return
+            self._memory[key] = released
+            self._size += size
+            while self._size > MEMORY:
+                _, oldest = self._memory.popitem(last=False)
+                self._size -= _cells(oldest)
+
+
+def _cells(released: Released) -> int:
+    """How much a release takes in memory, in cells; an empty one is not nothing."""
+    return sum(100 + len(table.keys) * (len(table.shape.keys) + len(table.plan.estimates)) for table in released.tables)

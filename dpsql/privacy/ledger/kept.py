@@ -1,0 +1,64 @@
+"""Answers that were paid for, kept beside the entries that paid. ``docs/proofs/answers.md``."""
+
+from __future__ import annotations
+
+import sqlite3
+from hashlib import blake2b
+
+#: How many answers a ledger keeps, how large one may be, and all together in bytes; the oldest go first.
+MOST, LARGEST, LARGEST_SUM = 10_000, 8 * 2**20, 256 * 2**20
+
+TABLE = """
+    CREATE TABLE IF NOT EXISTS answers (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, entry INTEGER NOT NULL,
+      answer BLOB NOT NULL, digest TEXT NOT NULL
+    )
+"""
+
+_FOUND = """
+    SELECT answers.entry, entries.digest, answers.answer, answers.digest
+    FROM answers JOIN entries ON entries.seq = answers.entry WHERE key = ?
+"""
+_OLDEST = "SELECT number, length(answer) FROM answers ORDER BY number LIMIT 1"
+
+
+def find(connection: sqlite3.Connection, start: str, key: str) -> bytes | None:
+    """The answer that was kept under the key; None where there is none, or where it is not what was written."""
+    row = connection.execute(_FOUND, (key,)).fetchone()
+    if row is None:
+        return None
+    entry, paid, answer, digest = row
+    whole = isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)
+    return answer if whole else None
+
+
+def keep(connection: sqlite3.Connection, start: str, key: str, entry: int, answer: bytes) -> None:
+    """Keep the answer that the entry paid for, unless one is kept under the key already; a damaged one is replaced."""
+    paid = connection.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
+    if len(answer) > LARGEST or paid is None or find(connection, start, key) is not None:
+        return
+    digest = _digest(start, key, entry, paid[0], answer)
+    connection.execute(
+        "INSERT OR REPLACE INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)", (key, entry, answer, digest)
+    )
+    _forget_oldest(connection)
+
+
+def _forget_oldest(connection: sqlite3.Connection) -> None:
+    """Hold the table within its bounds."""
+    connection.execute(
+        "DELETE FROM answers WHERE number <= (SELECT number FROM answers ORDER BY number DESC LIMIT 1 OFFSET ?)",
+        (MOST,),
+    )
+    (size,) = connection.execute("SELECT sum(length(answer)) FROM answers").fetchone()
+    while size > LARGEST_SUM:
+        number, freed = connection.execute(_OLDEST).fetchone()
+        connection.execute("DELETE FROM answers WHERE number = ?", (number,))
+        size -= freed
+
+
+def _digest(start: str, key: str, entry: int, paid: str, answer: bytes) -> str:
+    """Binds the answer to its key, to the ledger, and to the entry that paid, by that entry's own digest."""
+    whole = blake2b(f"{start} {key} {entry} {paid} ".encode("ascii"), digest_size=32)
+    whole.update(answer)
+    return whole.hexdigest()

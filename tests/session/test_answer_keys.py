@@ -1,0 +1,88 @@
+"""The key of an answer: every golden plan has one, equal keys mean equal releases, and processes agree on them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+from untouched import planning_session
+
+from dpsql.answers.key import answer_key
+from dpsql.plan import Plan
+from dpsql.session import Session
+
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))
+
+
+def planned(files: Sequence[Path], folder: Path) -> dict[str, Plan]:
+    """The plans of golden statements, with one session for each schema."""
+    sessions: dict[str, Session] = {}
+    found = {}
+    for file in files:
+        head, text = file.read_text("utf-8").split("\n-- ====")[0].split("\n", 1)
+        if head not in sessions:
+            sessions[head] = planning_session(head.removeprefix("-- schema: "), folder / f"{len(sessions)}.ledger")
+        found[file.stem] = sessions[head].plan(text.strip())
+    return found
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Plan]:
+    found = planned(GOLDEN, tmp_path_factory.mktemp("keys"))
+    return {name: plan for name, plan in found.items() if plan.cores}
+
+
+def test_equal_keys_mean_equal_cores(plans: dict[str, Plan]) -> None:
+    by_key: dict[str, Plan] = {}
+    for plan in plans.values():
+        other = by_key.setdefault(answer_key(plan, "v"), plan)
+        assert other.cores == plan.cores and [core.sql for core in other.cores] == [core.sql for core in plan.cores]
+    assert len(by_key) > 30
+
+
+def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:
+    """What stands in a core's plan stands in the text that is hashed, by name."""
+    from dpsql.answers.key import canonical
+
+    def names(value: object) -> Iterator[str]:
+        if is_dataclass(value):
+            for field in fields(value):
+                yield field.name
+                yield from names(getattr(value, field.name))
+        elif isinstance(value, tuple | list | frozenset):
+            for each in value:
+                yield from names(each)
+
+    for plan in plans.values():
+        for core in plan.cores:
+            text = repr(canonical(core))
+            assert all(f"'{name}'" in text for name in names(core))
+
+
+_KEYS = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[1:3]
+from test_answer_keys import GOLDEN, planned
+from dpsql.answers.key import answer_key
+Path(sys.argv[3]).mkdir()
+for plan in planned(GOLDEN[:6], Path(sys.argv[3])).values():
+    print(answer_key(plan, "v"))
+"""
+
+
+def test_processes_agree_whatever_their_hashes(tmp_path: Path) -> None:
+    here = Path(__file__)
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", _KEYS, str(here.parent), str(here.parents[1]), str(tmp_path / seed)],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(said) == 1 and len(said.pop().split()) == 6
