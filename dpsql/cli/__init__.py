@@ -16,6 +16,8 @@ from dpsql.cli.budget import budget
 from dpsql.cli.demo import demo
 from dpsql.cli.query import explain, query
 from dpsql.cli.schema import schema
+from dpsql.cli.serve import serve
+from dpsql.cli.user import user
 from dpsql.errors import BudgetExhausted, DatabaseError, Error, ExecutionFailed, OperationalError
 
 STATEMENT, USAGE, BUDGET = 1, 2, 4
@@ -61,7 +63,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    commands=[demo, query, explain, budget, schema],
+    commands=[demo, query, explain, budget, schema, serve, user],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")

@@ -17,6 +17,7 @@ from dpsql.query.constant_moment import with_constant_moments
 from dpsql.query.parameter import parse_numbered
 from dpsql.query.pivot import as_select
 from dpsql.query.refusal import refuse
+from dpsql.query.semi_joins import with_exists
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH, MAX_TREE_DEPTH = 20_000, 1_500, 60, 120
 
@@ -73,7 +74,7 @@ def parse(text: str) -> Statement:
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)
     tree, options = read_clause(_without_idle_limits(tree))
-    return Statement(with_constant_moments(tree), text, options)
+    return Statement(with_constant_moments(with_exists(tree)), text, options)
 
 
 def _without_idle_limits(tree: exp.Expr) -> exp.Expr:

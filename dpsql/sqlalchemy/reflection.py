@@ -85,48 +85,27 @@ class Reflection:
 
     @reflection.cache
     def get_indexes(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> list[Any]:
-        return self._nothing_of(connection, table_name, schema)
+        """None: a schema file declares keys and references only."""
+        _table(connection, table_name, schema)
+        return []
 
-    @reflection.cache
-    def get_unique_constraints(
-        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
-    ) -> list[Any]:
-        return self._nothing_of(connection, table_name, schema)
-
-    @reflection.cache
-    def get_check_constraints(
-        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
-    ) -> list[Any]:
-        return self._nothing_of(connection, table_name, schema)
+    get_unique_constraints = get_check_constraints = get_indexes
 
     def get_table_options(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> dict[str, Any]:
+        """None: a schema file declares none."""
         _table(connection, table_name, schema)
         return {}
 
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         return []
 
-    def get_materialized_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        return []
-
-    def get_temp_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        return []
-
-    def get_temp_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        return []
-
-    def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        return []
+    get_materialized_view_names = get_temp_table_names = get_temp_view_names = get_sequence_names = get_view_names
 
     def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any) -> str:
         """NoSuchTableError: a schema file declares no views."""
         raise NoSuchTableError(view_name)
-
-    def _nothing_of(self, connection: Connection, table_name: str, schema: str | None) -> list[Any]:
-        _table(connection, table_name, schema)
-        return []
 
 
 def _declared(connection: Connection) -> Schema:

@@ -14,6 +14,7 @@ class ExactNumeric(types.Numeric[Any]):
     """A number as Decimal or float as the type asks, whether dpsql computed a decimal, an integer or a double."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        """What makes a Decimal of a value, or a float where the type asks for floats."""
         if not self.asdecimal:
             return _float
         places = self._effective_decimal_return_scale

@@ -85,3 +85,13 @@ SELECT COUNT(*) FROM conditions c, diagnoses d NATURAL JOIN patients p
 -- says: a NATURAL JOIN behind a comma joins the last table alone; put parentheses around what it joins (line 1, column 61)
 -- instead: SELECT COUNT(*) FROM diagnoses
 -- answered: SELECT COUNT(*) FROM conditions c, (diagnoses d NATURAL JOIN patients p)
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p SEMI JOIN labs ON patient_id = patient_id
+-- says: in a SEMI JOIN's ON, write each column with its table (line 1, column 51)
+-- answered: SELECT COUNT(*) FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id FULL JOIN diagnoses d ON d.patient_id = p.patient_id
+-- says: beside a RIGHT or FULL JOIN, put the SEMI JOIN into a subquery of its own (line 1, column 43)
+-- answered: SELECT COUNT(*) FROM (SELECT p.patient_id FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id) p FULL JOIN diagnoses d ON d.patient_id = p.patient_id

@@ -62,9 +62,7 @@ SELECT w.label, COUNT(*) AS n FROM diagnoses d JOIN (VALUES ('nafld', 'liver'), 
 SELECT b.label, COUNT(*) AS n FROM patients p JOIN (VALUES ('young', 18, 39), ('middle', 40, 64), ('old', 65, 120)) AS b(label, low, high) ON p.age BETWEEN b.low AND b.high GROUP BY b.label ORDER BY b.label
 
 -- SEMI JOIN
--- refused: E_JOIN
 SELECT COUNT(*) AS n FROM patients p SEMI JOIN diagnoses d ON d.patient_id = p.patient_id
 
 -- ANTI JOIN
--- refused: E_JOIN
 SELECT COUNT(*) AS n FROM patients p ANTI JOIN diagnoses d ON d.patient_id = p.patient_id

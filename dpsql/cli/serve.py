@@ -1,0 +1,67 @@
+"""``dpsql serve``: the PostgreSQL-wire server, until it is told to end."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from pathlib import Path
+
+import click
+
+from dpsql.cli.query import SCHEMA
+from dpsql.errors import InterfaceError
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@SCHEMA
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=5433, show_default=True, help="0 takes a free one.")
+@click.option("--tls-cert", "certificate", type=_FILE, help="The server's certificate (PEM, with its chain).")
+@click.option("--tls-key", "key", type=_FILE, help="The certificate's key (PEM).")
+@click.option("--users", type=_FILE, help="The users and their verifiers; make the file with dpsql user add.")
+@click.option("--max-connections", "most", type=click.IntRange(1, 10_000), default=100, show_default=True)
+def serve(
+    schema: Path, host: str, port: int, certificate: Path | None, key: Path | None, users: Path | None, most: int
+) -> None:
+    """Let tools that speak to PostgreSQL ask the database that the file SCHEMA describes.
+
+    Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
+    loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
+    """
+    from dpsql.database import open_database
+    from dpsql.pgwire.login import Gate
+    from dpsql.pgwire.server import Limits, Server, is_loopback
+    from dpsql.pgwire.tls import tls_context
+    from dpsql.pgwire.users import read_users
+
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--tls-cert and --tls-key go together.")
+    tls = None if certificate is None or key is None else tls_context(certificate, key)
+    if users is not None:
+        read_users(users)
+    pem = None if certificate is None else _text(certificate)
+    gate = Gate(tls, pem, users, tls_required=not is_loopback(host))
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    database = open_database(schema)
+    try:
+        with Server(database, host, port, gate, Limits(connections=most)) as server:
+            click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
+            if users is None:
+                click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)
+            ended.wait()
+            click.echo("ending: statements that run may end", err=True)
+    finally:
+        database.close()
+
+
+def _text(certificate: Path) -> str:
+    try:
+        return certificate.read_text("ascii")
+    except (OSError, UnicodeError):
+        raise InterfaceError(f"{certificate.name}: is no certificate in PEM") from None

@@ -1,0 +1,106 @@
+"""Who answers a query: the catalogue at no cost, or the analyst's session at its price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dpsql import statement
+from dpsql.errors import Error
+from dpsql.pgwire import types
+from dpsql.pgwire.cancellation import Cancellation
+from dpsql.pgwire.command import Query
+from dpsql.pgwire.errors import error_fields
+from dpsql.pgwire.portal import Outcome, Rows
+from dpsql.pgwire.types import Column, Type, by_name
+from dpsql.plan import OutputColumn
+from dpsql.privacy.measure import shown
+from dpsql.session import Session
+from dpsql.shell import Result
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A statement before it is run: its parameters, its columns (None: no rows), and what runs it with values."""
+
+    parameters: tuple[Type, ...]
+    columns: tuple[Column, ...] | None
+    run: Callable[[Sequence[object]], Outcome]
+
+
+class Located(Exception):
+    """An error in the words of the wire, with its place in what the client sent."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        super().__init__(fields["M"])
+        self.fields = fields
+
+
+class Answers:
+    """Queries of one connection; ``told`` is called with what a client is to be told of a price."""
+
+    def __init__(self, session: Session, cancellation: Cancellation, told: Callable[[str], None]) -> None:
+        self._session, self._cancellation, self._told = session, cancellation, told
+
+    def describe(self, query: Query, declared: Sequence[Type | None] = ()) -> Described:
+        """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
+        return self._located(query, lambda: self._describe(query, declared))
+
+    def _describe(self, query: Query, declared: Sequence[Type | None]) -> Described:
+        if not isinstance(statement.read(query.text), statement.Select):
+            result = self._session.execute(query.text)
+            columns = _columns(result.columns)
+            return Described((), columns, lambda values: Rows(result.rows, "EXPLAIN"))
+        prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
+
+        def run(values: Sequence[object]) -> Outcome:
+            def answered() -> Outcome:
+                plan = prepared.plan(values)
+                self._cancellation.check()
+                result = self._session.answer(plan)
+                self._tell(result)
+                return Rows(result.rows)
+
+            return self._located(query, answered)
+
+        given = (*declared, *[None] * len(prepared.parameters))
+        kinds = tuple(given[place] or by_name(name) for place, name in enumerate(prepared.parameters))
+        return Described(kinds, _columns(prepared.columns), run)
+
+    def _tell(self, result: Result) -> None:
+        """Say what an answer cost, where it is of private data."""
+        price = result.price
+        if price.stored:
+            self._told("answered from answers already paid for, cost 0")
+        elif price.charged:
+            left = self._session.remaining
+            self._told(
+                f"charged ε = {shown(price.charged)}, left {shown(left.epsilon)} of {shown(left.budget.epsilon)}"
+            )
+
+    def _located(self, query: Query, action: Callable[[], T]) -> T:
+        try:
+            return action()
+        except Located:
+            raise
+        except Error as error:
+            failed = error_fields(self._cancellation.said(error), query.text, query.start)
+        raise Located(failed)
+
+
+def _columns(columns: Sequence[OutputColumn]) -> tuple[Column, ...]:
+    return tuple(types.column(column.name, column.type) for column in columns)
+
+
+_DUCKDB = {
+    "bool": "BOOLEAN", "int2": "BIGINT", "int4": "BIGINT", "int8": "BIGINT", "float4": "DOUBLE", "float8": "DOUBLE",
+    "date": "DATE", "timestamp": "TIMESTAMP",
+}  # fmt: skip
+
+
+def _duckdb_name(kind: Type | None) -> str | None:
+    """DuckDB's name of a type that a client declares; None where dpsql finds a better one by itself."""
+    return None if kind is None else _DUCKDB.get(kind.name)

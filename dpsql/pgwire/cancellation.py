@@ -1,0 +1,62 @@
+"""Ending the statement that runs now, from another connection or by the clock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dpsql.errors import Error, QueryCancelled
+from dpsql.pgwire.errors import WireError
+
+_BY_USER, _BY_CLOCK = "canceling statement due to user request", "canceling statement due to statement timeout"
+_BY_END = "terminating connection due to administrator command"
+
+
+class Cancellation:
+    """One connection's; a request between statements is without effect, as in PostgreSQL."""
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        self._interrupt, self._lock = interrupt, threading.Lock()
+        self._running, self._reason = False, ""
+
+    @contextmanager
+    def running(self, timeout: float | None) -> Iterator[None]:
+        """A statement, which is ended after ``timeout`` seconds."""
+        with self._lock:
+            self._running, self._reason = True, ""
+        clock = None if timeout is None else threading.Timer(timeout, self._cancel, [_BY_CLOCK])
+        if clock is not None:
+            clock.daemon = True
+            clock.start()
+        try:
+            yield
+        finally:
+            if clock is not None:
+                clock.cancel()
+            with self._lock:
+                self._running = False
+
+    def cancel(self) -> None:
+        """End the statement because its user wants that; may come from any thread."""
+        self._cancel(_BY_USER)
+
+    def end(self) -> None:
+        """End the statement because the server ends."""
+        self._cancel(_BY_END)
+
+    def check(self) -> None:
+        """Raise an error (57014) where the statement was ended."""
+        if self._reason:
+            raise WireError("57014", self._reason)
+
+    def said(self, error: Error) -> Error:
+        """The error, in PostgreSQL's words where the statement was ended."""
+        return WireError("57014", self._reason) if isinstance(error, QueryCancelled) and self._reason else error
+
+    def _cancel(self, reason: str) -> None:
+        with self._lock:
+            if not self._running or self._reason:
+                return
+            self._reason = reason
+        self._interrupt()

@@ -1,0 +1,157 @@
+"""What a statement on the wire is: a query, or one of PostgreSQL's commands that dpsql takes or refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, and whatever else is not told apart here: the catalogue or the session judges it."""
+
+    text: str
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class Begin:
+    """BEGIN or START TRANSACTION; ``tag`` is what PostgreSQL answers."""
+
+    tag: str
+
+
+@dataclass(frozen=True)
+class Commit:
+    """COMMIT or END; with ``chain`` another transaction starts."""
+
+    chain: bool = False
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """ROLLBACK or ABORT; with ``chain`` another transaction starts."""
+
+    chain: bool = False
+
+
+@dataclass(frozen=True)
+class Savepoint:
+    """SAVEPOINT, RELEASE or ROLLBACK TO."""
+
+    action: Literal["SAVEPOINT", "RELEASE", "ROLLBACK"]
+    name: str
+
+
+@dataclass(frozen=True)
+class Declare:
+    """A cursor over a query. ``binary`` makes FETCH answer in the binary format, ``hold`` outlives the transaction."""
+
+    name: str
+    query: Query
+    binary: bool
+    scroll: bool
+    hold: bool
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """FETCH or MOVE. ``count`` is None for all rows, and the row's number for ABSOLUTE and RELATIVE."""
+
+    name: str
+    direction: Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"]
+    count: int | None
+    move: bool
+
+
+@dataclass(frozen=True)
+class CloseCursor:
+    """CLOSE of one cursor, or of all of them (None)."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
+class CopyOptions:
+    """How COPY writes rows."""
+
+    format: Literal["text", "csv", "binary"] = "text"
+    delimiter: str = "\t"
+    null: str = "\\N"
+    header: bool = False
+    quote: str = '"'
+    escape: str = '"'
+    force_quote: frozenset[str] | Literal["*"] = frozenset()
+
+
+@dataclass(frozen=True)
+class Copy:
+    """COPY of a query's rows to the client."""
+
+    query: Query
+    options: CopyOptions = field(default_factory=CopyOptions)
+
+
+@dataclass(frozen=True)
+class Show:
+    """SHOW of one setting, or of all of them (None)."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Set:
+    """SET of one setting, for the session or with ``local`` for the transaction; None is the default."""
+
+    name: str
+    value: str | None
+    local: bool = False
+
+
+@dataclass(frozen=True)
+class Reset:
+    """RESET of one setting, or of all of them (None)."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Discard:
+    """DISCARD ALL, PLANS, SEQUENCES or TEMP."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Deallocate:
+    """DEALLOCATE of one prepared statement, or of all of them (None)."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Idle:
+    """A command that changes nothing here, such as UNLISTEN or SET TRANSACTION, and is answered with its tag."""
+
+    tag: str
+
+
+@dataclass(frozen=True)
+class Writes:
+    """A command that would change data, catalogue or rights."""
+
+    tag: str
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """A command of PostgreSQL that dpsql does not have, and what to do instead."""
+
+    tag: str
+    hint: str
+
+
+Command: TypeAlias = (
+    Query | Begin | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy | Show | Set | Reset | Discard
+    | Deallocate | Idle | Writes | Unsupported
+)  # fmt: skip

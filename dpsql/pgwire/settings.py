@@ -1,0 +1,212 @@
+"""The settings of one connection: what SET takes, what SHOW tells, and what clients are told unasked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, tzinfo
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+from dpsql.errors import Error
+from dpsql.pgwire.errors import WireError
+
+#: The version of PostgreSQL whose catalogue and protocol clients find here.
+SERVER_VERSION = "15.0"
+
+#: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
+REPORTED = {
+    name.lower(): name
+    for name in (
+        "server_version", "server_encoding", "client_encoding", "application_name", "is_superuser",
+        "session_authorization", "DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes",
+        "standard_conforming_strings", "default_transaction_read_only", "in_hot_standby",
+    )
+}  # fmt: skip
+_FIXED = {
+    "server_version": f"{SERVER_VERSION} (dpsql)", "server_version_num": "150000",
+    "server_encoding": "UTF8", "is_superuser": "off", "integer_datetimes": "on", "in_hot_standby": "off",
+    "max_identifier_length": "63", "max_index_keys": "32", "block_size": "8192", "lc_collate": "C", "lc_ctype": "C",
+    "max_connections": "100", "session_authorization": "", "transaction_read_only": "on",
+}  # fmt: skip
+_FREE = {
+    "application_name": "", "search_path": '"$user", public', "client_min_messages": "notice", "datestyle": "ISO, MDY",
+    "intervalstyle": "postgres", "timezone": "UTC", "client_encoding": "UTF8", "bytea_output": "hex",
+    "extra_float_digits": "1", "standard_conforming_strings": "on", "statement_timeout": "0", "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0", "idle_session_timeout": "0", "default_transaction_isolation":
+    "read committed", "default_transaction_read_only": "on", "default_transaction_deferrable": "off",
+    "transaction_isolation": "read committed", "transaction_deferrable": "off", "work_mem": "4MB", "jit": "off",
+    "enable_seqscan": "on", "enable_hashjoin": "on", "enable_nestloop": "on", "enable_mergejoin": "on",
+    "enable_sort": "on", "enable_indexscan": "on", "enable_bitmapscan": "on", "random_page_cost": "4", "geqo": "on",
+    "cursor_tuple_fraction": "0.1", "from_collapse_limit": "8", "join_collapse_limit": "8", "backslash_quote":
+    "safe_encoding", "escape_string_warning": "on", "lc_messages": "C", "lc_monetary": "C", "lc_numeric": "C",
+    "lc_time": "C", "row_security": "on", "ssl_renegotiation_limit": "0", "synchronize_seqscans": "on",
+    "synchronous_commit": "on", "xmloption": "content", "check_function_bodies": "on", "default_tablespace": "",
+    "array_nulls": "on", "quote_all_identifiers": "off", "plan_cache_mode": "auto", "max_parallel_workers_per_gather":
+    "0", "log_statement": "none", "log_min_duration_statement": "-1", "debug_print_plan": "off", "tcp_keepalives_idle":
+    "0", "tcp_keepalives_interval": "0", "tcp_keepalives_count": "0",
+}  # fmt: skip
+_LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
+_DURATION = re.compile(r"(\d{1,9})\s*(ms|s|min|h|d)?")
+_UNITS = {None: 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+Snapshot = tuple[dict[str, str], Fraction]
+
+
+class Settings(Mapping[str, str]):
+    """Settings by their names in lower case; ``epsilon`` reads and sets the price of the session's statements."""
+
+    def __init__(self, user: str, epsilon: Callable[[], Fraction], price: Callable[[Fraction | None], None]) -> None:
+        self._defaults = {**_FREE}
+        self._fixed = {**_FIXED, "session_authorization": user}
+        self._values: dict[str, str] = {}
+        self._epsilon, self._price = epsilon, price
+
+    def __getitem__(self, name: str) -> str:
+        key = name.lower()
+        if key == "dpsql.epsilon":
+            return f"{float(self._epsilon()):g}"
+        for held in (self._fixed, self._values, self._defaults):
+            if key in held:
+                return held[key]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self._fixed, *self._defaults, *self._values, "dpsql.epsilon"}))
+
+    def __len__(self) -> int:
+        return len({*self._fixed, *self._defaults, *self._values}) + 1
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which moments are told."""
+        return _zone(self["timezone"]) or UTC
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a statement may take."""
+        return int(self["statement_timeout"]) / 1000 or None
+
+    def shows(self, level: str) -> bool:
+        """Whether a client wants messages of a level, such as notice."""
+        return _LEVELS.index(level) >= _LEVELS.index(self["client_min_messages"])
+
+    def begin_with(self, name: str, value: str) -> None:
+        """A setting of the startup packet, which RESET goes back to."""
+        if name.lower() == "dpsql.epsilon":
+            self.set(name, value)
+        else:
+            self._defaults[name.lower()] = self._checked(name.lower(), value)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Change a setting; None goes back to its default."""
+        key = name.lower()
+        if key == "dpsql.epsilon":
+            self._set_epsilon(value)
+        elif value is None:
+            self._checked(key, self._defaults.get(key, ""))
+            self._values.pop(key, None)
+        else:
+            self._values[key] = self._checked(key, value)
+
+    def reset(self) -> None:
+        """All settings at their defaults."""
+        self._values.clear()
+        self._price(None)
+
+    def snapshot(self) -> Snapshot:
+        """What `restore` goes back to."""
+        return dict(self._values), self._epsilon()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Undo what was set since."""
+        self._values = dict(snapshot[0])
+        self._price(snapshot[1])
+
+    def reported(self) -> dict[str, str]:
+        """What clients are told of, in PostgreSQL's spelling."""
+        return {said: self[name] for name, said in REPORTED.items()}
+
+    def _set_epsilon(self, value: str | None) -> None:
+        if value is not None and re.fullmatch(r"\d{1,18}(\.\d{1,18})?", value, re.ASCII) is None:
+            raise _invalid("dpsql.epsilon", value, "Write a number, such as 0.5.")
+        try:
+            self._price(None if value is None else Fraction(value))
+        except Error as error:
+            raise WireError("22023", str(error)) from None
+
+    def _checked(self, name: str, value: str) -> str:
+        if name in self._fixed:
+            raise WireError("55P02", f'parameter "{name}" cannot be changed')
+        if name not in self._defaults and not re.fullmatch(r"(?!dpsql\.)[a-z_]\w*\.\w+", name):
+            raise WireError("42704", f'unrecognized configuration parameter "{name}"')
+        if len(value) > 1000 or len(self._values) > 1000:
+            raise _invalid(name, value[:20])
+        check = _CHECKS.get(name)
+        return value if check is None else check(name, value)
+
+
+def _invalid(name: str, value: str, hint: str | None = None) -> WireError:
+    return WireError("22023", f'invalid value for parameter "{name}": "{value}"', hint)
+
+
+def _encoding(name: str, value: str) -> str:
+    if value.strip("'").lower().replace("-", "").replace("_", "") not in ("utf8", "unicode", "sqlascii"):
+        raise _invalid(name, value, "dpsql speaks UTF8 only.")
+    return "UTF8"
+
+
+def _date_style(name: str, value: str) -> str:
+    parts = [part.strip().upper() for part in value.split(",")]
+    orders = {"MDY": "MDY", "US": "MDY", "DMY": "DMY", "EUROPEAN": "DMY", "YMD": "YMD", "DEFAULT": "MDY"}
+    if not parts or any(part != "ISO" and part not in orders for part in parts):
+        raise _invalid(name, value, "dpsql writes dates in the style ISO only.")
+    return "ISO, " + next((orders[part] for part in parts if part in orders), "MDY")
+
+
+def _only(*allowed: str) -> Callable[[str, str], str]:
+    def check(name: str, value: str) -> str:
+        if value.lower() not in allowed:
+            raise _invalid(name, value, f"Here it is {' or '.join(allowed)}.")
+        return value.lower()
+
+    return check
+
+
+def _duration(name: str, value: str) -> str:
+    found = _DURATION.fullmatch(value.strip())
+    if found is None:
+        raise _invalid(name, value)
+    return str(int(found[1]) * _UNITS[found[2]])
+
+
+def _time_zone(name: str, value: str) -> str:
+    if _zone(value) is None:
+        raise _invalid(name, value)
+    return value
+
+
+def _zone(name: str) -> tzinfo | None:
+    if name.upper() in ("UTC", "GMT", "Z", "ETC/UTC"):
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def _on(name: str, value: str) -> str:
+    _only("on", "true", "yes", "1")(name, value)
+    return "on"
+
+
+_CHECKS: dict[str, Callable[[str, str], str]] = {
+    "client_encoding": _encoding,
+    "datestyle": _date_style,
+    "intervalstyle": _only("postgres"),
+    "bytea_output": _only("hex"),
+    "client_min_messages": _only(*_LEVELS),
+    "standard_conforming_strings": _on,
+    "statement_timeout": _duration,
+    "timezone": _time_zone,
+}

@@ -1,0 +1,106 @@
+"""DuckDB types → PostgreSQL types: numbers, sizes and modifiers that clients are told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type of PostgreSQL: its number, its name, the bytes of a value (-1: any) and, for an array, its elements."""
+
+    oid: int
+    name: str
+    size: int = -1
+    element: Type | None = None
+
+
+BOOL, BYTEA, CHAR, NAME = Type(16, "bool", 1), Type(17, "bytea"), Type(18, "char", 1), Type(19, "name", 64)
+INT8, INT2, INT4 = Type(20, "int8", 8), Type(21, "int2", 2), Type(23, "int4", 4)
+INT2VECTOR, REGPROC, TEXT, OID = Type(22, "int2vector"), Type(24, "regproc", 4), Type(25, "text"), Type(26, "oid", 4)
+XID, OIDVECTOR = Type(28, "xid", 4), Type(30, "oidvector")
+JSON, NODE_TREE = Type(114, "json"), Type(194, "pg_node_tree")
+FLOAT4, FLOAT8, UNKNOWN = Type(700, "float4", 4), Type(701, "float8", 8), Type(705, "unknown", -2)
+BPCHAR, VARCHAR = Type(1042, "bpchar"), Type(1043, "varchar")
+DATE, TIME = Type(1082, "date", 4), Type(1083, "time", 8)
+TIMESTAMP, TIMESTAMPTZ, INTERVAL = Type(1114, "timestamp", 8), Type(1184, "timestamptz", 8), Type(1186, "interval", 16)
+NUMERIC = Type(1700, "numeric")
+REGCLASS, REGTYPE = Type(2205, "regclass", 4), Type(2206, "regtype", 4)
+UUID, JSONB = Type(2950, "uuid", 16), Type(3802, "jsonb")
+REGNAMESPACE, REGROLE = Type(4089, "regnamespace", 4), Type(4096, "regrole", 4)
+
+_ARRAYS = {
+    1000: BOOL, 1001: BYTEA, 1002: CHAR, 1003: NAME, 1005: INT2, 1006: INT2VECTOR, 1007: INT4, 1009: TEXT,
+    1014: BPCHAR, 1015: VARCHAR, 1016: INT8, 1021: FLOAT4, 1022: FLOAT8, 1028: OID, 1115: TIMESTAMP,
+    1182: DATE, 1183: TIME, 1185: TIMESTAMPTZ, 1187: INTERVAL, 1231: NUMERIC, 199: JSON, 2951: UUID, 2210: REGCLASS,
+    2211: REGTYPE, 1008: REGPROC, 3807: JSONB,
+}  # fmt: skip
+_SCALARS = (
+    BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT4, INT2VECTOR, REGPROC, TEXT, OID, XID, OIDVECTOR, JSON, NODE_TREE, FLOAT4,
+    FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, NUMERIC, REGCLASS, REGTYPE, UUID,
+    JSONB, REGNAMESPACE, REGROLE,
+)  # fmt: skip
+_BY_OID = {each.oid: each for each in _SCALARS} | {
+    oid: Type(oid, f"_{element.name}", -1, element) for oid, element in _ARRAYS.items()
+}
+_ARRAY_OF = {element.oid: oid for oid, element in _ARRAYS.items()}
+
+_BY_NAME = {
+    "BOOLEAN": BOOL, "TINYINT": INT2, "SMALLINT": INT2, "UTINYINT": INT2, "INTEGER": INT4, "USMALLINT": INT4,
+    "BIGINT": INT8, "UINTEGER": INT8, "UBIGINT": NUMERIC, "HUGEINT": NUMERIC, "UHUGEINT": NUMERIC, "BIGNUM": NUMERIC,
+    "DECIMAL": NUMERIC, "FLOAT": FLOAT4, "DOUBLE": FLOAT8, "VARCHAR": TEXT, "BLOB": BYTEA, "DATE": DATE, "TIME": TIME,
+    "TIMESTAMP": TIMESTAMP, "TIMESTAMP_S": TIMESTAMP, "TIMESTAMP_MS": TIMESTAMP, "TIMESTAMP_NS": TIMESTAMP,
+    "TIMESTAMP WITH TIME ZONE": TIMESTAMPTZ, "INTERVAL": INTERVAL, "UUID": UUID, "JSON": JSON,
+}  # fmt: skip
+_LIST = re.compile(r"(.+)\[\d*\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of an answer as clients are told of it; ``modifier`` is -1 or PostgreSQL's code of a type's digits."""
+
+    name: str
+    type: Type
+    modifier: int = -1
+
+
+def by_oid(oid: int) -> Type | None:
+    """The type of that number, where dpsql knows it."""
+    return _BY_OID.get(oid)
+
+
+def array_of(element: Type) -> Type:
+    """The type of arrays of a type; text for those that PostgreSQL has none for.
+
+    >>> array_of(INT4).oid, array_of(array_of(INT4)).oid
+    (1007, 1007)
+    """
+    if element.element is not None:
+        return element
+    return _BY_OID[_ARRAY_OF[element.oid]] if element.oid in _ARRAY_OF else TEXT
+
+
+def by_name(duckdb_type: str) -> Type:
+    """The PostgreSQL type of a DuckDB one; text for what PostgreSQL has none for.
+
+    >>> by_name("DECIMAL(10,2)").name, by_name("INTEGER[]").name, by_name("MAP(VARCHAR, INTEGER)").name
+    ('numeric', '_int4', 'json')
+    """
+    listed = _LIST.fullmatch(duckdb_type)
+    if listed is not None:
+        return array_of(by_name(listed[1]))
+    if duckdb_type.startswith(("STRUCT", "MAP", "UNION")):
+        return JSON
+    return _BY_NAME.get(duckdb_type.partition("(")[0], TEXT)
+
+
+def column(name: str, duckdb_type: str) -> Column:
+    """A column of a DuckDB type, with the digits of a decimal.
+
+    >>> column("x", "DECIMAL(10,2)").modifier
+    655366
+    """
+    digits = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", duckdb_type)
+    modifier = -1 if digits is None else (int(digits[1]) << 16 | int(digits[2])) + 4
+    return Column(name, by_name(duckdb_type), modifier)

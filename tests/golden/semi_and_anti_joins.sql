@@ -1,0 +1,10 @@
+-- schema: nafld
+SELECT p.male, COUNT(*) FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id AND l.test = 'hdl' ANTI JOIN diagnoses d USING (patient_id) GROUP BY p.male
+-- ==== core 0: engine SQL
+WITH "rows" AS MATERIALIZED (SELECT "t0"."patient_id" AS "u", "t0"."male" AS "k0", 2048 AS "v0" FROM "source"."main"."patients" AS "t0" WHERE ((EXISTS(SELECT 1 FROM "source"."main"."labs" AS "t1" WHERE (("t1"."patient_id") = ("t0"."patient_id")) AND (("t1"."test") = ('hdl')))) AND (NOT (EXISTS(SELECT 1 FROM "source"."main"."diagnoses" AS "t2" WHERE ("t2"."patient_id") = ("t0"."patient_id"))))) AND (NOT ("t0"."patient_id" IS NULL))), "sums_suspects" AS (SELECT "u" FROM "rows" GROUP BY "u" HAVING COUNT(*) > 1), "sums_heavy" AS (SELECT "k0", ("v0" * "factor" // 1048576) - "v0" AS "v0" FROM (SELECT "k0", "v0", GREATEST(CAST(FLOOR(SQRT(LEAST(CAST(1.0 AS DOUBLE), CAST(4194304.0 AS DOUBLE) / CAST(GREATEST("n0", 1) AS DOUBLE))) * 1048576) AS INT128) - 1, 0) AS "factor" FROM (SELECT "k0", "v0", SUM(CAST("v0" AS INT128) * CAST("v0" AS INT128)) OVER (PARTITION BY "u") AS "n0" FROM (SELECT "rows"."u", "rows"."k0", COALESCE(SUM("rows"."v0"), 0) AS "v0" FROM "rows" JOIN "sums_suspects" ON "rows"."u" = "sums_suspects"."u" GROUP BY "rows"."u", "rows"."k0") AS "own") AS "norms" WHERE "n0" > 4194304) AS "scaled"), "measured" AS (SELECT "k0", "v0" FROM "rows" UNION ALL SELECT "k0", "v0" FROM "sums_heavy"), "totals" AS (SELECT "k0", SUM("v0") AS "v0" FROM "measured" GROUP BY "k0"), "domain" AS (SELECT DISTINCT "d0"."value" AS "k0" FROM (VALUES (FALSE), (TRUE)) AS "d0"("value")) SELECT "domain"."k0", COALESCE("totals"."v0", 0) AS "v0" FROM "domain" LEFT JOIN "totals" ON "domain"."k0" IS NOT DISTINCT FROM "totals"."k0"
+-- ==== core 0: cells
+-- 0: rows in steps of 1/2048; L2² at most 4194304, Gaussian of variance 419430400
+-- ==== shell
+SELECT "core0"."k0" AS "male", "core0"."a0" AS "count", "core0"."row" FROM "released"."core0" AS "core0"
+-- ==== columns
+-- male BOOLEAN, count BIGINT

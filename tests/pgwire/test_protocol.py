@@ -1,0 +1,206 @@
+"""The conversation, message by message: what comes back, in which order, and what is charged for it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import pytest
+from wire_client import Client, error, names, notices, rows, status, tags
+
+from dpsql.pgwire import codec
+from dpsql.pgwire.codec import Bind, Close, Describe, Execute, Flush, Parse, Sync
+from dpsql.pgwire.server import Server
+
+COUNT = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex"
+CHARGED = ["dpsql: charged ε = 1"]
+
+
+def prices(messages: list[codec.Message]) -> list[str]:
+    return [notice.partition(",")[0] for notice in notices(messages)]
+
+
+def test_a_start_tells_settings_key_and_state(client: Client) -> None:
+    assert client.parameters["server_version"].startswith("15.")
+    assert client.parameters["client_encoding"] == "UTF8"
+    assert client.parameters["standard_conforming_strings"] == "on"
+    assert client.parameters["session_authorization"] == "ada"
+    assert client.process > 0
+    assert len(client.secret) == 4
+
+
+def test_a_simple_query_is_charged_once_and_says_so(client: Client, spent: Callable[[], int]) -> None:
+    answer = client.query(COUNT)
+    assert names(answer) == "RowDescription DataRow DataRow DataRow CommandComplete ReadyForQuery"
+    assert [row[0] for row in rows(answer)] == [b"f", b"m", None]
+    assert tags(answer) == ["SELECT 3"]
+    assert notices(answer)[0].startswith("dpsql: charged ε = 1, left 99")
+    assert spent() == 1
+
+
+def test_statements_of_one_text_are_answered_one_by_one_up_to_the_first_error(client: Client) -> None:
+    answer = client.query("SELECT 1 AS a; ; SELECT 2 AS b; SELECT nope FROM patients; SELECT 3")
+    assert names(answer).count("RowDescription") == 2
+    assert error(answer)["C"] == "42703"
+    assert error(answer)["P"] == str(len("SELECT 1 AS a; ; SELECT 2 AS b; SELECT ") + 1)
+    assert status(answer) == "I"
+
+
+def test_an_empty_text_has_an_answer_of_its_own(client: Client) -> None:
+    for text in ("", "  ", ";", "-- nothing\n;; /* at /* all */ */"):
+        assert names(client.query(text)) == "EmptyQueryResponse ReadyForQuery"
+    answer = client.extended(Parse(query=""), Bind(), Describe(kind="P"), Execute())
+    assert names(answer) == "ParseComplete BindComplete NoData EmptyQueryResponse ReadyForQuery"
+
+
+def test_describing_costs_nothing_and_executing_costs_once(client: Client, spent: Callable[[], int]) -> None:
+    asked = [Parse(statement="s", query="SELECT COUNT(*) FROM patients WHERE ward > $1"), Describe(kind="S", name="s")]
+    answer = client.extended(*asked)
+    assert names(answer) == "ParseComplete ParameterDescription RowDescription ReadyForQuery"
+    (described,) = [message for message in answer if isinstance(message, codec.ParameterDescription)]
+    assert described.type_oids == [20]
+    assert spent() == 0
+    client.query("BEGIN")
+    answer = client.extended(Bind(portal="p", statement="s", param_values=[b"1"]), Describe(kind="P", name="p"))
+    assert names(answer) == "BindComplete RowDescription ReadyForQuery"
+    assert spent() == 0
+    answer = client.extended(Execute(portal="p"))
+    assert (len(rows(answer)), prices(answer), spent()) == (1, CHARGED, 1)
+    answer = client.extended(Execute(portal="p"))
+    assert (len(rows(answer)), prices(answer), spent()) == (0, [], 1)
+
+
+def test_a_portal_is_read_in_parts_and_paid_once(client: Client, spent: Callable[[], int]) -> None:
+    client.query("BEGIN")
+    answer = client.extended(Parse(query=COUNT), Bind(portal="p"), Execute(portal="p", max_rows=2))
+    assert names(answer) == "ParseComplete BindComplete DataRow DataRow PortalSuspended ReadyForQuery"
+    answer = client.extended(Execute(portal="p", max_rows=2))
+    assert (names(answer), tags(answer)) == ("DataRow CommandComplete ReadyForQuery", ["SELECT 1"])
+    assert spent() == 1
+    client.query("COMMIT")
+    assert error(client.extended(Execute(portal="p")))["C"] == "34000"
+
+
+def test_a_portal_ends_with_its_cycle_outside_a_transaction(client: Client) -> None:
+    client.extended(Parse(query="SELECT 1"), Bind(portal="p"))
+    assert error(client.extended(Execute(portal="p")))["C"] == "34000"
+
+
+def test_after_an_error_everything_is_skipped_until_sync(client: Client, spent: Callable[[], int]) -> None:
+    answer = client.extended(Parse(query="SELECT nope FROM patients"), Bind(), Execute(), Parse(query=COUNT), Execute())
+    assert names(answer) == "ErrorResponse ReadyForQuery"
+    assert names(client.query("SELECT 1")) == "RowDescription DataRow CommandComplete ReadyForQuery"
+    assert spent() == 0
+
+
+def test_pipelines_are_answered_cycle_by_cycle(client: Client) -> None:
+    client.send(Parse(query="SELECT 1 AS a"), Bind(), Execute(), Sync())
+    client.send(Parse(query="SELECT nope FROM patients"), Bind(), Sync())
+    client.send(Parse(query="SELECT 2 AS b"), Bind(), Execute(), Sync())
+    first, second, third = (client.until(codec.ReadyForQuery) for _ in range(3))
+    assert (rows(first), error(second)["C"], rows(third)) == ([[b"1"]], "42703", [[b"2"]])
+
+
+def test_flush_sends_what_there_is(client: Client) -> None:
+    client.send(Parse(query="SELECT 1"), Flush())
+    assert names([client.receive()]) == "ParseComplete"
+    client.extended()
+
+
+def test_binary_values_in_and_out(client: Client) -> None:
+    answer = client.extended(
+        Parse(query="SELECT COUNT(*) AS n, AVG(cost) AS a FROM visits WHERE cost < $1", param_types=[701]),
+        Bind(param_formats=[1], param_values=[struct.pack("!d", 3.5)], result_formats=[1]),
+        Describe(kind="P"),
+        Execute(),
+    )
+    (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
+    assert [(field.type_oid, field.format_code) for field in described.fields] == [(20, 1), (701, 1)]
+    ((number, mean),) = rows(answer)
+    assert number is not None and mean is not None
+    assert abs(struct.unpack("!q", number)[0]) < 100
+    assert 0 <= struct.unpack("!d", mean)[0] <= 500
+
+
+@pytest.mark.parametrize(
+    ("values", "formats", "code"),
+    [
+        ([b"abc"], [], "22P02"),
+        ([b"\x00"], [1], "22P03"),
+        ([b"\xff"], [], "22021"),
+        ([], [], "08P01"),
+        ([b"1"], [7], "08P01"),
+    ],
+)
+def test_values_that_are_none_are_refused_at_bind(
+    client: Client, spent: Callable[[], int], values: list[bytes], formats: list[int], code: str
+) -> None:
+    query = Parse(query="SELECT COUNT(*) FROM patients WHERE ward > $1", param_types=[20])
+    answer = client.extended(query, Bind(param_values=values, param_formats=formats), Execute())
+    assert error(answer)["C"] == code
+    assert spent() == 0
+
+
+def test_names_of_statements_and_portals(client: Client) -> None:
+    twice = client.extended(Parse(statement="s", query="SELECT 1"), Parse(statement="s", query="SELECT 2"))
+    assert error(twice)["C"] == "42P05"
+    assert error(client.extended(Bind(statement="unknown")))["C"] == "26000"
+    assert error(client.extended(Describe(kind="S", name="unknown")))["C"] == "26000"
+    assert error(client.extended(Parse(query="SELECT 1; SELECT 2")))["C"] == "42601"
+    assert names(client.extended(Close(kind="S", name="s"), Close(kind="P", name="none"))).count("CloseComplete") == 2
+    client.extended(Parse(statement="t", query="SELECT 1"))
+    assert tags(client.query("DEALLOCATE t")) == ["DEALLOCATE"]
+    assert error(client.query("DEALLOCATE t"))["C"] == "26000"
+    assert tags(client.query("DISCARD ALL")) == ["DISCARD ALL"]
+
+
+def test_a_refusal_says_where_why_and_what_to_write(client: Client) -> None:
+    fields = error(client.query("SELECT COUNT(*),\n  nope FROM patients"))
+    assert fields["S"] == fields["V"] == "ERROR"
+    assert fields["C"] == "42703"
+    assert fields["H"].startswith("Write instead: SELECT")
+    assert fields["D"].startswith("E_")
+    position = int(fields["P"])
+    assert "SELECT COUNT(*),\n  nope FROM patients"[position - 1 :].startswith("nope")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("INSERT INTO patients VALUES (1)", "INSERT"),
+        ("update patients set ward = 1", "UPDATE"),
+        ("CREATE TEMP TABLE x (a int)", "CREATE TABLE"),
+        ("DROP TABLE patients", "DROP TABLE"),
+        ("COPY patients FROM STDIN", "COPY FROM"),
+        ("TRUNCATE patients", "TRUNCATE TABLE"),
+    ],
+)
+def test_nothing_is_written(client: Client, statement: str, said: str) -> None:
+    fields = error(client.query(statement))
+    assert (fields["C"], fields["M"]) == ("25006", f"cannot execute {said} in a read-only transaction")
+
+
+def test_files_and_programs_are_out_of_reach(client: Client) -> None:
+    for statement in ("COPY (SELECT 1) TO '/tmp/x'", "COPY (SELECT 1) TO PROGRAM 'id'", "LOAD 'x'", "LISTEN x"):
+        assert error(client.query(statement))["C"] == "0A000"
+
+
+def test_an_exhausted_budget_is_53400(serve: Callable[..., Server]) -> None:
+    with Client(serve().port) as client:
+        client.start()
+        client.query("SET dpsql.epsilon = 999")
+        client.query(COUNT)
+        fields = error(client.query("SELECT COUNT(*) FROM visits"))
+    assert fields["C"] == "53400"
+
+
+def test_a_fault_is_one_constant_message(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("CANARY_7f3a")
+
+    monkeypatch.setattr("dpsql.session.Session.answer", broken)
+    fields = error(client.query(COUNT))
+    assert fields["C"] == "XX000"
+    assert "CANARY" not in str(fields)
+    monkeypatch.undo()
+    assert len(rows(client.query(COUNT))) == 3
