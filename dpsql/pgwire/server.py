@@ -68,17 +68,13 @@ class Server:
         self._threads: set[threading.Thread] = set()
         self._closing = False
         self._listener = _listening(host, port)
+        #: Where the server listens, also where 0 was asked for.
+        self.port: int = self._listener.getsockname()[1]
         self._accepting = threading.Thread(target=self._accept, name="dpsql accept", daemon=True)
 
     @property
     def database(self) -> Database:
         return self._database
-
-    @property
-    def port(self) -> int:
-        """Where the server listens, also where 0 was asked for."""
-        port: int = self._listener.getsockname()[1]
-        return port
 
     @property
     def connected(self) -> int:
