@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable
 
@@ -12,8 +13,13 @@ from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Bind, Close, Describe, Execute, Flush, Parse, Sync
 from dpsql.pgwire.server import Server
 
-COUNT = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex"
+_NEW = itertools.count()
 CHARGED = ["dpsql: charged ε = 1"]
+
+
+def count() -> str:
+    """A statement that nobody has paid for."""
+    return f"SELECT sex, COUNT(*) AS n FROM patients WHERE weight < {next(_NEW)}.125 GROUP BY sex ORDER BY sex"
 
 
 def prices(messages: list[codec.Message]) -> list[str]:
@@ -30,11 +36,19 @@ def test_a_start_tells_settings_key_and_state(client: Client) -> None:
 
 
 def test_a_simple_query_is_charged_once_and_says_so(client: Client, spent: Callable[[], int]) -> None:
-    answer = client.query(COUNT)
+    answer = client.query(count())
     assert names(answer) == "RowDescription DataRow DataRow DataRow CommandComplete ReadyForQuery"
     assert [row[0] for row in rows(answer)] == [b"f", b"m", None]
     assert tags(answer) == ["SELECT 3"]
     assert notices(answer)[0].startswith("dpsql: charged ε = 1, left 99")
+    assert spent() == 1
+
+
+def test_an_answer_that_was_paid_for_is_free(client: Client, spent: Callable[[], int]) -> None:
+    text = count()
+    first, again = client.query(text), client.extended(Parse(query=text), Bind(), Execute())
+    assert rows(first) == rows(again)
+    assert notices(again) == ["dpsql: answered from answers already paid for, cost 0"]
     assert spent() == 1
 
 
@@ -72,7 +86,7 @@ def test_describing_costs_nothing_and_executing_costs_once(client: Client, spent
 
 def test_a_portal_is_read_in_parts_and_paid_once(client: Client, spent: Callable[[], int]) -> None:
     client.query("BEGIN")
-    answer = client.extended(Parse(query=COUNT), Bind(portal="p"), Execute(portal="p", max_rows=2))
+    answer = client.extended(Parse(query=count()), Bind(portal="p"), Execute(portal="p", max_rows=2))
     assert names(answer) == "ParseComplete BindComplete DataRow DataRow PortalSuspended ReadyForQuery"
     answer = client.extended(Execute(portal="p", max_rows=2))
     assert (names(answer), tags(answer)) == ("DataRow CommandComplete ReadyForQuery", ["SELECT 1"])
@@ -87,7 +101,7 @@ def test_a_portal_ends_with_its_cycle_outside_a_transaction(client: Client) -> N
 
 
 def test_after_an_error_everything_is_skipped_until_sync(client: Client, spent: Callable[[], int]) -> None:
-    answer = client.extended(Parse(query="SELECT nope FROM patients"), Bind(), Execute(), Parse(query=COUNT), Execute())
+    answer = client.extended(Parse(query="SELECT nope FROM patients"), Bind(), Execute(), Parse(query=count()), Execute())
     assert names(answer) == "ErrorResponse ReadyForQuery"
     assert names(client.query("SELECT 1")) == "RowDescription DataRow CommandComplete ReadyForQuery"
     assert spent() == 0
@@ -189,7 +203,7 @@ def test_an_exhausted_budget_is_53400(serve: Callable[..., Server]) -> None:
     with Client(serve().port) as client:
         client.start()
         client.query("SET dpsql.epsilon = 999")
-        client.query(COUNT)
+        client.query(count())
         fields = error(client.query("SELECT COUNT(*) FROM visits"))
     assert fields["C"] == "53400"
 
@@ -199,8 +213,8 @@ def test_a_fault_is_one_constant_message(client: Client, monkeypatch: pytest.Mon
         raise ZeroDivisionError("CANARY_7f3a")
 
     monkeypatch.setattr("dpsql.session.Session.answer", broken)
-    fields = error(client.query(COUNT))
+    fields = error(client.query(count()))
     assert fields["C"] == "XX000"
     assert "CANARY" not in str(fields)
     monkeypatch.undo()
-    assert len(rows(client.query(COUNT))) == 3
+    assert len(rows(client.query(count()))) == 3
