@@ -206,7 +206,7 @@ class Binder:
         name = fold(node.name)
         require_known_schema(node)
         if self.schema.table(name) is None:
-            refuse("E_TABLE", f"there is no table {name}", node)
+            refuse("E_TABLE", f'relation "{name}" does not exist', node)
         return name
 
 

@@ -70,9 +70,9 @@ class Scope:
         if self.outer is not None and not own:
             return self.outer.resolve(node)
         if table and not own:
-            refuse("E_TABLE", f"{table} is not in FROM", node)
+            refuse("E_TABLE", f'missing FROM-clause entry for table "{table}"', node)
         if not found:
-            refuse("E_COLUMN", f"there is no column {name}{f' in {table}' if table else ''}", node)
+            refuse("E_COLUMN", f"column {f'{table}.{name}' if table else _quoted(name)} does not exist", node)
         if table or len(found) == 1:
             return found[0]
         return self.shared(name, node)
@@ -81,7 +81,7 @@ class Scope:
         """The column of that name that USING has made one; refused where some source has another."""
         expression, names = self.merged.get(name, (None, frozenset()))
         if expression is None or any(name in each.columns and each.name not in names for each in self.sources):
-            refuse("E_COLUMN", f"{name} is in several tables; write table.{name}", node)
+            refuse("E_COLUMN", f"column reference {_quoted(name)} is ambiguous; write table.{name}", node)
         return expression
 
     def relations(self) -> frozenset[str]:
@@ -95,12 +95,16 @@ class Scope:
         """Every column in order, as ``*`` or ``table.*`` stands for it."""
         chosen = [source for source in self.sources if table is None or source.name == table]
         if not chosen:
-            refuse("E_TABLE", f"{table} is not in FROM", node)
+            refuse("E_TABLE", f'missing FROM-clause entry for table "{table}"', node)
         result: dict[str, Expression] = {}
         for source in chosen:
             for name, expression in source.columns.items():
                 if name in result and name not in self.merged:
-                    refuse("E_COLUMN", f"{name} is in several tables; list the columns", node)
+                    refuse("E_COLUMN", f"column reference {_quoted(name)} is ambiguous; list the columns", node)
                 is_shared = table is None and name in self.merged
                 result.setdefault(name, self.shared(name, node) if is_shared else expression)
         return list(result.items())
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

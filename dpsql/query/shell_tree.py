@@ -210,4 +210,4 @@ def output_name(item: exp.Expr) -> str:
     if isinstance(item, exp.Func) and not isinstance(item, exp.Binary | exp.And | exp.Or):
         called = _CALL.match(item.sql(dialect="duckdb"))
         return (called[1] if called else item.sql_name()).lower()
-    return "column"
+    return "?column?"

@@ -10,7 +10,7 @@ import sys
 import threading
 import tomllib
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -280,3 +280,9 @@ def test_a_probe_of_names_and_types_costs_nothing(connection: dpsql.Connection) 
         assert cursor.fetchall() == []
         assert cursor.description is not None and cursor.description[-1][0] in ("died", "n")
     assert connection.remaining == before
+
+
+def test_moments_with_a_time_zone_are_read(connection: dpsql.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute("SELECT TIMESTAMPTZ '2024-02-29 12:30:00+02' AS moment, COUNT(*) AS n FROM patients")
+    assert cursor.fetchall()[0][0] == datetime(2024, 2, 29, 10, 30, tzinfo=UTC)

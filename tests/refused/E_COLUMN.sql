@@ -1,6 +1,6 @@
 -- schema: nafld
 SELECT AVG(bmy) FROM patients
--- says: there is no column bmy (line 1, column 12)
+-- says: column "bmy" does not exist (line 1, column 12)
 -- instead: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
@@ -10,7 +10,7 @@ SELECT male, bmi, COUNT(*) FROM patients GROUP BY male
 
 -- schema: nafld
 SELECT COUNT(*) FROM labs JOIN patients ON labs.patient_id = patients.patient_id WHERE patient_id > 5
--- says: patient_id is in several tables; write table.patient_id (line 1, column 88)
+-- says: column reference "patient_id" is ambiguous; write table.patient_id (line 1, column 88)
 -- instead: SELECT COUNT(*) FROM labs JOIN patients ON labs.patient_id = patients.patient_id
 
 -- schema: nafld

@@ -1,6 +1,6 @@
 -- schema: nafld
 SELECT COUNT(*) FROM patient
--- says: there is no table patient (line 1, column 22)
+-- says: relation "patient" does not exist (line 1, column 22)
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
@@ -10,7 +10,7 @@ SELECT COUNT(*) FROM duckdb_tables()
 
 -- schema: nafld
 SELECT COUNT(*) FROM 'data.csv'
--- says: there is no table data.csv (line 1, column 22)
+-- says: relation "data.csv" does not exist (line 1, column 22)
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
