@@ -11,7 +11,7 @@ from databases import clinic, without_noise
 
 from dpsql.query.expression import Column
 from dpsql.query.quantum import quantum
-from dpsql.query.rewrite.quantise import quantised
+from dpsql.query.rewrite.quantise import at_least, quantised
 from dpsql.schema import SqlType
 from dpsql.session import Session, open_session
 
@@ -46,6 +46,28 @@ def test_integers_and_decimals_are_clamped_exactly() -> None:
     cents = Column("t", "x", SqlType("decimal", 12, 2), True, (0, 500))  # type: ignore[arg-type]
     values = "(500.01::DECIMAL(12,2)), (-0.01), (NULL), (0.01), (19.99), (499.99)"
     assert _quantised(cents, values) == [50_000, 0, None, 1, 1_999, 49_999]
+
+
+@pytest.mark.parametrize("bounds", [(-10, 16), (0, 16), (3, 300), (-7, 10**9)])
+@pytest.mark.parametrize("sql_type", [SqlType("double"), SqlType("decimal", 12, 2)])
+def test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid(sql_type: SqlType, bounds: tuple[int, int]) -> None:
+    column = Column("t", "x", sql_type, False, bounds)  # type: ignore[arg-type]
+    grid = quantum(column)
+    near = [
+        step + part
+        for step in (0, 1, 2, 3, grid.high - 1, grid.low, grid.low + 1)
+        for part in (0.25, 0.5, 0.5625, 0.75)
+    ]
+    numbers = [1e9, -1e9, 0, 16, 300, 0.005, 0.015, -0.005, 3.14, *(float(each * grid.size) for each in near)]
+    special = ["('nan'::DOUBLE)", "('inf')", "('-inf')", "(1e308)", "(5e-324)"] if sql_type.kind == "double" else []
+    size = at_least(column, grid)
+    assert size is not None
+    whole, most = quantised(column, grid).sql(dialect="duckdb"), size.sql(dialect="duckdb")
+    values = ", ".join([f"({number!r}::{'DOUBLE' if special else 'DECIMAL(12,2)'})" for number in numbers] + special)
+    least = f"ABS({whole}) * {float(grid.size) * (1 - 1e-12)!r}::DOUBLE"
+    compared = f'SELECT BOOL_AND({most} >= {least}), COUNT(*) FROM (VALUES {values}) AS "t"("x")'
+    with duckdb.connect() as connection:
+        assert connection.execute(compared).fetchone() == (True, len(numbers) + len(special))
 
 
 def test_sums_clamp_and_skip_null(session: Session) -> None:

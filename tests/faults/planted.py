@@ -178,9 +178,30 @@ FAULTS = (
     Fault(
         "too few suspects among counts of units",
         CLIP,
-        "squared = each.limit // each.fine if isinstance(each.cell, Units)",
-        "squared = each.limit if isinstance(each.cell, Units)",
+        "most = each.limit // each.fine if isinstance(each.cell, Units)",
+        "most = each.limit if isinstance(each.cell, Units)",
         _claim("rows", "L2", "units"),
+    ),
+    Fault(
+        "doubles that stand for sums ignore rounding",
+        QUANTISE,
+        "half = number(float(grid.size / 2))",
+        "half = number(0.0)",
+        (f"{VALUES}::test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid",),
+    ),
+    Fault(
+        "doubles that stand for sums ignore values below 0",
+        QUANTISE,
+        'return node.plus(node.function("ABS", double(argument)), half)',
+        "return node.plus(double(argument), half)",
+        (f"{VALUES}::test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid",),
+    ),
+    Fault(
+        "too few suspects among sums of doubles",
+        CLIP,
+        "number(float(most * each.step) * (1 - LOST))",
+        "number(float(2 * most * each.step) * (1 - LOST))",
+        _claim("rows", "L1", "sum of a double"),
     ),
     Fault(
         "one row more than the limit goes unclipped",

@@ -8,6 +8,7 @@ Proved in ``docs/proofs/contribution.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isqrt
 from typing import TypeAlias
 
@@ -20,34 +21,49 @@ from dpsql.query.rewrite import node
 
 #: A column of row values, and how a unit's contribution to it is bounded.
 Member: TypeAlias = tuple[str, Contribution]
+#: For a column of row values, the column of doubles that are no smaller than their sizes, where there is one.
+Sizes: TypeAlias = Mapping[str, str]
 
 #: A unit's factor is an integer of 2^20ths.
 FACTOR_BITS = 20
+#: Doubles are added up where the limit is below so many steps; their sum may lack this share of the true one.
+MOST_ADDED, LOST = 2**32, 2**-18
 
 
-def steps(family: str, base: str, keys: list[str], members: list[Member], norm: Norm) -> dict[str, exp.Query]:
+def steps(
+    family: str, base: str, keys: list[str], members: list[Member], sizes: Sizes, norm: Norm
+) -> dict[str, exp.Query]:
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
     chosen = f"{family}_suspects"
-    return {chosen: _suspects(base, members, norm), f"{family}_heavy": _heavy(base, chosen, keys, members, norm)}
+    return {chosen: _suspects(base, members, sizes, norm), f"{family}_heavy": _heavy(base, chosen, keys, members, norm)}
 
 
-def _suspects(source: str, members: list[Member], norm: Norm) -> exp.Select:
+def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Select:
     """The units whose values' sizes add to more than a limit: no norm over groups is larger than that sum.
 
+    Where ``sizes`` has doubles that are no smaller, these are added, against a limit lowered by what the sum may lose.
     Where rows are counted, their number tells as much: a unit with few rows is within every limit. A count of units
     has the same value in each of its groups, so that the sum itself tells its L2 norm.
     """
     above: exp.Expr | None = None
     for name, each in members:
         value: exp.Expr = node.bare(name)
-        size = exp.Sum(this=node.function("ABS", value) if isinstance(each.cell, Total | Product) else value)
-        squared = each.limit // each.fine if isinstance(each.cell, Units) else isqrt(each.limit)
-        most = each.limit if norm == "l1" else squared
-        above = node.either(above, node.compare(exp.GT, size, node.integer(most)))
+        most = each.limit // each.fine if isinstance(each.cell, Units) and norm == "l2" else largest(each, norm)
+        limit: exp.Expr = node.integer(most)
+        if name in sizes:
+            value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
+        elif isinstance(each.cell, Total | Product):
+            value = node.function("ABS", value)
+        above = node.either(above, node.compare(exp.GT, exp.Sum(this=value), limit))
     if source == "rows" and any(each.cell == Rows(None, None) for _, each in members):
         fewest = min(each.rows for _, each in members)
         above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
     return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
+
+
+def largest(each: Contribution, norm: Norm) -> int:
+    """What the sizes of a unit's values may add to, with no norm of them above the limit."""
+    return each.limit if norm == "l1" else isqrt(each.limit)
 
 
 def _heavy(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:

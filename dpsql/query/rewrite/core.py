@@ -16,6 +16,7 @@ The cells of counts of units are clipped in the same steps, as ``units_…``. Pr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 import sqlglot
@@ -27,7 +28,7 @@ from dpsql.query.reads import derived_of_core, tables_of_core
 from dpsql.query.relation import Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 from dpsql.query.rewrite import clip, histogram, keep, node
 from dpsql.query.rewrite.domain import domain_select
-from dpsql.query.rewrite.quantise import product, quantised
+from dpsql.query.rewrite.quantise import at_least, product, quantised
 from dpsql.query.rewrite.relation import from_clause
 from dpsql.query.rewrite.scalar import key, native
 
@@ -84,7 +85,8 @@ class _Emission:
             names = [name for name, _ in self.summed]
             steps |= {"crowded": keep.crowded(self.groups), "kept": keep.kept(self.keys, names, self.groups)}
         for family, members in self._families().items():
-            steps |= clip.steps(family, self._base, self.keys, members, self.norm)
+            sizes = {name: f"s{name[1:]}" for name in self._sizes}
+            steps |= clip.steps(family, self._base, self.keys, members, sizes, self.norm)
         if self._has_totals:
             steps |= {"measured": self._measured(), "totals": self._totals()}
         for name, each in self.distinct:
@@ -98,8 +100,8 @@ class _Emission:
         final = self._final()
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
         for cte in ctes:
-            if cte.alias == "rows":  # one table is cheaper to scan again than to keep, a join is not
-                cte.set("materialized", len(tables_of_core(self.core) | derived_of_core(self.core)) > 1)
+            if cte.alias == "rows":
+                cte.set("materialized", self._keeps_rows)
         final.set("with_", exp.With(expressions=ctes))
         return final
 
@@ -115,6 +117,19 @@ class _Emission:
             return "kept"
         return "contributions" if any(isinstance(each.cell, Units) for each in self.contributions) else "rows"
 
+    @property
+    def _keeps_rows(self) -> bool:
+        """Whether rows are kept between the steps: one table is cheaper to scan again, a join is not."""
+        return len(tables_of_core(self.core) | derived_of_core(self.core)) > 1
+
+    @cached_property
+    def _sizes(self) -> dict[str, exp.Expr]:
+        """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
+        if self._base != "rows" or self._keeps_rows:
+            return {}
+        sizes = {name: _size(each, self.norm) for name, each in self.summed}
+        return {name: size for name, size in sizes.items() if size is not None}
+
     def _families(self) -> dict[str, list[clip.Member]]:
         """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
 
@@ -129,6 +144,7 @@ class _Emission:
         outputs = [node.aliased(native(self.core.unit), "u")]
         outputs += [node.aliased(key(each), name) for name, each in zip(self.keys, self.core.keys, strict=True)]
         outputs += [node.aliased(_row_value(each), f"v{place}") for place, each in enumerate(self.contributions)]
+        outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
         outputs += [node.aliased(_row_value(each), f"h{place}") for place, each in enumerate(self.histograms)]
         where = node.conjoined([*conditions, node.not_null(native(self.core.unit))])
         return node.select(outputs, source, joins, where)
@@ -222,3 +238,14 @@ def _row_value(each: Contribution) -> exp.Expr:
         case _:
             assert_never(cell)
     return value if cell.condition is None else node.case((native(cell.condition), value))
+
+
+def _size(each: Contribution, norm: Norm) -> exp.Expr | None:
+    """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
+    cell, grid = each.cell, each.grid
+    if not isinstance(cell, Total) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
+        return None
+    if clip.largest(each, norm) >= clip.MOST_ADDED * each.fine:
+        return None
+    size = at_least(cell.argument, grid)
+    return size if size is None or cell.condition is None else node.case((native(cell.condition), size))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.query.bounds import is_nullable
 from dpsql.query.expression import Column, Expression
 from dpsql.query.function import number
 from dpsql.query.quantum import ProductQuantum, Quantum
@@ -34,6 +35,20 @@ def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
     if offset:
         steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
     return node.case((node.not_null(value), steps))
+
+
+def at_least(argument: Expression, grid: Quantum) -> exp.Expr | None:
+    """A DOUBLE that is no smaller than the size of what `quantised` makes of the argument, in units of the argument.
+
+    The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the upper end it is larger than
+    it need be, NaN is above everything, and NULL may count as 0. None where no cheap expression tells.
+    """
+    half = number(float(grid.size / 2))
+    if grid.low < 0 < grid.high:
+        return node.plus(node.function("ABS", double(argument)), half)
+    if grid.low == 0 or (grid.low > 0 and not is_nullable(argument)):
+        return node.plus(node.function("GREATEST", double(argument), number(float(grid.low * grid.size))), half)
+    return None
 
 
 def product(left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
