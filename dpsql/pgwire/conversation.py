@@ -134,7 +134,7 @@ class Conversation:
                 write = row_writer(portal.columns, portal.formats, self._settings.zone)
                 for row in rows:
                     self._wire.send_bytes(write(row))
-                if most and not portal.exhausted:
+                if most and len(rows) == most:
                     self._wire.send(codec.PortalSuspended())
                     return
                 counted = tag in ("SELECT", "FETCH")

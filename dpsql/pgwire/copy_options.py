@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dpsql.errors import NotSupportedError
 from dpsql.pgwire.command import CopyOptions
+from dpsql.pgwire.errors import WireError
 
 if TYPE_CHECKING:
     from dpsql.pgwire.word_reader import Words
@@ -51,7 +52,7 @@ def _listed(words: Words, said: dict[str, object]) -> None:
         case "oids" | "freeze" | "force_null" | "force_not_null" | "on_error" | "default" | "log_verbosity":
             raise NotSupportedError(f"COPY option {name} is not supported; leave it out")
         case _:
-            raise NotSupportedError("COPY knows format, header, delimiter, null, quote, escape, force_quote, encoding")
+            raise WireError("42601", f'option "{name}" not recognized')
 
 
 def _worded(words: Words, said: dict[str, object]) -> None:
@@ -97,13 +98,13 @@ def _settled(said: dict[str, object]) -> CopyOptions:
     """The options with the defaults of their format; one-byte signs, as PostgreSQL wants them."""
     form = _FORMATS.get(str(said.get("format", "text")))
     if form is None:
-        raise NotSupportedError("COPY writes the formats text, csv and binary")
+        raise WireError("22023", "COPY writes the formats text, csv and binary")
     options = CopyOptions(form)
     if form == "csv":
         options = replace(options, delimiter=",", null="")
     given = {name: value for name, value in said.items() if name != "format"}
     if form == "binary" and given:
-        raise NotSupportedError("COPY in the binary format has no other options")
+        raise WireError("0A000", "COPY in the binary format has no other options")
     if form == "text" and given.keys() & {"quote", "escape", "force_quote"}:
         raise NotSupportedError("COPY quotes only in the format csv")
     if "quote" in given and "escape" not in given:

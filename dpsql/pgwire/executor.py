@@ -11,7 +11,7 @@ from dpsql.pgwire.answers import Answers, Described
 from dpsql.pgwire.command import Command
 from dpsql.pgwire.errors import WireError
 from dpsql.pgwire.portal import CopyOut, Done, Outcome, Portal, Rows
-from dpsql.pgwire.settings import Settings
+from dpsql.pgwire.settings import REPORTED, Settings
 from dpsql.pgwire.transaction import Transaction
 from dpsql.pgwire.types import Column, Type
 
@@ -211,7 +211,9 @@ class Executor:
             )
         if name not in self.settings:
             raise WireError("42704", f'unrecognized configuration parameter "{name}"')
-        return Described((), (Column(name, types.TEXT),), lambda _: Rows([(self.settings[name],)], "SHOW"))
+        return Described(
+            (), (Column(REPORTED.get(name, name), types.TEXT),), lambda _: Rows([(self.settings[name],)], "SHOW")
+        )
 
     def _set(self, name: str, value: str | None, local: bool) -> str:
         if not local:

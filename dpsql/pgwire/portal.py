@@ -73,11 +73,6 @@ class Portal:
             self._outcome = self._run()
         return self._outcome
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether no row is left ahead."""
-        return self._place >= len(self._rows())
-
     def forward(self, count: int | None) -> Sequence[Row]:
         """The next rows, all of them for None."""
         rows, start = self._rows(), self._place

@@ -71,7 +71,19 @@ def _bool(value: object) -> bytes:
 
 
 def _double(value: object) -> bytes:
-    return shortest(repr(float(value)))  # type: ignore[arg-type]
+    number = float(value)  # type: ignore[arg-type]
+    return shortest(repr(number)) if not 1e15 <= abs(number) < 1e16 else _scientific(number)
+
+
+def _scientific(number: float) -> bytes:
+    """The spelling that Python begins with at 1e16 and PostgreSQL at 1e15.
+
+    >>> _scientific(1e15), _scientific(-1234567890123456.5)
+    (b'1e+15', b'-1.2345678901234565e+15')
+    """
+    sign, digits, _ = Decimal(repr(number)).as_tuple()
+    text = "".join(map(str, digits)).rstrip("0")
+    return f"{'-' if sign else ''}{text[0]}{'.' if text[1:] else ''}{text[1:]}e+15".encode()
 
 
 def _single(value: object) -> bytes:
@@ -113,9 +125,13 @@ def _moment(zone: tzinfo, value: object) -> bytes:
         return _plain(value)
     local = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(zone)
     offset = local.utcoffset() or timedelta()
-    minutes = abs(offset) // timedelta(minutes=1)
-    sign = "-" if offset < timedelta() else "+"
-    tail = f"{sign}{minutes // 60:02}" + (f":{minutes % 60:02}" if minutes % 60 else "")
+    seconds = abs(offset) // timedelta(seconds=1)
+    parts = [
+        f"{'-' if offset < timedelta() else '+'}{seconds // 3600:02}",
+        f"{seconds // 60 % 60:02}",
+        f"{seconds % 60:02}",
+    ]
+    tail = ":".join(parts if seconds % 60 else parts[:2] if seconds % 3600 else parts[:1])
     return _timestamp(local) + tail.encode()
 
 
