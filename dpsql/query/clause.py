@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.query.googlesql import CLAUSE, IS_UNIT, PER_GROUP, PER_ROW
+from dpsql.query.googlesql import CLAUSE, IS_UNIT, PER_GROUP, PER_ROW, bounded
 from dpsql.query.per_group import clamped, with_groups_of_units
 from dpsql.query.refusal import refuse
 from dpsql.schema import Schema, Table
@@ -123,5 +123,5 @@ _READERS: dict[str, tuple[str, Callable[[str, exp.Expr], object]]] = {
 def _clamp_rows(select: exp.Select) -> None:
     """Put ``CASE WHEN x > high THEN high WHEN x < low THEN low ELSE x END`` for bounds per row."""
     for mark in [node for node in select.find_all(exp.Anonymous) if node.name == PER_ROW]:
-        value, bounds = mark.expressions
+        value, bounds = bounded(mark)
         mark.replace(clamped(value, bounds))

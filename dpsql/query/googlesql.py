@@ -5,7 +5,7 @@ What the clause asks for only ever tightens what the owner allows (``dpsql/query
 
 from __future__ import annotations
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
 
 from dpsql.query.refusal import refuse
 
@@ -109,3 +109,13 @@ def _end_of_parentheses(tokens: list[Token], place: int) -> int:
 
 def _like(token: Token, kind: TokenType, text: str) -> Token:
     return Token(kind, text, token.line, token.col, token.start, token.end)
+
+
+def bounded(mark: exp.Anonymous) -> tuple[exp.Expr, exp.Expr]:
+    """The argument and its bounds; refused where the analyst left one out, or wrote the mark without them."""
+    if len(mark.expressions) != 2:
+        refuse(
+            "E_PARSE", "contribution bounds follow one argument: SUM(x, contribution_bounds_per_group => (0, 9))", mark
+        )
+    argument, bounds = mark.expressions
+    return argument, bounds

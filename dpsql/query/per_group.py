@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.query.googlesql import PER_GROUP
+from dpsql.query.googlesql import PER_GROUP, bounded
 from dpsql.query.refusal import only, refuse
 from dpsql.schema import fold
 
@@ -69,7 +69,7 @@ def _outer_aggregate(node: exp.AggFunc, values: list[exp.Expr], unit: exp.Column
             return exp.Count(this=exp.Distinct(expressions=[_column("u")]))
         refuse("E_AGG", "an aggregate without contribution_bounds_per_group stands beside one that has them; give it "
                "bounds, or ask for it in a statement of its own", node)  # fmt: skip
-    argument, bounds = mark.expressions
+    argument, bounds = bounded(mark)
     if not isinstance(node, exp.Count | exp.Sum | exp.Avg):
         refuse("E_AGG", "contribution_bounds_per_group goes with COUNT, SUM and AVG", node)
     values.append(type(node)(this=argument.copy()))

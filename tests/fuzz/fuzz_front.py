@@ -94,7 +94,9 @@ def main() -> None:
         for place, text in enumerate(pool):
             (seeds / str(place)).write_text(text, encoding="utf-8")
         front = Front(open_session(SCHEMA, ledger=Path(temporary) / "fuzz.ledger"))
-        arguments = [*sys.argv, "-max_len=1500", "-timeout=60", "-rss_limit_mb=4000", str(seeds)]
+        arguments = [*sys.argv, "-max_len=1500", "-timeout=60", "-rss_limit_mb=4000"]
+        if all(argument.startswith("-") for argument in sys.argv[1:]):
+            arguments.append(str(seeds))
         atheris.Setup(arguments, front.take, custom_mutator=spliced(pool))
         atheris.Fuzz()
 

@@ -79,6 +79,10 @@ def test_the_unit_is_known_by_lineage_and_not_by_its_name(session: Session) -> N
         ("epsilon = 1", "SUM(value, contribution_bounds_per_row => 3) FROM labs"),
         ("privacy_unit_column = patient_id", "AVG(day), SUM(value, contribution_bounds_per_group => (0, 1)) FROM labs"),
         ("epsilon = 1", "* FROM labs"),
+        ("privacy_unit_column = patient_id", "SUM( , contribution_bounds_per_group => (0, 1)) FROM labs"),
+        ("privacy_unit_column = patient_id", "SUM( , contribution_bounds_per_row => (0, 1)) FROM labs"),
+        ("privacy_unit_column = patient_id", "SUM(dpsql_per_group(value)) FROM labs"),
+        ("epsilon = 1", "SUM(dpsql_per_row(value)) FROM labs"),
         ("epsilon = 1", "COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY test, COUNT(*) FROM labs GROUP BY test)"),
     ],
 )
