@@ -7,10 +7,13 @@ from pathlib import Path
 from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.engine import Engine
 from dpsql.privacy.accountant import Accountant
+from dpsql.query.manner import PEOPLE, TOOLS, Manner
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.opened import completed_schema, open_answers
 from dpsql.shell import Shells
+
+__all__ = ["PEOPLE", "TOOLS", "Database", "Manner", "open_database"]
 
 
 class Database:
@@ -29,11 +32,15 @@ class Database:
     def accountant(self) -> Accountant:
         return self._accountant
 
-    def session(self, analyst: str = "analyst") -> Session:
-        """A session in the name of the analyst; closing it leaves the database open."""
+    def session(self, analyst: str = "analyst", manner: Manner = PEOPLE) -> Session:
+        """A session in the name of the analyst; closing it leaves the database open.
+
+        ``manner`` is what the front end chooses where SQL leaves it open: `TOOLS` is for those who speak to PostgreSQL.
+        """
         return Session(
-            self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers
-        )
+            self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers,
+            manner=manner,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Give the engine and the sandboxes back; what was charged stays charged."""

@@ -160,6 +160,7 @@ class Plan:
     price: Fraction
     confidence: float
     cubes: tuple[Cube, ...] = ()
+    notices: tuple[str, ...] = ()
 
     @property
     def cost(self) -> Cost:

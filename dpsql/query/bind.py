@@ -18,9 +18,11 @@ from dpsql.query.derived import Derivations, Derived, Describe
 from dpsql.query.grouped import released_select
 from dpsql.query.joins import From
 from dpsql.query.keys import is_plain_distinct
+from dpsql.query.manner import PEOPLE, Manner
 from dpsql.query.parameter import require_values
 from dpsql.query.parse import Statement
-from dpsql.query.probe import is_probe, no_rows
+from dpsql.query.probe import is_probe, is_raw_probe, no_rows
+from dpsql.query.public_answer import declared_ends
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
 from dpsql.query.rows import Rows, from_items, groups_by_unit
@@ -38,7 +40,8 @@ class Query:
 
     ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
     ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
-    that cores read of what earlier cores released. A ``probe`` has no row whatever is released.
+    that cores read of what earlier cores released. A ``probe`` has no row whatever is released. ``notices`` tell of an
+    answer that is another than the words ask for.
     """
 
     cores: tuple[Core, ...]
@@ -48,24 +51,31 @@ class Query:
     cubes: tuple[Cube, ...] = ()
     probe: bool = False
     options: Options | None = None
+    notices: tuple[str, ...] = ()
 
 
-def bind(statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> Query:
+def bind(
+    statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe, manner: Manner = PEOPLE
+) -> Query:
     """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
     options = statement.options
-    binder = Binder(schema if options is None else options.tightened(schema), parameters, describe)
+    binder = Binder(schema if options is None else options.tightened(schema), parameters, describe, manner)
     require_values(statement.tree, parameters)
     shell = binder.released(statement.tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select) and is_probe(statement.tree)
-    return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe, options)
+    notices = tuple(dict.fromkeys(binder.notices))
+    return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe, options, notices)
 
 
 class Binder:
     """One statement's binding: hands out aliases and collects the cores in the order of their discovery."""
 
-    def __init__(self, schema: Schema, parameters: tuple[object, ...], describe: Describe) -> None:
-        self.schema, self.parameters = schema, parameters
+    def __init__(
+        self, schema: Schema, parameters: tuple[object, ...], describe: Describe, manner: Manner = PEOPLE
+    ) -> None:
+        self.schema, self.parameters, self.manner = schema, parameters, manner
+        self.notices: list[str] = []
         self.cores: list[Core] = []
         self.cubes: list[Cube] = []
         self.public: set[str] = set()
@@ -153,8 +163,15 @@ class Binder:
         if tied is not None and outside is not None:
             empty = None if tied.empty is None else shell_tree.clause(tied.empty, self, ctes)
             return shell_tree.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
+        ends = declared_ends(select, source_from, self) if self.manner.declared_ranges else None
+        if ends is not None:
+            self.notices.append("the ends of a column are those that the schema declares")
+            return ends
         if not is_grouped(select):
             if is_probe(select):
+                return no_rows(select, source_from, self)
+            if is_raw_probe(select, self.manner):
+                self.notices.append("single rows are private: no rows are shown, only the columns")
                 return no_rows(select, source_from, self)
             if not is_plain_distinct(select):
                 _name_unknown_columns(select, source_from)

@@ -17,6 +17,8 @@ from dpsql.query.domain import key_domain
 from dpsql.query.expression import Column, Expression, Literal, subqueries
 from dpsql.query.joins import From
 from dpsql.query.keys import grouping_sets, has_sets
+from dpsql.query.naming import output_name
+from dpsql.query.public_answer import listed_keys
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Core, unit_of
 from dpsql.schema import UNIT, fold
@@ -80,32 +82,38 @@ class _Cut:
                 shell.set(part, self._released(select.args[part]))
         if select.args.get("windows"):
             shell.set("windows", [self._released(window) for window in select.args["windows"]])
-        name = self._released_name()
+        name, source = self._source()
         self._binder.require_few()
         for column in shell.find_all(exp.Column):
             if column.table == _CORE:
                 column.set("table", exp.to_identifier(name, quoted=True))
-        shell.set("from_", exp.From(this=shell_tree.released_table(name)))
+        shell.set("from_", exp.From(this=source))
         return shell
 
-    def _released_name(self) -> str:
-        """The name of the released table that the shell reads."""
+    def _source(self) -> tuple[str, exp.Expr]:
+        """The released table that the shell reads, and its name; keys alone, where they are public, need none."""
         for kept in self._kept:
             kept.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:
-            return f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder)}"
+            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder)}"
+            return name, shell_tree.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
         aggregates = list(self._aggregates)
+        if not aggregates:
+            keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binder)
+            if keys is not None:
+                return keys.alias, keys
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate("count", None, None))
-        return f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
+        name = f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
+        return name, shell_tree.released_table(name)
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
-        name = item.alias or self._own_name(item) or shell_tree.output_name(item)
+        name = item.alias or self._own_name(item) or output_name(item, self._binder.manner)
         released = self._released(item.unalias())
         if isinstance(item, exp.Alias):
             self._earlier.setdefault(fold(item.alias), released)

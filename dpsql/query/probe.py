@@ -11,6 +11,9 @@ from sqlglot import exp
 
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.joins import From
+from dpsql.query.keys import is_plain_distinct
+from dpsql.query.manner import Manner
+from dpsql.query.naming import output_name
 from dpsql.query.refusal import only
 from dpsql.query.rewrite.scalar import engine_type
 
@@ -32,6 +35,20 @@ def is_probe(select: exp.Select) -> bool:
     return where is not None and not is_grouped(select) and any(_is_false(part) for part in _conjuncts(where.this))
 
 
+def is_raw_probe(select: exp.Select, manner: Manner) -> bool:
+    """Whether the SELECT of single rows is answered by its columns alone, as the front end wants it.
+
+    >>> from sqlglot import parse_one
+    >>> is_raw_probe(parse_one("SELECT a FROM t LIMIT 1"), Manner(raw_select="probe"))
+    True
+    """
+    if manner.raw_select == "error" or is_plain_distinct(select):
+        return False
+    limit = select.args.get("limit")
+    few = isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "1"
+    return few or manner.raw_select == "empty"
+
+
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     node = node.unnest()
     return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
@@ -50,5 +67,7 @@ def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select
     for place, item in enumerate(select.expressions):
         for name, expression in binder.rows.item(item, place, source_from):
             typed = exp.Cast(this=exp.Null(), to=exp.DataType.build(engine_type(expression.type), dialect="duckdb"))
-            columns.append(exp.alias_(typed, item.alias or name, quoted=True))
+            brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
+            named = item.alias or (name if brings_name else output_name(item, binder.manner))
+            columns.append(exp.alias_(typed, named, quoted=True))
     return exp.select(*columns).where(exp.Boolean(this=False), copy=False)

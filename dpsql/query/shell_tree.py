@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
@@ -12,6 +11,7 @@ from dpsql.query import literal
 from dpsql.query.correlation import TIED, VALUE, Correlated, Outside
 from dpsql.query.googlesql import IS_UNIT
 from dpsql.query.growth import require_small
+from dpsql.query.naming import output_name
 from dpsql.query.parameter import PLACE
 from dpsql.query.pivot import pivoted
 from dpsql.query.refusal import only, refuse
@@ -34,10 +34,6 @@ _NODES: frozenset[str] = frozenset(
     "values any all rollup cube groupingsets extract array bracket ignorenulls respectnulls bitwiseand "
     "bitwiseor bitwisexor bitwisenot bitwiseleftshift bitwiserightshift slice similarto propertyeq".split()
 )
-
-
-#: The name of a function that is called first of all in a text.
-_CALL = re.compile(r"([A-Za-z_]\w*)\(")
 
 
 def check_node(node: exp.Expr) -> None:
@@ -140,7 +136,7 @@ class _Public:
         changed = self.change(item)
         if isinstance(item, exp.Alias | exp.Column | exp.Star):
             return changed
-        return exp.alias_(changed, output_name(item), quoted=True)
+        return exp.alias_(changed, output_name(item, self._binder.manner), quoted=True)
 
     def change(self, node: exp.Expr) -> exp.Expr:
         match node:
@@ -193,21 +189,3 @@ class _Public:
 
 def _copied(node: exp.Expr | None) -> exp.Expr | None:
     return None if node is None else node.copy()
-
-
-def output_name(item: exp.Expr) -> str:
-    """The name of an output column that the analyst did not name, as PostgreSQL would choose it."""
-    while isinstance(item, exp.Filter | exp.Window | exp.Paren | exp.WithinGroup):
-        item = item.this
-    if isinstance(item, exp.Cast):
-        return output_name(item.this) if isinstance(item.this, exp.Column | exp.Func) else item.to.this.name.lower()
-    if isinstance(item, exp.Column):
-        return item.name
-    if isinstance(item, exp.Anonymous):
-        return item.name.lower()
-    if isinstance(item, exp.Case):
-        return "case"
-    if isinstance(item, exp.Func) and not isinstance(item, exp.Binary | exp.And | exp.Or):
-        called = _CALL.match(item.sql(dialect="duckdb"))
-        return (called[1] if called else item.sql_name()).lower()
-    return "?column?"

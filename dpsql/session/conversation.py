@@ -22,6 +22,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import Query, bind
 from dpsql.query.hint import with_hint
 from dpsql.query.infer import parameter_types
+from dpsql.query.manner import PEOPLE, Manner
 from dpsql.query.parse import Statement, parse
 from dpsql.release import NOTHING, Released, release
 from dpsql.schema import Schema
@@ -34,7 +35,8 @@ class Session:
     """An analyst at a private database; the budget is the database's, whoever and how many they are.
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
-    without them the session has its own, and closing it closes the engine. ``answers`` are those already paid for.
+    without them the session has its own, and closing it closes the engine. ``answers`` are those already paid for;
+    ``manner`` is what the front end chooses where SQL leaves it open.
     """
 
     def __init__(
@@ -46,11 +48,12 @@ class Session:
         *,
         shells: Shells | None = None,
         answers: Answers | None = None,
+        manner: Manner = PEOPLE,
     ) -> None:
         self._schema, self._engine, self._accountant, self.analyst = schema, engine, accountant, analyst
         self._shells, self._alone = shells or Shells(schema, engine.public_rows), shells is None
         self._answers, self._epsilon = answers, schema.privacy.query_epsilon
-        self._entropy = OPERATING_SYSTEM
+        self._entropy, self.manner = OPERATING_SYSTEM, manner
         self._running: Running | None = None
 
     @property
@@ -118,14 +121,15 @@ class Session:
                 raise with_hint(refusal, text, self._schema, shell.types) from None
 
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], shell: Shell) -> Plan:
-        query = bind(parsed, self._schema, parameters, shell.types)
+        query = bind(parsed, self._schema, parameters, shell.types, self.manner)
         price = self._price(query)
         cores = plan_cores(query, self._schema.privacy, price, self._accountant.budget.delta_selection)
         sql, columns = shell.describe(query, cores)
         if query.probe:
             query, cores = replace(query, derived=(), cubes=()), ()
         confidence = float(self._schema.privacy.confidence)
-        return Plan(parsed.text, cores, query.derived, sql, query.public, columns, price, confidence, query.cubes)
+        return Plan(parsed.text, cores, query.derived, sql, query.public, columns, price, confidence, query.cubes,
+                    query.notices)  # fmt: skip
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
@@ -146,10 +150,11 @@ class Session:
         """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged."""
         with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
             if not plan.cores:
-                return shell.run(plan, NOTHING)
+                return replace(shell.run(plan, NOTHING), notices=plan.notices)
             released, stored = self._paid(plan.written(), shell, running)
             running.check()
-            return replace(shell.run(plan, released), price=Price(Fraction(0) if stored else plan.price, stored))
+            price = Price(Fraction(0) if stored else plan.price, stored)
+            return replace(shell.run(plan, released), price=price, notices=plan.notices)
 
     def _paid(self, plan: Plan, shell: Shell, running: Running) -> tuple[Released, bool]:
         """The release of the plan's cores, and whether it was paid for before."""

@@ -48,6 +48,7 @@ class Result:
     rows: list[tuple[object, ...]]
     intervals: list[tuple[Interval | None, ...]]
     price: Price = UNCHARGED
+    notices: tuple[str, ...] = ()
 
 
 #: The shell's SQL as it is run, and the columns of its result.
