@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from dpsql.query.bounds import bounds, is_nullable
 from dpsql.query.enumeration import MAX_RANGE, column_days, column_values, values
 from dpsql.query.expression import (
     BOOLEAN,
@@ -26,7 +27,7 @@ from dpsql.query.expression import (
     rebuilt,
     subqueries,
 )
-from dpsql.query.narrow import narrowed
+from dpsql.query.narrow import compared_moments, narrowed, narrowed_moment
 from dpsql.query.reads import outer_columns, reads_private
 from dpsql.query.relation import Days, Enumerated, KeyDomain, Leaf, Relation
 from dpsql.query.rewrite.scalar import is_double
@@ -117,6 +118,7 @@ class _Domain:
         self.public = {leaf.alias: leaf for leaf in public}
         self.conditions = [each for each in conditions_of(self.relation) if not any(subqueries(each))]
         self._narrow: dict[Column, Column] = {}
+        self._moments = compared_moments(self.conditions)
 
     def keys(self, keys: Sequence[Expression]) -> list[Expression] | None:
         """Each key over enumerated values and public columns; None where one of them is neither.
@@ -278,7 +280,13 @@ class _Domain:
         return self._narrow[column]
 
     def _narrowly(self, expression: Expression) -> Expression:
-        return self.narrow(expression) if isinstance(expression, Column) else rebuilt(expression, self._narrowly)
+        return self.narrow(expression) if isinstance(expression, Column) else rebuilt(expression, self._narrow_part)
+
+    def _narrow_part(self, part: Expression) -> Expression:
+        narrow = self._narrowly(part)
+        if part not in self._moments:
+            return narrow
+        return narrowed_moment(part, bounds(narrow), is_nullable(narrow), self.conditions)
 
 
 def _moment_of(expression: Expression) -> Column | None:

@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from math import ceil, floor
 
 from dpsql.query import literal
-from dpsql.query.expression import Call, Column, Expression, Literal
-from dpsql.query.interval import on_the_line
-from dpsql.schema import Bound
+from dpsql.query.expression import Call, Cast, Column, Expression, Literal, rebuilt
+from dpsql.query.functions.dates import is_ordinary
+from dpsql.query.interval import Interval, on_the_line
+from dpsql.schema import Bound, SqlType
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 #: Conditions that no row fulfils whose column is NULL.
@@ -44,6 +46,39 @@ def narrowed(column: Column, conditions: Iterable[Expression]) -> Column:
                 high = end if high is None or on_the_line(end) < on_the_line(high) else high
     known = low is not None and high is not None and on_the_line(low) <= on_the_line(high)
     return replace(column, bounds=(low, high) if known else column.bounds, nullable=nullable)  # type: ignore[arg-type]
+
+
+def narrowed_moment(moment: Expression, within: Interval, nullable: bool, conditions: Iterable[Expression]) -> Column:
+    """What the conditions say of a computed date or timestamp that lies ``within``, as a column that stands for it.
+
+    >>> from dpsql.query.expression import BOOLEAN, DATE, INTEGER
+    >>> start = Literal(date(2000, 1, 1), DATE)
+    >>> end = Call("date_add day by", (start, Column("t", "day", INTEGER)), DATE)
+    >>> until = Call("<", (end, Literal(date(2000, 3, 1), DATE)), BOOLEAN)
+    >>> narrowed_moment(end, Interval(Fraction(730120), Fraction(731000)), True, [until]).bounds
+    (datetime.date(2000, 1, 1), datetime.date(2000, 2, 29))
+    """
+    bounds = None
+    if within.low is not None and within.high is not None and is_ordinary(within):
+        bounds = _midnight(floor(within.low), moment.type), _midnight(ceil(within.high), moment.type)
+    column = Column("", "moment", moment.type, nullable, bounds)
+    told = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
+    return narrowed(column, [rebuilt(each, lambda part: column if part == moment else part) for each in told])
+
+
+def compared_moments(conditions: Iterable[Expression]) -> frozenset[Expression]:
+    """The computed dates and timestamps that conditions compare with constants."""
+    calls = [
+        each for each in conditions if isinstance(each, Call) and (each.function in _TURNED or each.function == "in")
+    ]
+    return frozenset(
+        part for each in calls for part in each.arguments if isinstance(part, Call | Cast) and part.type.is_temporal
+    )
+
+
+def _midnight(day: int, sql_type: SqlType) -> Bound:
+    known = date.fromordinal(day)
+    return known if sql_type.kind == "date" else datetime(known.year, known.month, known.day)
 
 
 def _ends(column: Column, condition: Call) -> Iterable[tuple[str, Bound]]:

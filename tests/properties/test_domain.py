@@ -34,6 +34,8 @@ _COLUMNS = {
     "word": {"type": "text"},
     "flag": {"type": "boolean", "nullable": True},
 }
+#: A day that is counted from another.
+_AFAR = "DATE '2000-01-01' + far * INTERVAL 1 DAY"
 _DATA = """
 CREATE TABLE source.main.people AS SELECT
     n AS id, DATE '1995-01-05' + (n % 1306)::INTEGER AS "day",
@@ -67,7 +69,7 @@ EXACT = [
     "CASE WHEN age > 50 THEN 'old' WHEN word = 'b' THEN 'b' END",
     "CASE word WHEN 'a' THEN 1 WHEN 'b' THEN 2 ELSE 0 END", "COALESCE(mark, 'none')", "UPPER(grade)",
     "LEFT(grade, 1)", "grade || '-' || mark", "word = 'a'", "flag", "mark", "NULLIF(grade, 'ab')",
-    "level, ABS(level)", "level % 3", "DATE_TRUNC('month', day) + INTERVAL 1 MONTH",
+    f"YEAR({_AFAR})", "level, ABS(level)", "level % 3", "DATE_TRUNC('month', day) + INTERVAL 1 MONTH",
     "CAST(YEAR(day) AS TEXT) || '-' || CAST(QUARTER(day) AS TEXT)", "YEAR(day) * 100 + MONTH(day), QUARTER(day)",
     "IF(flag, age // 35, -1)", "GREATEST(age, 60)", "LENGTH(mark)",
 ]  # fmt: skip
@@ -86,6 +88,8 @@ NARROWED = [
     ("far IN (3, 4)", "far"),
     ("born > '1901-01-01' AND born < '1901-01-05'", "born, DAYOFWEEK(born)"),
     ("word = 'a'", "word = 'a', flag"),
+    (f"{_AFAR} >= '2001-03-01' AND {_AFAR} < '2003-01-01'", f"DATE_TRUNC('month', {_AFAR})"),
+    ("day + INTERVAL 5 HOUR < '1996-01-01'", "YEAR(day + INTERVAL 5 HOUR)"),
     ("age < 20 AND bmi > 40 AND bmi < 80", "FLOOR(age / 10), FLOOR(bmi / 20)"),
 ]
 #: Not to be told from the schema: these keys need a threshold.

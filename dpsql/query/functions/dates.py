@@ -229,8 +229,12 @@ def _shift_by(unit: str) -> Function:
     def interval(moment: Interval, amount: Interval) -> Interval:
         return moment + _moved(unit, amount.within(Fraction(-_FAR), Fraction(_FAR)))
 
+    def may_fail(moment: Interval, amount: Interval) -> bool:
+        near = amount.magnitude is not None and amount.magnitude <= _FAR
+        return not near or _extraordinary(moment, interval(moment, amount))
+
     return Function(
-        ("temporal", "number"), shifted_type(unit), build, interval, fallible=True,
+        ("temporal", "number"), shifted_type(unit), build, interval, fallible=may_fail,
         examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"),
     )  # fmt: skip
 
