@@ -1,0 +1,73 @@
+"""The backslash commands: their names, what follows them, and what they do in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True)
+class Described:
+    """One backslash command as ``\\?`` shows it; those that are refused say why in ``refused``."""
+
+    names: tuple[str, ...]
+    argument: str
+    help: str
+    refused: str = ""
+
+
+COMMANDS = (
+    Described(("d",), "[TABLE]", "tables, or the columns of one"),
+    Described(("dt",), "[PATTERN]", "tables"),
+    Described(("df",), "[PATTERN]", "functions that are allowed"),
+    Described(("dn",), "", "schemas"),
+    Described(("l",), "", "databases: this one"),
+    Described(("conninfo",), "", "which database, and as whom"),
+    Described(("budget",), "", "what is left, and what this session spent"),
+    Described(("cost",), "[SQL]", "the price and the expected error of a statement, at no cost"),
+    Described(("explain",), "[SQL]", "all that is known of a statement before it runs, at no cost"),
+    Described(("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"),
+    Described(("g",), "", "run the statement before it, or the last one again"),
+    Described(("gx",), "", "the same, with one record under the other"),
+    Described(("p",), "", "print the statement before it, or the last one"),
+    Described(("r",), "", "throw away what is typed so far"),
+    Described(("e",), "[FILE]", "edit the last statement, or a file, in $EDITOR"),
+    Described(("i",), "FILE", "run the statements of a file"),
+    Described(("o",), "[FILE]", "write results to a file; without one, to the terminal again"),
+    Described(("copy",), "(SELECT …) TO 'FILE'", "write one result as CSV, TSV, JSON, JSONL, Markdown or Parquet"),
+    Described(("echo",), "TEXT", "print the text"),
+    Described(("x",), "[on|off|auto]", "records under one another instead of a table"),
+    Described(("timing",), "[on|off]", "say how long statements take"),
+    Described(("pset",), "[OPTION [VALUE]]", "show or change a setting: format, intervals, ask, pager …"),
+    Described(("watch",), "", "refused", "each round would spend budget; run the statement again when you need it"),
+    Described(("?", "h", "help"), "", "this list"),
+    Described(("q", "quit"), "", "leave; so does Ctrl-D"),
+)
+
+_BY_NAME = {name: command for command in COMMANDS for name in command.names}
+
+
+def find(name: str) -> Described | None:
+    """The command of that name; None where there is none.
+
+    >>> find("dt").help
+    'tables'
+    """
+    return _BY_NAME.get(name)
+
+
+def nearest(name: str) -> str:
+    """The advice for a command that does not exist.
+
+    >>> nearest("timming")
+    'try \\\\timing; \\\\? lists all commands'
+    """
+    close = get_close_matches(name, _BY_NAME, n=1)
+    return (f"try \\{close[0]}; " if close else "") + "\\? lists all commands"
+
+
+def listed() -> list[tuple[str, str]]:
+    """Each command as it is typed, and what it does."""
+    return [
+        (f"\\{command.names[0]} {command.argument}".rstrip(), command.help or command.refused) for command in COMMANDS
+    ]

@@ -1,0 +1,38 @@
+"""An error as the terminal shows it: the line and a caret, the reason, what to write instead, and the page."""
+
+from __future__ import annotations
+
+from wcwidth import wcswidth
+
+from dpsql.errors import Error, Position, Refused, StatementError
+from dpsql.output import plain
+
+
+def complaint(error: Error, statement: str = "") -> str:
+    """The error in lines for a person.
+
+    >>> error = StatementError("E_COLUMN", "column `x` does not exist", position=Position(1, 8))
+    >>> print(complaint(error, "SELECT x"))
+    LINE 1: SELECT x
+                   ^
+    42703 E_COLUMN column `x` does not exist
+    More: docs/refusals.md#e_column
+    """
+    if not isinstance(error, StatementError | Refused):
+        return f"{error.sqlstate} {error}"
+    lines = _pointed(statement, error.position) if error.position else []
+    lines.append(f"{error.sqlstate} {error.code} {error.reason}")
+    if error.hint:
+        lines.append(f"Write instead: {error.hint}")
+    return "\n".join([*lines, f"More: {error.page}"])
+
+
+def _pointed(statement: str, position: Position) -> list[str]:
+    """The statement's line with a caret under the place; nothing where the place is not in the statement."""
+    lines = statement.split("\n")
+    if not 1 <= position.line <= len(lines):
+        return []
+    line = plain(lines[position.line - 1].replace("\t", " ").rstrip("\r"))
+    head = f"LINE {position.line}: "
+    before = line[: position.column - 1]
+    return [head + line, " " * (len(head) + max(wcswidth(before), 0)) + "^"]

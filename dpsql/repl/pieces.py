@@ -1,0 +1,100 @@
+"""Typed or read text → statements, which end at a semicolon, and backslash commands, which end with their line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_QUIET = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
+_MARK = re.compile(rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)", re.DOTALL)
+_NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+_COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
+
+
+@dataclass(frozen=True)
+class Sql:
+    """One statement, without its semicolon; ``line`` is where it starts, counted from 1."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Command:
+    """A backslash command: ``before`` is the statement that stands unfinished in front of it, or nothing."""
+
+    name: str
+    argument: str
+    line: int
+    before: str = ""
+
+
+Piece: TypeAlias = Sql | Command
+
+
+def split(text: str) -> tuple[list[Piece], str]:
+    """The pieces of a text, and what is left behind the last: a statement that has no end yet.
+
+    >>> split("SELECT ';'; \\\\d patients\\nSELECT 1")
+    ([Sql(text="SELECT ';'", line=1), Command(name='d', argument='patients', line=1, before='')], 'SELECT 1')
+    """
+    pieces: list[Piece] = []
+    start = place = 0
+    while (mark := _MARK.search(text, place)) is not None:
+        if mark["open"]:
+            break
+        place = mark.end()
+        if mark["end"]:
+            pieces += _statement(text, start, mark.start())
+            start = place
+        elif mark["command"]:
+            command = _COMMAND.match(text, mark.start())
+            if command is None:
+                continue
+            before = _bare(text[start : mark.start()])
+            argument = command[2].strip().removesuffix(";").rstrip()
+            pieces.append(Command(command[1], argument, _line(text, mark.start()), before))
+            start = place = command.end()
+    rest = text[start:]
+    return pieces, "" if _NOTHING.fullmatch(rest) else rest.strip()
+
+
+def is_finished(text: str) -> bool:
+    """Whether Enter should run the text: nothing in it waits for its end.
+
+    >>> [is_finished(text) for text in ("SELECT 1", "SELECT ';", "SELECT 1;", "\\\\dt", "quit", "")]
+    [False, False, True, True, True, True]
+    """
+    return text.strip().lower() in WORDS or not split(text)[1]
+
+
+#: What people type to leave or for help, without a backslash.
+WORDS = {"exit": "q", "quit": "q", "help": "?"}
+
+
+def word(text: str) -> Command | None:
+    """The command that a bare word stands for, where the text is one."""
+    name = WORDS.get(text.strip().rstrip(";").lower())
+    return None if name is None else Command(name, "", 1)
+
+
+def _statement(text: str, start: int, end: int) -> Iterator[Sql]:
+    blank = _blank(text, start)
+    if blank < end:
+        yield Sql(text[blank:end].rstrip(), _line(text, blank))
+
+
+def _blank(text: str, start: int) -> int:
+    """Where the statement starts, behind blanks and comments."""
+    found = _NOTHING.match(text, start)
+    return found.end() if found else start
+
+
+def _bare(text: str) -> str:
+    return text[_blank(text, 0) :].strip()
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1

@@ -1,0 +1,108 @@
+"""Where results and messages go: a terminal that a person looks at, or two streams and perhaps a file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal, TextIO, TypeAlias
+
+import click
+from wcwidth import wcswidth
+
+from dpsql.errors import DataError
+
+Tone: TypeAlias = Literal["notice", "price", "error"]
+_COLOURS: Final = {"notice": None, "price": "green", "error": "red"}
+_PAGER: Final = "less -SRXF"
+
+
+class Screen:
+    """Results to standard output (or a file), messages to standard error, or all to the terminal if there is one."""
+
+    def __init__(self, *, interactive: bool) -> None:
+        self.interactive = interactive
+        self._file: TextIO | None = None
+        self.target: Path | None = None
+
+    @property
+    def width(self) -> int:
+        """How many characters a line of the terminal has; 100 where there is none."""
+        return shutil.get_terminal_size((100, 24)).columns if self.interactive else 100
+
+    def result(self, text: str, pager: bool) -> None:
+        """A result: to the file, through the pager where it is too large for the terminal, or straight out."""
+        if self._file is not None:
+            self._file.write(text)
+            self._file.flush()
+        elif not (self.interactive and pager and self._is_large(text) and _paged(text)):
+            click.echo(text, nl=False)
+
+    def says(self, text: str, tone: Tone = "notice") -> None:
+        """A message beside the results."""
+        stream = sys.stdout if self.interactive else sys.stderr
+        colour = _COLOURS[tone] if has_colour(stream) else None
+        click.echo(click.style(text, fg=colour) if colour else text, file=stream)
+
+    def confirms(self, question: str) -> bool:
+        """Whether the person says yes; anything else, Ctrl-C and Ctrl-D mean no."""
+        try:
+            return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+        except (EOFError, KeyboardInterrupt):
+            click.echo()
+            return False
+
+    def write_to(self, file: Path | None) -> None:
+        """Write results to the file from now on, or to the terminal again."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self.target = None, None
+        if file is not None:
+            with said_of(file):
+                self._file = file.open("w", encoding="utf-8", newline="")
+            self.target = file
+
+    def _is_large(self, text: str) -> bool:
+        columns, height = shutil.get_terminal_size()
+        lines = text.splitlines()
+        return len(lines) >= height - 1 or any(wcswidth(line) > columns for line in lines)
+
+
+class said_of:
+    """Turns what the operating system says of a file into an error in dpsql's words."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, OSError):
+            raise DataError(f"{self._file}: {error.strerror or 'cannot be used'}") from None
+        if isinstance(error, UnicodeDecodeError):
+            raise DataError(f"{self._file}: is not text in UTF-8") from None
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Whether colours may be written: to a terminal that has them, unless NO_COLOR says not."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _paged(text: str) -> bool:
+    """Whether a pager showed the text."""
+    command = shlex.split(os.environ.get("DPSQL_PAGER") or os.environ.get("PAGER") or _PAGER)
+    if not command or shutil.which(command[0]) is None:
+        return False
+    if Path(command[0]).name == "less" and len(command) == 1:
+        command = shlex.split(_PAGER)
+    with suppress(OSError, KeyboardInterrupt):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, encoding="utf-8", errors="replace") as pager:
+            with suppress(BrokenPipeError, KeyboardInterrupt):
+                pager.communicate(text)
+        return True
+    return False
