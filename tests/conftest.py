@@ -11,6 +11,7 @@ import pytest
 
 import dpsql
 
+PROJECT = Path(__file__).parents[1]
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.
 TPCH_SCALE = "0.01"
 
@@ -32,6 +33,16 @@ def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [command, "parquet", "--scale-factor", TPCH_SCALE, "--output-dir", str(folder)], check=True, capture_output=True
     )
     return folder
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project's schemas and packaged data, copied, as the working directory: no test spends another's budget."""
+    shutil.copytree(PROJECT / "schemas", tmp_path / "schemas")
+    without_ledgers = shutil.ignore_patterns("*.ledger*")
+    shutil.copytree(PROJECT / "dpsql" / "data", tmp_path / "dpsql" / "data", ignore=without_ledgers)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,43 +7,40 @@ does not admit the price. Results go to standard output, prices and messages to 
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
 import dpsql
 from dpsql.cli.budget import budget
+from dpsql.cli.codes import STATEMENT, USAGE, exit_code
 from dpsql.cli.demo import demo
 from dpsql.cli.query import explain, query
 from dpsql.cli.schema import schema
 from dpsql.cli.serve import serve
+from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
-from dpsql.errors import BudgetExhausted, DatabaseError, Error, ExecutionFailed, OperationalError
-
-STATEMENT, USAGE, BUDGET = 1, 2, 4
-
-
-def exit_code(error: Error) -> int:
-    """What the shell is told of an error.
-
-    >>> [exit_code(error) for error in (ExecutionFailed(), BudgetExhausted(), OperationalError(), DatabaseError())]
-    [1, 4, 2, 1]
-    """
-    match error:
-        case BudgetExhausted():
-            return BUDGET
-        case ExecutionFailed():
-            return STATEMENT
-        case OperationalError():
-            return USAGE
-        case DatabaseError():
-            return STATEMENT
-        case _:
-            return USAGE
+from dpsql.errors import Error
 
 
 class _Commands(click.Group):
-    """Commands whose errors are one message and an exit code, never a traceback."""
+    """Commands whose errors are one message and an exit code, never a traceback; without one, the terminal."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help", "--version"):
+            self._require_schema(ctx, args[0])
+            args = ["terminal", *args]
+        return super().parse_args(ctx, args)
+
+    def _require_schema(self, ctx: click.Context, word: str) -> None:
+        """Refuse a word that is neither a command, nor an option, nor a file."""
+        if not word.startswith("-") and not Path(word).exists():
+            visible = [name for name, command in self.commands.items() if not command.hidden]
+            close = get_close_matches(word, visible, n=1)
+            advice = f"Did you mean {close[0]}?" if close else "Try dpsql --help."
+            raise click.UsageError(f"{word!r} is neither a command nor a schema file. {advice}", ctx)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -63,7 +60,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    commands=[demo, query, explain, budget, schema, serve, user],
+    commands=[demo, query, explain, budget, schema, serve, user, terminal],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")
@@ -72,6 +69,7 @@ def commands() -> None:
 
     \b
     Start with:  dpsql demo
+    The terminal:  dpsql SCHEMA; dpsql terminal --help tells its options
     """
 
 

@@ -22,17 +22,17 @@ ANALYST = click.option("--analyst", default="analyst", show_default=True, help="
 STATEMENT = click.argument("sql")
 
 
-def _price(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
+def price(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
     """An epsilon as plain digits, kept exact."""
     if value is None:
         return None
     try:
-        price = Decimal(value)
+        number = Decimal(value)
     except ArithmeticError:
-        price = Decimal(0)
-    if not price.is_finite() or not 0 < price < 10**6 or abs(price.adjusted()) > 15:
+        number = Decimal(0)
+    if not number.is_finite() or not 0 < number < 10**6 or abs(number.adjusted()) > 15:
         raise click.BadParameter(f"{value!r} is not a price; write a number above 0, such as 0.5")
-    return price
+    return number
 
 
 @click.command()
@@ -42,7 +42,7 @@ def _price(ctx: click.Context, param: click.Parameter, value: str | None) -> Dec
 @click.option("--intervals", is_flag=True, help="Show how far noise may have moved each value.")
 @click.option(
     "--epsilon",
-    callback=_price,
+    callback=price,
     metavar="NUMBER",
     help="The price; the schema says it by default.",
 )
@@ -57,6 +57,7 @@ def query(
     """
     if style == "parquet" and file is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
+    output.reserve(file)
     with dpsql.connect(schema, analyst) as connection:
         if epsilon is not None:
             connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
@@ -72,7 +73,7 @@ def query(
 @SCHEMA
 @STATEMENT
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@click.option("--epsilon", callback=_price, metavar="NUMBER", help="The price; the schema says it by default.")
+@click.option("--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default.")
 @ANALYST
 def explain(schema: Path, sql: str, as_json: bool, epsilon: Decimal | None, analyst: str) -> None:
     """Tell what a statement would cost and how exact it would be, at no cost and without reading a row."""

@@ -3,6 +3,6 @@
 from dpsql.output.chart import chart
 from dpsql.output.figure import bar, cell, plain
 from dpsql.output.rows import Rows
-from dpsql.output.styles import STYLES, as_text, write
+from dpsql.output.styles import STYLES, as_text, reserve, write
 
-__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "write"]
+__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "reserve", "write"]

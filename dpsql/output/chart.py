@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from wcwidth import wcswidth
-
 from dpsql.errors import DataError
 from dpsql.output.figure import cell
 from dpsql.output.rows import Rows
@@ -52,6 +50,8 @@ def chart(rows: Rows, width: int, column: str | None = None) -> str:
     f  █████████████████████├───┼──┤  30 ± 4
     m  ████████▏                          10
     """
+    from wcwidth import wcswidth
+
     place = _chosen(rows, column)
     marks = [_mark(rows, number, place) for number in range(len(rows.rows))]
     drawn = [mark for mark in marks if math.isfinite(mark.value)]

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-import click
-
+from dpsql.errors import DataError
 from dpsql.output.rows import Rows
 
 
@@ -69,7 +68,7 @@ def write_parquet(rows: Rows, file: Path) -> None:
                 connection.execute(f"INSERT INTO rows SELECT {parts}", values)
             connection.execute(f"COPY rows TO '{target}' (FORMAT parquet)")
     except duckdb.Error:
-        raise click.ClickException(f"{file}: the rows cannot be written there as Parquet; try CSV") from None
+        raise DataError(f"{file}: the rows cannot be written there as Parquet; try CSV") from None
 
 
 def _quoted(name: str) -> str:

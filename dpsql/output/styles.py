@@ -33,6 +33,12 @@ def as_text(rows: Rows, style: str, intervals: bool, null: str = "NULL", width: 
             return layout(rows, style, intervals, null)
 
 
+def reserve(file: Path | None) -> None:
+    """See that the file can be written, before anything is paid for what shall stand in it; OSError where it cannot."""
+    if file is not None:
+        file.open("ab").close()
+
+
 def write(rows: Rows, style: str, intervals: bool, file: Path | None) -> None:
     """The rows to the file, or to standard output."""
     if style == "parquet":

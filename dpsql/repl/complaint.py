@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from wcwidth import wcswidth
-
-from dpsql.errors import Error, Position, Refused, StatementError
+from dpsql.errors import Error, OperationalError, Position, Refused, StatementError
 from dpsql.output import plain
 
 
@@ -19,7 +17,7 @@ def complaint(error: Error, statement: str = "") -> str:
     More: docs/refusals.md#e_column
     """
     if not isinstance(error, StatementError | Refused):
-        return f"{error.sqlstate} {error}"
+        return f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
     lines = _pointed(statement, error.position) if error.position else []
     lines.append(f"{error.sqlstate} {error.code} {error.reason}")
     if error.hint:
@@ -29,6 +27,8 @@ def complaint(error: Error, statement: str = "") -> str:
 
 def _pointed(statement: str, position: Position) -> list[str]:
     """The statement's line with a caret under the place; nothing where the place is not in the statement."""
+    from wcwidth import wcswidth
+
     lines = statement.split("\n")
     if not 1 <= position.line <= len(lines):
         return []

@@ -12,7 +12,6 @@ from dpsql.repl.catalogue import COMMANDS
 from dpsql.repl.display import OPTIONS
 from dpsql.repl.pieces import split
 from dpsql.schema import Schema, Value
-from dpsql.vocabulary import KEYWORDS, SETTINGS, functions
 
 _NAME = r'(?:"[^"]*"|[A-Za-z_][A-Za-z_0-9]*)'
 _SOURCE = re.compile(rf"\b(?:from|join)\s+(?:\w+\.)?({_NAME})(?:\s+(?:as\s+)?({_NAME}))?", re.IGNORECASE)
@@ -34,6 +33,8 @@ class SchemaCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """The completions at the cursor, the likeliest first."""
+        from dpsql.vocabulary import SETTINGS
+
         before = split(document.text_before_cursor)[1]
         if document.current_line_before_cursor.lstrip().startswith("\\"):
             yield from self._of_command(document, complete_event)
@@ -45,6 +46,8 @@ class SchemaCompleter(Completer):
         yield from self._of_statement(before, document.text)
 
     def _of_statement(self, before: str, whole: str) -> Iterator[Completion]:
+        from dpsql.vocabulary import KEYWORDS, functions
+
         sources = self._sources(whole)
         values = list(self._values(before, sources))
         if values or _inside_text(before):
@@ -70,6 +73,8 @@ class SchemaCompleter(Completer):
 
     def _sources(self, text: str) -> dict[str, str]:
         """The tables that stand in the statement, by their names and aliases."""
+        from dpsql.vocabulary import KEYWORDS
+
         found: dict[str, str] = {}
         for name, alias in _SOURCE.findall(text):
             table = name.strip('"').lower()

@@ -58,7 +58,17 @@ def split(text: str) -> tuple[list[Piece], str]:
             pieces.append(Command(command[1], argument, _line(text, mark.start()), before))
             start = place = command.end()
     rest = text[start:]
-    return pieces, "" if _NOTHING.fullmatch(rest) else rest.strip()
+    return pieces, "" if _NOTHING.fullmatch(rest) else rest
+
+
+def whole(text: str) -> list[Piece]:
+    """The pieces of a text that has come to its end, so that a last statement needs no semicolon.
+
+    >>> whole("SELECT 1; SELECT 2")
+    [Sql(text='SELECT 1', line=1), Sql(text='SELECT 2', line=1)]
+    """
+    pieces, rest = split(text)
+    return [*pieces, *_statement(text, len(text) - len(rest), len(text))]
 
 
 def is_finished(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import Final, Literal, TextIO, TypeAlias
 
 import click
-from wcwidth import wcswidth
 
 from dpsql.errors import DataError
 
 Tone: TypeAlias = Literal["notice", "price", "error"]
 _COLOURS: Final = {"notice": None, "price": "green", "error": "red"}
 _PAGER: Final = "less -SRXF"
+#: Columns and lines where nobody looks.
+_NO_TERMINAL: Final = (100, 24)
 
 
 class Screen:
@@ -32,7 +34,11 @@ class Screen:
     @property
     def width(self) -> int:
         """How many characters a line of the terminal has; 100 where there is none."""
-        return shutil.get_terminal_size((100, 24)).columns if self.interactive else 100
+        return self._size.columns if self.interactive else _NO_TERMINAL[0]
+
+    @property
+    def _size(self) -> os.terminal_size:
+        return shutil.get_terminal_size(_NO_TERMINAL)
 
     def result(self, text: str, pager: bool) -> None:
         """A result: to the file, through the pager where it is too large for the terminal, or straight out."""
@@ -67,7 +73,9 @@ class Screen:
             self.target = file
 
     def _is_large(self, text: str) -> bool:
-        columns, height = shutil.get_terminal_size()
+        from wcwidth import wcswidth
+
+        columns, height = self._size
         lines = text.splitlines()
         return len(lines) >= height - 1 or any(wcswidth(line) > columns for line in lines)
 
@@ -100,9 +108,14 @@ def _paged(text: str) -> bool:
         return False
     if Path(command[0]).name == "less" and len(command) == 1:
         command = shlex.split(_PAGER)
-    with suppress(OSError, KeyboardInterrupt):
-        with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, encoding="utf-8", errors="replace") as pager:
-            with suppress(BrokenPipeError, KeyboardInterrupt):
-                pager.communicate(text)
-        return True
-    return False
+    try:
+        pager = subprocess.Popen(command, stdin=subprocess.PIPE)
+    except OSError:
+        return False
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager's own keys are meant for it alone
+    try:
+        with suppress(BrokenPipeError):
+            pager.communicate(text.encode("utf-8", "replace"))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True

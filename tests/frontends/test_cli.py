@@ -75,8 +75,13 @@ def test_parquet_goes_to_a_file(dpsql: Dpsql, checkout: Path) -> None:
         ("bmi", "DOUBLE"),
         ("bmi_low", "DOUBLE"),
     ]
-    assert dpsql("query", NAFLD, BY_SEX, "--format", "parquet", "-o", "no/such/folder.parquet").code == 1
-    assert dpsql("query", NAFLD, BY_SEX, "-o", "no/such/folder.txt").code == 2
+
+
+def test_a_file_that_cannot_be_written_costs_nothing(dpsql: Dpsql, checkout: Path) -> None:
+    for style, file in (("parquet", "no/such/folder.parquet"), ("csv", "no/such/folder.csv"), ("csv", "schemas")):
+        found = dpsql("query", NAFLD, BY_SEX, "--format", style, "-o", file)
+        assert found.code == 2 and found.out == ""
+    assert json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][0]["statements"] == 0
 
 
 def test_columns_of_one_name_stay_apart(dpsql: Dpsql) -> None:

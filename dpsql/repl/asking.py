@@ -1,0 +1,85 @@
+"""One statement → its answer, asked through the session with somebody's consent to the price."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from dpsql.dbapi.boundary import said_by
+from dpsql.output import Rows
+from dpsql.repl.interruptible import interruptibly
+
+if TYPE_CHECKING:
+    from dpsql.plan import Plan
+    from dpsql.session import Session
+    from dpsql.shell import Result
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: ``word`` is the statement's first word, ``query`` whether it asked for rows of tables."""
+
+    result: Result
+    word: str
+    query: bool
+    private: bool
+    seconds: float
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as they are written."""
+        return Rows.of_result(self.result)
+
+    @property
+    def prose(self) -> list[str] | None:
+        """The lines of an explanation, which is no table though it comes as one."""
+        if self.word == "EXPLAIN" and len(self.result.columns) == 1:
+            return [str(row[0]) for row in self.result.rows]
+        return None
+
+
+def answer(session: Session, text: str, consent: Callable[[Plan], None]) -> Answer:
+    """The answer to the statement; ``consent`` raises an error where the plan's price is not agreed to."""
+    from dpsql import statement
+
+    word = first_word(text)
+    match said_by(lambda: statement.read(text)):
+        case statement.Select(text=query):
+            plan, planning = _timed(lambda: interruptibly(lambda: session.plan(query), session.interrupt))
+            consent(plan)
+            result, running = _timed(lambda: interruptibly(lambda: session.answer(plan), session.interrupt))
+            return Answer(result, word, True, bool(plan.cores), planning + running)
+        case _:
+            result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
+            return Answer(result, word, False, False, running)
+
+
+def planned(session: Session, text: str) -> Plan | None:
+    """The plan of a query, which costs nothing; None where the text is no query."""
+    from dpsql import statement
+
+    match said_by(lambda: statement.read(text)):
+        case statement.Select(text=query):
+            return interruptibly(lambda: session.plan(query), session.interrupt)
+        case _:
+            return None
+
+
+def price_of(plan: Plan) -> Fraction:
+    """The ε that a plan costs; 0 where it reads no private row."""
+    return plan.price if plan.cores else Fraction(0)
+
+
+def first_word(text: str) -> str:
+    """The first word of a statement, in capitals."""
+    return (text.split(None, 1) or [""])[0].upper()
+
+
+def _timed(action: Callable[[], T]) -> tuple[T, float]:
+    started = time.perf_counter()
+    return action(), time.perf_counter() - started

@@ -1,0 +1,189 @@
+"""The terminal's conversation: statements asked through a session, their answers shown with what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpsql.errors import BudgetExhausted, DataError, Error, ExecutionFailed, QueryCancelled
+from dpsql.output import Rows, as_text, write
+from dpsql.privacy.measure import shown
+from dpsql.repl.asking import Answer, answer, planned, price_of
+from dpsql.repl.complaint import complaint
+from dpsql.repl.display import Display
+from dpsql.repl.interruptible import interruptibly
+from dpsql.repl.meter import left, price_line
+from dpsql.repl.pieces import Command, Piece, Sql, whole
+from dpsql.repl.prices import Declined, Prices, within
+from dpsql.repl.screen import Screen, said_of
+
+if TYPE_CHECKING:
+    from dpsql.explain import Explanation
+    from dpsql.plan import Plan
+    from dpsql.session import Session
+
+#: How deep files may run files.
+DEEPEST = 16
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a conversation is held: ``most`` is what it may cost in all, ``dry`` tells prices and runs nothing."""
+
+    stop: bool = False
+    dry: bool = False
+    most: Fraction | None = None
+    quiet: bool = False
+
+
+class Conversation:
+    """One sitting at a session: display settings, the last statement and rows, what was paid, the first error."""
+
+    def __init__(
+        self, session: Callable[[], Session], screen: Screen, display: Display, rules: Rules | None = None
+    ) -> None:
+        self._session, self.screen, self.display = session, screen, display
+        self.rules = rules or Rules()
+        self.last, self.rows = "", Rows.exact([], [])
+        self.paid, self.statements, self.prices = Fraction(0), 0, Prices()
+        self.failure: Error | None = None
+        self.over, self.draft = False, ""
+        self._depth, self._parquet = 0, False
+
+    @property
+    def session(self) -> Session:
+        """The session, which may still be opening when it is first wanted."""
+        return self._session()
+
+    def feed(self, text: str, source: str = "") -> None:
+        """Run all pieces of the text, a last statement without a semicolon too; ``source`` names its file."""
+        for piece in whole(text):
+            if self.over:
+                return
+            self.take(piece, source)
+
+    def take(self, piece: Piece, source: str = "") -> None:
+        """Run one piece; what is wrong with it is said, and the first such error is kept."""
+        from dpsql.repl.commands import obey
+
+        try:
+            match piece:
+                case Sql(text=text):
+                    self.ask(text)
+                case Command():
+                    obey(self, piece)
+        except Error as error:
+            self._complain(error, piece, source)
+
+    def run_file(self, file: Path) -> None:
+        """Run the pieces of a file; files may name others, to some depth."""
+        if self._depth >= DEEPEST:
+            raise DataError(f"{file}: files run files more than {DEEPEST} deep")
+        with said_of(file):
+            text = file.expanduser().read_text(encoding="utf-8-sig")
+        self._depth += 1
+        try:
+            self.feed(text, str(file))
+        finally:
+            self._depth -= 1
+
+    def ask(self, text: str, style: str | None = None) -> None:
+        """Answer one statement and show it; in a dry run, find its price."""
+        self.last = text
+        if self.rules.dry:
+            plan = planned(self.session, text)
+            if plan is None:
+                self.answer(text)
+                return None
+            self.prices.add(plan, self.session.remaining)
+            return within(self.rules.most, self.prices.epsilon, Fraction(0))
+        self.show(self.answer(text), style)
+
+    def answer(self, text: str) -> Answer:
+        """The answer to one statement, which is paid for when this returns."""
+        found = answer(self.session, text, self._consent)
+        self.paid += found.result.price.charged
+        self.statements += found.result.price.charged > 0
+        return found
+
+    def show(self, found: Answer, style: str | None = None) -> None:
+        """Show rows in the style that is set, or in this one, and say what they cost."""
+        rows = found.rows
+        if rows.names:
+            self.rows = rows
+            self._show_rows(rows, style, found.prose)
+        elif self.screen.interactive:
+            self.screen.says(found.word)
+        self.say_price(found)
+
+    def show_rows(self, rows: Rows) -> None:
+        """Show rows that cost nothing, such as a list of tables."""
+        self._show_rows(rows, None, None)
+
+    def _show_rows(self, rows: Rows, style: str | None, prose: list[str] | None) -> None:
+        style = style or self._style(rows)
+        if style == "parquet":
+            self._write_parquet(rows)
+        elif prose is not None and style in ("table", "vertical"):
+            self.screen.result("".join(f"{line}\n" for line in prose), self.display.pager)
+        else:
+            text = as_text(rows, style, self.display.intervals, self.display.null, self.screen.width)
+            self.screen.result(text, self.display.pager)
+
+    def _style(self, rows: Rows) -> str:
+        """The style that is set, with records under one another where that is wanted."""
+        display = self.display
+        if display.format != "table" or display.expanded == "off":
+            return display.format
+        if display.expanded == "on":
+            return "vertical"
+        header = as_text(rows, "table", display.intervals, display.null).partition("\n")[2].partition("\n")[0]
+        return "vertical" if len(header) > self.screen.width else "table"
+
+    def _write_parquet(self, rows: Rows) -> None:
+        target = self.screen.target
+        if target is None or self._parquet:
+            raise DataError("Parquet holds one result and is no text; name a file for each with -o FILE or \\copy")
+        write(rows, "parquet", self.display.intervals, target)
+        self._parquet = True
+
+    def say_price(self, found: Answer) -> None:
+        """Say how many rows a query gave, what it cost and what is left."""
+        if not found.query or self.rules.quiet:
+            return
+        display = self.display
+        count = len(found.result.rows) if display.footer else None
+        seconds = found.seconds if display.timing else None
+        said = price_line(count, found.result.price, found.private, self.session.remaining, seconds)
+        self.screen.says(said, "price")
+
+    def explained(self, text: str) -> Explanation:
+        """What is known of a statement before it runs; it costs nothing."""
+        return interruptibly(lambda: self.session.explain(text), self.session.interrupt)
+
+    def _consent(self, plan: Plan) -> None:
+        """Let the rules and, above the price that is set, the person agree to what the statement costs."""
+        price, ask = price_of(plan), self.display.ask
+        if self.rules.dry:
+            raise Declined
+        within(self.rules.most, self.paid, price)
+        if ask is None or price <= ask:
+            return
+        if not self.screen.interactive:
+            cost = f"the statement costs ε = {shown(price)}, which is above ε = {shown(ask)}"
+            raise BudgetExhausted(f"{cost}, and nobody is there to be asked")
+        if not self.screen.confirms(f"This costs ε = {shown(price)}; {left(self.session.remaining)}. Pay?"):
+            raise Declined
+
+    def _complain(self, error: Error, piece: Piece, source: str) -> None:
+        text = piece.text if isinstance(piece, Sql) else piece.before or piece.argument
+        where = f"{source}:{piece.line}: " if source else ""
+        self.screen.says(where + complaint(error, text), "error")
+        if isinstance(error, ExecutionFailed | QueryCancelled):
+            self.screen.says(left(self.session.remaining), "price")
+        self.failure = self.failure or error
+        if not self.screen.interactive and (self.rules.stop or isinstance(error, QueryCancelled)):
+            self.over = True

@@ -1,0 +1,90 @@
+"""What ``\\d`` and its relatives show: the schema file and the allow-lists, nothing of the data."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from dpsql.errors import StatementError
+from dpsql.output import Rows
+from dpsql.schema import Bound, Column, Schema, Table
+
+
+def tables(schema: Schema, pattern: str = "") -> Rows:
+    """The tables whose name fits the pattern (with * and ?), and what is promised of their rows."""
+    found = [
+        (name, "public" if table.public else "private", _owned(schema, name, table), table.comment or "")
+        for name, table in schema.tables.items()
+        if not pattern or fnmatchcase(name, pattern.strip('"').lower())
+    ]
+    return Rows.exact(["table", "rows", "of one unit", "comment"], found)
+
+
+def columns(schema: Schema, name: str) -> tuple[Rows, list[str]]:
+    """The columns of a table, and lines about the table itself; StatementError where there is none of that name."""
+    bare = name.strip('"').removeprefix("public.").removeprefix("main.").strip('"')
+    table = schema.table(bare)
+    if table is None:
+        raise StatementError("E_TABLE", f'relation "{name}" does not exist; \\d lists those that do')
+    found = [
+        (each, str(column.type), _null(column), _known(column), _refers(table, each), column.comment or "")
+        for each, column in table.columns.items()
+    ]
+    rows = Rows.exact(["column", "type", "null", "known values", "references", "comment"], found)
+    return rows, _about(schema, bare.lower(), table)
+
+
+def allowed(pattern: str = "") -> Rows:
+    """The functions whose name fits the pattern, and where each may stand."""
+    from dpsql.vocabulary import functions
+
+    found = [
+        (each.name, each.place, each.example)
+        for each in functions()
+        if not pattern or fnmatchcase(each.name, pattern.lower())
+    ]
+    return Rows.exact(["function", "place", "example"], found)
+
+
+def _about(schema: Schema, name: str, table: Table) -> list[str]:
+    lines = [f"{name}: {table.comment}"] if table.comment else []
+    if table.public:
+        return [*lines, "Its rows are public: they cost nothing."]
+    lines.append(f"Its rows are private: they belong to a {schema.privacy.unit}.")
+    limits = {
+        "rows of one unit": table.max_rows_per_unit,
+        "groups of one unit": table.max_groups_per_unit,
+        "rows of one unit in a group": table.max_rows_per_group,
+    }
+    return [*lines, *(f"At most {limit} {what} count." for what, limit in limits.items() if limit is not None)]
+
+
+def _owned(schema: Schema, name: str, table: Table) -> str:
+    if table.public:
+        return "any number"
+    if name == schema.unit_table:
+        return "the unit itself"
+    return "" if table.max_rows_per_unit is None else f"at most {table.max_rows_per_unit} count"
+
+
+def _null(column: Column) -> str:
+    return "" if column.nullable else "never"
+
+
+def _known(column: Column) -> str:
+    if column.values is not None:
+        shown = ", ".join(map(str, column.values[:12]))
+        return shown if len(column.values) <= 12 else f"{shown} … ({len(column.values)} values)"
+    if column.bounds is not None:
+        low, high = column.bounds
+        return f"{_bound(low)} to {_bound(high)}"
+    return ""
+
+
+def _bound(bound: Bound) -> str:
+    return bound.isoformat() if hasattr(bound, "isoformat") else f"{float(bound):g}"
+
+
+def _refers(table: Table, column: str) -> str:
+    if table.key is not None and column in table.key:
+        return " ".join(["key", table.references.get(column, "")]).strip()
+    return table.references.get(column, "")

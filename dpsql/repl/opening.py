@@ -1,0 +1,67 @@
+"""A session that opens in the background, while the prompt is already there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpsql.dbapi.boundary import said_by
+from dpsql.errors import Error
+
+if TYPE_CHECKING:
+    from dpsql.schema import Schema
+    from dpsql.session import Session
+
+
+def opened(schema: Schema | Path, analyst: str, epsilon: Fraction | None) -> Session:
+    """A session whose statements cost ``epsilon``, or what the schema says."""
+    from dpsql.session import open_session
+
+    session = open_session(schema, analyst)
+    try:
+        session.epsilon = epsilon
+    except Error:
+        session.close()
+        raise
+    return session
+
+
+class Opening:
+    """One session on its way; ``failed`` is called, in the background, where it cannot be opened."""
+
+    def __init__(self, schema: Schema, analyst: str, epsilon: Fraction | None) -> None:
+        self._wanted = schema, analyst, epsilon
+        self._found: Session | None = None
+        self.error: Error | None = None
+        self.failed: Callable[[], None] = lambda: None
+        self._thread = threading.Thread(target=self._open, daemon=True)
+        self._thread.start()
+
+    def _open(self) -> None:
+        try:
+            self._found = said_by(lambda: opened(*self._wanted))
+        except Error as error:
+            self.error = error
+            self.failed()
+
+    @property
+    def ready(self) -> Session | None:
+        """The session if it is open by now."""
+        return self._found
+
+    def session(self) -> Session:
+        """The session, waited for; the error of opening it where it has one."""
+        self._thread.join()
+        if self.error is not None:
+            raise self.error
+        assert self._found is not None
+        return self._found
+
+    def close(self) -> None:
+        """Close the session, if it ever opened."""
+        self._thread.join()
+        if self._found is not None:
+            self._found.close()

@@ -1,0 +1,62 @@
+"""The prices of a dry run: what the statements would cost, one by one and together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpsql.errors import BudgetExhausted, OperationalError
+from dpsql.output import Rows
+from dpsql.privacy.measure import FREE, shown
+from dpsql.repl.asking import price_of
+
+if TYPE_CHECKING:
+    from dpsql.plan import Plan
+    from dpsql.privacy.accountant import Remaining
+
+
+class Declined(OperationalError):
+    """The person did not agree to the price; nothing was charged."""
+
+    sqlstate = "57014"
+
+    def __init__(self) -> None:
+        super().__init__("not run, and nothing was charged")
+
+
+class Prices:
+    """A list of planned statements that grows; nothing in it is charged."""
+
+    def __init__(self) -> None:
+        self._lines: list[tuple[object, ...]] = []
+        self.epsilon, self._cost = Fraction(0), FREE
+
+    def add(self, plan: Plan, remaining: Remaining) -> None:
+        """Add a statement; BudgetExhausted where the budget does not admit it behind those before it."""
+        cost, price = plan.cost, price_of(plan)
+        self.epsilon, self._cost = self.epsilon + price, self._cost + cost
+        figures = (float(each) for each in (price, cost.rho, cost.delta, self.epsilon))
+        self._lines.append((" ".join(plan.statement.split()), *figures))
+        if plan.cores:
+            for standing in remaining.standings:
+                standing.require(self._cost)
+
+    @property
+    def rows(self) -> Rows:
+        """The statements with their prices, and the sum up to each."""
+        return Rows.exact(["statement", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines)
+
+    @property
+    def said(self) -> str:
+        """What all of them cost, in words."""
+        count = "1 statement" if len(self._lines) == 1 else f"{len(self._lines)} statements"
+        return f"{count}, ε = {shown(self.epsilon)} in all; nothing was run"
+
+
+def within(limit: Fraction | None, paid: Fraction, price: Fraction) -> None:
+    """Refuse a price that would take what was paid above the limit; None is no limit."""
+    if limit is not None and paid + price > limit:
+        raise BudgetExhausted(
+            f"the statement costs ε = {shown(price)}, and of the most that may be spent, ε = {shown(limit)}, "
+            f"ε = {shown(max(limit - paid, Fraction(0)))} is left"
+        )

@@ -1,0 +1,145 @@
+"""Backslash commands as a person meets them: each does what the help says, and none costs what it need not."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from repl_runs import BY_SEX
+
+from dpsql.repl.catalogue import COMMANDS, find
+from dpsql.repl.commands import _ACTIONS
+from dpsql.repl.conversation import Conversation
+from dpsql.session import Session
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_every_command_of_the_help_is_done_or_refused() -> None:
+    assert {command.names[0] for command in COMMANDS if not command.refused} == set(_ACTIONS)
+    assert all(find(name) is command for command in COMMANDS for name in command.names)
+
+
+def test_the_last_result_is_drawn_and_written_at_no_cost(talk: Conversation, capsys: Capture, checkout: Path) -> None:
+    talk.feed(BY_SEX)
+    before = talk.session.remaining
+    talk.feed("\\chart\n\\chart n\n\\chart male\n\\copy TO 'last.json'\n\\copy TO last.md\n")
+    out = capsys.readouterr().out
+    assert "┼" in out and "those that can be drawn: bmi, n" in out
+    assert [record["male"] for record in json.loads((checkout / "last.json").read_text())] == [False, True]
+    assert (checkout / "last.md").read_text().startswith("| male")
+    assert talk.session.remaining == before and talk.statements == 1
+
+
+def test_chart_before_anything_was_asked(talk: Conversation, capsys: Capture) -> None:
+    talk.feed("\\chart")
+    assert "ask something first" in capsys.readouterr().out
+
+
+def test_copy_pays_once_and_only_if_the_file_can_be_written(
+    talk: Conversation, capsys: Capture, checkout: Path
+) -> None:
+    talk.feed(
+        f"\\copy ({BY_SEX}) TO 'no/such.csv'\n\\copy patients FROM 'x.csv'\n"
+        f"\\copy ({BY_SEX}) TO x.csv WITH (FORMAT xml)"
+    )
+    assert talk.paid == 0 and "dpsql never changes data" in capsys.readouterr().out
+    talk.feed(f"\\copy ({BY_SEX}) TO 'x.tsv' WITH (FORMAT csv, HEADER true);\n\\copy conditions TO y.parquet")
+    assert (checkout / "x.tsv").read_text().splitlines()[0] == "male,bmi,bmi_low,bmi_high,n,n_low,n_high"
+    assert talk.paid == Fraction(1, 10) and (checkout / "y.parquet").stat().st_size > 0
+    assert "cost ε = 0.1" in capsys.readouterr().out
+
+
+def test_prices_are_told_at_no_cost(talk: Conversation, capsys: Capture) -> None:
+    talk.feed(
+        f"\\cost {BY_SEX}\n\\explain SELECT COUNT(*) FROM labs\nSELECT chapter FROM conditions \\cost\n"
+        "\\cost SELECT AVG(nothing) FROM labs\n"
+    )
+    out = capsys.readouterr().out
+    assert "price ε = 0.1" in out and "n    ± " in out and "engine SQL" in out and "free: it reads public" in out
+    assert talk.session.remaining.share == 1 and "42703" in out
+
+
+def test_the_budget_says_what_this_session_paid(talk: Conversation, capsys: Capture) -> None:
+    talk.feed(f"{BY_SEX}; \\budget")
+    out = capsys.readouterr().out
+    assert "this session paid ε = 0.1 in 1 statements" in out and "█" in out
+
+
+def test_settings_are_shown_changed_and_checked(talk: Conversation, capsys: Capture) -> None:
+    talk.feed("\\pset format csv\n\\pset intervals off\n\\pset null '∅'\n\\pset ask 0.5\n\\x auto\n\\timing\n\\pset")
+    out = capsys.readouterr().out
+    assert all(
+        said in out for said in ("format     csv", "intervals  off", "null       ∅", "ask        0.5", "timing     on")
+    )
+    talk.feed("\\pset format xml\n\\pset nonsense 1\n\\pset ask much\n\\x maybe\n\\pset format parquet")
+    out = capsys.readouterr().out
+    assert out.count("one of") == 3 and "\\pset knows" in out and "such as 0.5" in out
+    talk.feed("SELECT NULL AS x \\g\n")
+    assert capsys.readouterr().out.startswith("x\n")
+
+
+def test_intervals_stand_beside_values_until_they_are_switched_off(talk: Conversation, capsys: Capture) -> None:
+    talk.feed(f"{BY_SEX}; \\pset intervals\n{BY_SEX};")
+    shown, hidden = capsys.readouterr().out.split("intervals is off")
+    assert shown.count(" ± ") == 4 and " ± " not in hidden
+
+
+def test_wide_rows_become_records_where_that_is_wanted(talk: Conversation, capsys: Capture) -> None:
+    talk.feed("\\x auto\nSELECT 1 AS a;\nSELECT " + ", ".join(f"{n} AS a_rather_long_name_{n}" for n in range(9)) + ";")
+    out = capsys.readouterr().out
+    assert "[ 1. row ]" in out.partition("a_rather")[0] and out.index("a\n") < out.index("[ 1. row ]")
+
+
+def test_the_last_statement_can_be_run_printed_and_edited(
+    talk: Conversation, capsys: Capture, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk.feed("\\g")
+    assert "which statement?" in capsys.readouterr().out
+    talk.feed("SELECT 41 AS x; \\p\n\\gx")
+    out = capsys.readouterr().out
+    assert "SELECT 41 AS x\n" in out and "x | 41" in out
+    (checkout / "editor").write_text("#!/bin/sh\nsed -i s/41/42/ $1\n")
+    (checkout / "editor").chmod(0o700)
+    monkeypatch.setenv("DPSQL_EDITOR", str(checkout / "editor"))
+    talk.feed("\\e")
+    assert talk.draft.strip() == "SELECT 42 AS x"
+    monkeypatch.setenv("DPSQL_EDITOR", "/no/such/editor")
+    talk.feed("\\e")
+    assert "Editing failed" in capsys.readouterr().out or talk.draft == ""
+
+
+def test_results_go_to_a_file_and_back(talk: Conversation, capsys: Capture, checkout: Path) -> None:
+    talk.feed("\\o out.txt\nSELECT 1 AS a; \\o\nSELECT 2 AS b; \\o |sh\n\\o no/such/file\n")
+    assert "a" in (checkout / "out.txt").read_text() and "b" not in (checkout / "out.txt").read_text()
+    out = capsys.readouterr().out
+    assert "not to a program" in out and "No such file" in out
+
+
+def test_lists(talk: Conversation, capsys: Capture) -> None:
+    talk.feed("\\d\n\\dt c*\n\\df date_tr*\n\\dn\n\\l\n\\conninfo\n\\?\n\\d public.labs\n\\d nowhere\n")
+    out = capsys.readouterr().out
+    for said in ("conditions", "DATE_TRUNC(", "public", 'as analyst "ada"', "\\timing", "smoke", "E_TABLE"):
+        assert said in out
+
+
+def test_a_price_above_the_limit_is_asked_about(
+    talk: Conversation, session: Session, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def no(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr(talk.screen, "confirms", no)
+    talk.feed(f"\\pset ask 0.05\nSELECT 1; {BY_SEX};")
+    assert len(asked) == 1 and "This costs ε = 0.1; ε = 3 of 3 left" in asked[0]
+    assert session.remaining.share == 1 and "nothing was charged" in capsys.readouterr().out
+    monkeypatch.setattr(talk.screen, "confirms", lambda _: True)
+    talk.feed("\\g")
+    assert session.remaining.share < 1
+    talk.feed(f"\\pset ask off\n{BY_SEX};")
+    assert talk.display.ask is None
