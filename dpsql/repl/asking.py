@@ -70,9 +70,9 @@ def planned(session: Session, text: str) -> Plan | None:
             return None
 
 
-def price_of(plan: Plan) -> Fraction:
-    """The ε that a plan costs; 0 where it reads no private row."""
-    return plan.price if plan.cores else Fraction(0)
+def price_of(session: Session, plan: Plan) -> Fraction:
+    """The ε that a plan costs now; 0 where it reads no private row, or was paid for before."""
+    return plan.price if plan.cores and not session.is_paid(plan) else Fraction(0)
 
 
 def first_word(text: str) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsql.errors import BudgetExhausted, DataError, Error, ExecutionFailed, QueryCancelled
+from dpsql.errors import BudgetExhausted, DataError, Error, ExecutionFailed, InternalError, QueryCancelled
 from dpsql.output import Rows, as_text, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.asking import Answer, answer, planned, price_of
@@ -77,6 +77,12 @@ class Conversation:
                     obey(self, piece)
         except Error as error:
             self._complain(error, piece, source)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self._complain(DataError(error.strerror or "a file cannot be used"), piece, source)
+        except Exception:
+            self._complain(InternalError("E_INTERNAL a fault of dpsql; what it cost stays charged"), piece, source)
 
     def run_file(self, file: Path) -> None:
         """Run the pieces of a file; files may name others, to some depth."""
@@ -98,7 +104,7 @@ class Conversation:
             if plan is None:
                 self.answer(text)
                 return None
-            self.prices.add(plan, self.session.remaining)
+            self.prices.add(plan, price_of(self.session, plan), self.session.remaining)
             return within(self.rules.most, self.prices.epsilon, Fraction(0))
         self.show(self.answer(text), style)
 
@@ -166,7 +172,7 @@ class Conversation:
 
     def _consent(self, plan: Plan) -> None:
         """Let the rules and, above the price that is set, the person agree to what the statement costs."""
-        price, ask = price_of(plan), self.display.ask
+        price, ask = price_of(self.session, plan), self.display.ask
         if self.rules.dry:
             raise Declined
         within(self.rules.most, self.paid, price)

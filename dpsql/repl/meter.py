@@ -48,7 +48,8 @@ def cost_lines(explanation: Explanation) -> list[str]:
     if explanation.missing_below is not None:
         lines.append(f"groups of fewer than about {explanation.missing_below} units will be missing")
     charged = f"ρ = {_shown(explanation.rho)}, δ = {_shown(explanation.delta)}"
-    lines.append(f"price ε = {_shown(explanation.epsilon)} ({charged})")
+    again = "free now, for it was paid for already; otherwise " if explanation.stored else ""
+    lines.append(f"{again}price ε = {_shown(explanation.epsilon)} ({charged})")
     return [*lines, f"{left(explanation.remaining)}: {explanation.affordable} more such statements"]
 
 

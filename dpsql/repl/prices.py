@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dpsql.errors import BudgetExhausted, OperationalError
 from dpsql.output import Rows
 from dpsql.privacy.measure import FREE, shown
-from dpsql.repl.asking import price_of
 
 if TYPE_CHECKING:
     from dpsql.plan import Plan
@@ -29,15 +28,21 @@ class Prices:
 
     def __init__(self) -> None:
         self._lines: list[tuple[object, ...]] = []
+        self._seen: set[tuple[str, Fraction]] = set()
         self.epsilon, self._cost = Fraction(0), FREE
 
-    def add(self, plan: Plan, remaining: Remaining) -> None:
-        """Add a statement; BudgetExhausted where the budget does not admit it behind those before it."""
-        cost, price = plan.cost, price_of(plan)
+    def add(self, plan: Plan, price: Fraction, remaining: Remaining) -> None:
+        """Add a statement at its price; BudgetExhausted where the budget does not admit it behind those before it.
+
+        A statement that stands there twice is priced once: its second answer would be the first one again.
+        """
+        again = (plan.statement, plan.price)
+        cost, price = (FREE, Fraction(0)) if not price or again in self._seen else (plan.cost, price)
+        self._seen.add(again)
         self.epsilon, self._cost = self.epsilon + price, self._cost + cost
         figures = (float(each) for each in (price, cost.rho, cost.delta, self.epsilon))
         self._lines.append((" ".join(plan.statement.split()), *figures))
-        if plan.cores:
+        if price:
             for standing in remaining.standings:
                 standing.require(self._cost)
 

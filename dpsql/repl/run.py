@@ -89,15 +89,15 @@ def converse(talk: Conversation, prompt: Prompt) -> None:
         draft, talk.draft = talk.draft, ""
         try:
             text = prompt.ask(draft)
+            typed = word(text)
+            if typed is not None:
+                talk.take(typed)
+            else:
+                talk.feed(text)
         except KeyboardInterrupt:
             continue
         except EOFError:
             return
-        typed = word(text)
-        if typed is not None:
-            talk.take(typed)
-        else:
-            talk.feed(text)
 
 
 def worth_asking(schema: Schema) -> Fraction:

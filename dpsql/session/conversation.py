@@ -175,8 +175,11 @@ class Session:
     def explain(self, text: str, parameters: Sequence[object] = ()) -> Explanation:
         """What the statement would cost and how exact it would be; it costs nothing and touches nothing."""
         plan = self.plan(text, parameters)
-        stored = self._answers is not None and bool(plan.cores) and self._answers.find(plan.written()) is not None
-        return explain(plan, self.remaining, stored)
+        return explain(plan, self.remaining, self.is_paid(plan))
+
+    def is_paid(self, plan: Plan) -> bool:
+        """Whether the plan's answer was paid for before, so that it is given again at no cost."""
+        return self._answers is not None and bool(plan.cores) and self._answers.find(plan.written()) is not None
 
     def interrupt(self) -> None:
         """End the statement that runs now, from another thread; it raises QueryCancelled in its own."""

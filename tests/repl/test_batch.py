@@ -97,13 +97,21 @@ def test_a_dry_run_tells_prices_and_pays_nothing(dpsql: Dpsql, checkout: Path) -
     sql = f"SELECT 1; {BY_SEX}; SET dpsql.epsilon = 0.2; {BY_SEX} \\g\n\\copy ({BY_SEX}) TO 'no.csv'\n"
     found = dpsql(NAFLD, "--dry-run", "--format", "csv", stdin=sql)
     rows = list(csv.DictReader(io.StringIO(found.out)))
-    assert [row["epsilon"] for row in rows] == ["0.0", "0.1", "0.2", "0.2"] and rows[-1]["epsilon_so_far"] == "0.5"
-    assert found.code == 0 and found.err.startswith("4 statements, ε = 0.5 in all; nothing was run")
+    assert [row["epsilon"] for row in rows] == ["0.0", "0.1", "0.2", "0.0"] and rows[-1]["epsilon_so_far"] == "0.3"
+    assert found.code == 0 and found.err.startswith("4 statements, ε = 0.3 in all; nothing was run")
     assert not (checkout / "no.csv").exists() and paid(dpsql) == 0
-    assert dpsql(NAFLD, "--dry-run", "--epsilon", "2", "-c", f"{BY_SEX};{BY_SEX}").code == 4
-    assert dpsql(NAFLD, "--dry-run", "--max-cost", "0.15", "-c", f"{BY_SEX};{BY_SEX}").code == 4
+    assert dpsql(NAFLD, "--dry-run", "--epsilon", "0.5", "-c", f"{BY_SEX}; SELECT COUNT(*) FROM labs").code == 4
+    assert dpsql(NAFLD, "--dry-run", "--max-cost", "0.15", "-c", f"{BY_SEX}; SELECT COUNT(*) FROM labs").code == 4
     assert dpsql(NAFLD, "--dry-run", "-c", "SELECT bmi FROM patients").code == 1
     assert paid(dpsql) == 0
+
+
+def test_what_was_paid_for_is_free_and_said_to_be(dpsql: Dpsql) -> None:
+    first, again = dpsql(NAFLD, "-c", BY_SEX), dpsql(NAFLD, "--max-cost", "0.01", "--ask-above", "0.01", "-c", BY_SEX)
+    assert again.code == 0 and again.out == first.out and paid(dpsql) == 1
+    assert "2 rows · free: answered before, and paid for once · ε = 2.9" in again.err
+    assert "0.0" in dpsql(NAFLD, "--dry-run", "--format", "csv", "-c", BY_SEX).out.split(",")
+    assert "free now, for it was paid for already" in dpsql(NAFLD, "-c", f"\\cost {BY_SEX}").err
 
 
 def test_no_more_is_paid_than_was_allowed(dpsql: Dpsql) -> None:
