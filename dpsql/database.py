@@ -10,6 +10,7 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.query.manner import PEOPLE, TOOLS, Manner
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
+from dpsql.session.memory import Memory
 from dpsql.session.opened import completed_schema, open_answers
 from dpsql.shell import Shells
 
@@ -22,7 +23,7 @@ class Database:
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
         self._shells = Shells(schema, engine.public_rows)
-        self._answers = open_answers(schema, engine, accountant)
+        self._answers, self._memory = open_answers(schema, engine, accountant), Memory()
 
     @property
     def schema(self) -> Schema:
@@ -39,7 +40,7 @@ class Database:
         """
         return Session(
             self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers,
-            manner=manner,
+            manner=manner, memory=self._memory,
         )  # fmt: skip
 
     def close(self) -> None:

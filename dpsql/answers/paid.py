@@ -10,6 +10,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from dpsql.answers.key import answer_key
 from dpsql.answers.written import read, written
@@ -21,6 +22,15 @@ from dpsql.release import Released
 #: How many released cells stay in memory, and the seconds between looks at whether a waiting statement was ended.
 MEMORY, PATIENCE = 1_000_000, 0.05
 _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A release, whether it was there already, and the version of the data for which it is kept (None: it is not)."""
+
+    released: Released
+    stored: bool
+    version: str | None
 
 
 class Answers:
@@ -37,33 +47,36 @@ class Answers:
         self._memory: OrderedDict[str, Released] = OrderedDict()
         self._size = 0
 
+    @property
+    def version(self) -> str | None:
+        """The version of the data that would be read now."""
+        return self._version()
+
     def find(self, plan: Plan) -> Released | None:
         """The release of the plan's cores that was paid for already, if there is one."""
         version = self._version()
         return None if version is None else self._find(answer_key(plan, version), plan)
 
-    def answer(
-        self, plan: Plan, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]
-    ) -> tuple[Released, bool]:
-        """The release of the plan's cores, and whether it was there; else ``pay`` makes it and tells its ledger entry.
+    def answer(self, plan: Plan, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]) -> Paid:
+        """The release of the plan's cores, where it was paid for; else ``pay`` makes it and tells its ledger entry.
 
         Of those who ask for the same at the same time one pays. ``check`` raises where the statement was ended.
         """
         version = self._version()
         if version is None:
-            return pay()[0], False
+            return Paid(pay()[0], False, None)
         key = answer_key(plan, version)
         found = self._find(key, plan)
         if found is not None:
-            return found, True
+            return Paid(found, True, version)
         with self._alone(key, check):
             found = self._find(key, plan)
             if found is not None:
-                return found, True
+                return Paid(found, True, version)
             released, entry = pay()
             if self._version() != version:  # the data changed while they were read
-                return released, False
-            return self._keep(key, entry, released, plan), False
+                return Paid(released, False, None)
+            return self._keep(key, entry, released, plan, version)
 
     @contextmanager
     def _alone(self, key: str, check: Callable[[], None]) -> Iterator[None]:
@@ -99,17 +112,17 @@ class Answers:
         self._remember(key, released)
         return released
 
-    def _keep(self, key: str, entry: int, released: Released, plan: Plan) -> Released:
+    def _keep(self, key: str, entry: int, released: Released, plan: Plan, version: str) -> Paid:
         """Keep the release for those who come later; where another process was first, its release counts."""
         try:
             answer = self._ledger.keep(key, entry, written(released))
         except (LedgerError, TypeError):
-            return released  # it is paid for and released; only those who come later pay again
+            return Paid(released, False, None)  # it is paid for and released; only those who come later pay again
         if answer is None:
-            return released
+            return Paid(released, False, None)
         kept = read(answer, plan.cores)
         self._remember(key, kept)
-        return kept
+        return Paid(kept, False, version)
 
     def _remember(self, key: str, released: Released) -> None:
         size = _cells(released)

@@ -5,13 +5,13 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
 from dpsql import statement
-from dpsql.answers import Answers
+from dpsql.answers import Answers, Paid
 from dpsql.engines.engine import Engine
 from dpsql.errors import DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note
@@ -26,6 +26,7 @@ from dpsql.query.manner import PEOPLE, Manner
 from dpsql.query.parse import Statement, parse
 from dpsql.release import NOTHING, Released, release
 from dpsql.schema import Schema
+from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.running import Running
 from dpsql.shell import Price, Result, Shell, Shells
@@ -36,7 +37,7 @@ class Session:
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
     without them the session has its own, and closing it closes the engine. ``answers`` are those already paid for;
-    ``manner`` is what the front end chooses where SQL leaves it open.
+    ``manner`` is what the front end chooses where SQL leaves it open; ``memory`` what was planned and answered lately.
     """
 
     def __init__(
@@ -49,10 +50,11 @@ class Session:
         shells: Shells | None = None,
         answers: Answers | None = None,
         manner: Manner = PEOPLE,
+        memory: Memory | None = None,
     ) -> None:
         self._schema, self._engine, self._accountant, self.analyst = schema, engine, accountant, analyst
         self._shells, self._alone = shells or Shells(schema, engine.public_rows), shells is None
-        self._answers, self._epsilon = answers, schema.privacy.query_epsilon
+        self._answers, self._memory, self._epsilon = answers, memory, schema.privacy.query_epsilon
         self._entropy, self.manner = OPERATING_SYSTEM, manner
         self._running: Running | None = None
 
@@ -91,22 +93,29 @@ class Session:
 
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
-        with self._compiling(text) as shell:
-            return self._plan(parse(text), tuple(parameters), shell)
+        return self._planned(text, tuple(parameters), lambda: parse(text))
+
+    def _planned(self, text: str, parameters: tuple[object, ...], parsed: Callable[[], Statement]) -> Plan:
+        def make() -> Plan:
+            with self._compiling(text) as shell:
+                return self._plan(parsed(), parameters, shell)
+
+        if self._memory is None:
+            return make()
+        return self._memory.plan(text, parameters, self._epsilon, self.manner, make)
 
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
         """The query, parsed once, with the types of its parameters and its columns; nothing is charged or read.
 
         ``types`` are DuckDB's names of the types that the client declares, None where it leaves one open.
         """
-
-        def plan(values: tuple[object, ...]) -> Plan:
-            with self._compiling(text) as shell:
-                return self._plan(parsed, values, shell)
-
         with self._compiling(text):
             parsed = parse(text)
             found = parameter_types(parsed.tree, self._schema, types)
+
+        def plan(values: tuple[object, ...]) -> Plan:
+            return self._planned(text, values, lambda: parsed)
+
         return Prepared(text, found, described(found, plan), plan)
 
     @contextmanager
@@ -148,18 +157,24 @@ class Session:
 
     def answer(self, plan: Plan) -> Result:
         """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged."""
+        version = None if self._answers is None or self._memory is None else self._answers.version
+        known = None if self._memory is None or version is None else self._memory.result(plan, version)
+        if known is not None:
+            return known
         with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
-            if not plan.cores:
-                return replace(shell.run(plan, NOTHING), notices=plan.notices)
-            released, stored = self._paid(plan.written(), shell, running)
+            paid = self._paid(plan.written(), shell, running) if plan.cores else Paid(NOTHING, False, version)
             running.check()
-            price = Price(Fraction(0) if stored else plan.price, stored)
-            return replace(shell.run(plan, released), price=price, notices=plan.notices)
+            shown = shell.run(plan, paid.released)
+        price = Price(plan.price if plan.cores and not paid.stored else Fraction(0), paid.stored)
+        result = replace(shown, price=price, notices=plan.notices)
+        if self._memory is not None and paid.version is not None:
+            self._memory.remember(plan, paid.version, result)
+        return result
 
-    def _paid(self, plan: Plan, shell: Shell, running: Running) -> tuple[Released, bool]:
-        """The release of the plan's cores, and whether it was paid for before."""
+    def _paid(self, plan: Plan, shell: Shell, running: Running) -> Paid:
+        """The release of the plan's cores, which costs nothing where it was paid for before."""
         if self._answers is None:
-            return self._released(plan, shell, running)[0], False
+            return Paid(self._released(plan, shell, running)[0], False, None)
         return self._answers.answer(plan, lambda: self._released(plan, shell, running), running.check)
 
     def _released(self, plan: Plan, shell: Shell, running: Running) -> tuple[Released, int]:

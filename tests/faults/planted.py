@@ -815,8 +815,8 @@ FAULTS = (
     Fault(
         "an answer is kept that no entry has paid for",
         "dpsql/answers/paid.py",
-        "            return self._keep(key, entry, released, plan), False",
-        "            return self._keep(key, entry - 1, released, plan), False",
+        "            return self._keep(key, entry, released, plan, version)",
+        "            return self._keep(key, entry - 1, released, plan, version)",
         (f"{ANSWERS}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),
     ),
     Fault(

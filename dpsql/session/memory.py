@@ -1,0 +1,96 @@
+"""What a database has planned and answered lately, so that a dashboard that asks again is answered at once.
+
+Everything here was planned from public things or released already. Proved in ``docs/proofs/answers.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Generic, TypeAlias, TypeVar
+
+from dpsql.plan import Plan
+from dpsql.query.manner import Manner
+from dpsql.shell import Price, Result
+
+#: How many plans stay in memory, and how many cells of results.
+PLANS, CELLS = 1_000, 1_000_000
+
+K = TypeVar("K")
+V = TypeVar("V")
+#: Values that are told apart by their type and what is written for them.
+_PLAIN = frozenset({bool, int, float, str, Decimal, date, datetime, type(None)})
+#: The text, its parameters, the price and the manner: all that a plan of one database depends on.
+PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Fraction, Manner]
+
+
+class Recent(Generic[K, V]):
+    """The values that were used last, up to a sum of their sizes; any thread may ask."""
+
+    def __init__(self, most: int, size: Callable[[V], int]) -> None:
+        self._most, self._size = most, size
+        self._lock, self._values, self._sum = threading.Lock(), OrderedDict[K, V](), 0
+
+    def find(self, key: K) -> V | None:
+        """The value that is kept under the key, which makes it the last one used."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def keep(self, key: K, value: V) -> None:
+        """Keep the value, and forget those that were used longest ago; one of a tenth of all is too large."""
+        size = self._size(value)
+        if size > self._most // 10:
+            return
+        with self._lock:
+            if key in self._values:
+                self._sum -= self._size(self._values.pop(key))
+            self._values[key] = value
+            self._sum += size
+            while self._sum > self._most:
+                self._sum -= self._size(self._values.popitem(last=False)[1])
+
+
+class Memory:
+    """The plans and the results of one database."""
+
+    def __init__(self) -> None:
+        self._plans = Recent[PlanKey, Plan](PLANS, lambda _: 1)
+        self._results = Recent[int, tuple[Plan, str, Result]](CELLS, lambda kept: _cells(kept[2]))
+
+    def plan(
+        self, text: str, parameters: Sequence[object], epsilon: Fraction, manner: Manner, make: Callable[[], Plan]
+    ) -> Plan:
+        """The plan that was made before of the same, or the one that ``make`` makes."""
+        if any(type(value) not in _PLAIN for value in parameters):
+            return make()
+        key = (text, tuple((type(value).__name__, repr(value)) for value in parameters), epsilon, manner)
+        plan = self._plans.find(key)
+        if plan is None:
+            plan = make()
+            self._plans.keep(key, plan)
+        return plan
+
+    def result(self, plan: Plan, version: str) -> Result | None:
+        """What this very plan gave on this version of the data, at no cost."""
+        kept = self._results.find(id(plan))
+        if kept is None or kept[0] is not plan or kept[1] != version:
+            return None
+        return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
+
+    def remember(self, plan: Plan, version: str, result: Result) -> None:
+        """Keep what a plan gave; a plan that is kept here is not another one with the same ``id``."""
+        price = Price(Fraction(0), stored=bool(plan.cores))
+        kept = replace(result, rows=list(result.rows), intervals=list(result.intervals), price=price)
+        self._results.keep(id(plan), (plan, version, kept))
+
+
+def _cells(result: Result) -> int:
+    return 100 + len(result.rows) * len(result.columns)
