@@ -1,33 +1,38 @@
-"""How far released quantiles are off, and what the exponential mechanism over the same bins gives at that price.
+"""How far released quantiles are off: chosen by rank, alone and among several, and read off a noisy tree of counts.
 
-Run ``python benchmarks/quantiles.py``; TPC-H needs ``--tpch FOLDER`` of Parquet. Errors are medians over groups and
-over repeated releases: of the rank, in rows, and of the value, in hundredths of the declared range. *inside* is the
-share of intervals that hold the quantile. A smaller price and more quantiles of one expression change the comparison.
+Run ``python benchmarks/quantiles.py``; TPC-H needs ``--tpch FOLDER`` of Parquet, the events of `events.py` need
+``--events FOLDER``. Errors are medians over groups and over repeated releases, at the price of the schema: of the rank
+in rows, and of the value in hundredths of the declared range. *inside* is the share of intervals that hold the
+quantile, *wide* their median width in hundredths of the range. ``--laplace`` compares under pure ε.
 """
 
 from __future__ import annotations
 
 import argparse
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from math import sqrt
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
 
 import duckdb
-import numpy as np
+from events import write_schema
 
+from dpsql.chosen import ChosenQuantiles
 from dpsql.demo import SCHEMA as NAFLD
-from dpsql.plan import CorePlan, MeasuredHistogram, plan_cores
-from dpsql.privacy.mechanism import Gaussian
+from dpsql.plan import CorePlan, plan_cores
+from dpsql.privacy.mechanism.ranking import Ranking, Target
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.quantile import Distribution
 from dpsql.query.bind import bind
+from dpsql.query.bins import Bins
+from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.parse import parse
 from dpsql.query.relation import Ranks
 from dpsql.schema import Schema, load
+from dpsql.sensitivity import ranking, tree
 from dpsql.shell import Shell
 
 #: Bins with the rows in each.
@@ -40,8 +45,11 @@ STATEMENTS = (
     ("nafld", "SELECT MEDIAN(v) FROM (SELECT patient_id, AVG(value) AS v FROM labs GROUP BY patient_id) AS l"),
     ("tpch", "SELECT MEDIAN(o_totalprice) FROM orders"),
     ("tpch", "SELECT o_orderpriority, MEDIAN(o_totalprice) FROM orders GROUP BY o_orderpriority"),
+    ("events", "SELECT country, MEDIAN(amount) FROM events GROUP BY country"),
 )  # fmt: skip
-FRACTIONS = (Fraction(1, 20), Fraction(1, 2), Fraction(9, 10))
+FRACTIONS = (Fraction(1, 2), Fraction(1, 4), Fraction(9, 10))
+#: Among how many quantiles of the expression each is chosen.
+AMONG = (1, 2, 3, 8)
 
 
 def planned(schema: Schema, text: str) -> CorePlan:
@@ -58,18 +66,6 @@ def groups(core: CorePlan, source: Path) -> Iterator[list[list[int]]]:
     for table in core.tables:
         connection.execute(f"CREATE VIEW source.main.\"{table}\" AS FROM read_parquet('{source / table}.parquet')")
     yield from (row[-1] for row in connection.execute(core.sql).fetchall() if row[-1])
-
-
-def exponential(counts: Counts, bins: int, fraction: float, limit: float, epsilon: float,
-                random: np.random.Generator) -> int:  # fmt: skip
-    """A bin by the exponential mechanism: one unit's rows, at most √limit in norm, move a rank by q or 1 − q each."""
-    below = np.zeros(bins)
-    for place, count in counts:
-        below[place] += count
-    below = np.cumsum(below) - below / 2
-    rate = epsilon / (max(fraction, 1 - fraction) * sqrt(limit))
-    gumbel = random.gumbel(size=bins)
-    return int(np.argmax(-np.abs(below - fraction * sum(count for _, count in counts)) * rate + gumbel))
 
 
 class Truth:
@@ -89,58 +85,80 @@ class Truth:
         return self.places[min(bisect_left(self.sums, fraction * self.sums[-1], 1) - 1, len(self.places) - 1)]
 
 
-def measured(histogram: MeasuredHistogram, pairs: Sequence[Sequence[int]], fraction: Fraction, epsilon: float,
-             repeats: int) -> Iterator[tuple[float, float, bool, float, float]]:  # fmt: skip
-    """Rank and value error of the tree and whether its interval holds; rank and value error of the other mechanism."""
-    contribution, random = histogram.contribution, np.random.default_rng(1)
-    bins = contribution.bins
+def released(mechanism: Tree | Ranking, contribution: Contribution, bins: Bins, pairs: Sequence[Sequence[int]],
+             fraction: Fraction) -> tuple[float, tuple[float, float]]:  # fmt: skip
+    """One release of the quantile: its value and its interval."""
+    ranks, found = Ranks((fraction,)), None
+    if isinstance(mechanism, Tree):
+        grown = Distribution(mechanism.grow(pairs), bins, contribution.step, 0.95)
+        found = grown.values(ranks)[0], grown.curve(ranks)
+    else:
+        chosen = ChosenQuantiles(mechanism.choose(pairs, 0.95, contribution.fine), bins, 0.95)
+        found = chosen.values(ranks)[0], chosen.curve(ranks)
+    value, curve = found
+    assert curve is not None
+    return float(value), (curve.points[0], curve.points[2])
+
+
+def measured(mechanism: Tree | Ranking, contribution: Contribution, exact: Sequence[list[list[int]]],
+             fraction: Fraction, repeats: int) -> str:  # fmt: skip
+    """Error in rank and value, share of intervals that hold and their width."""
+    bins, rows = contribution.bins, []
     assert bins is not None
-    counts = sorted((place, count / contribution.fine) for place, count in pairs)
-    truth, width = Truth(counts), float(bins.size * bins.width)
-    right = truth.quantile(float(fraction))
-    limit = contribution.limit / contribution.fine**2
-    start = float(bins.position(0, Fraction(0)))
-    for _ in range(repeats):
-        tree = Distribution(histogram.tree.grow(pairs), bins, contribution.step, 0.95)
-        ranks = Ranks((fraction,))
-        (value,) = tree.values(ranks)
-        low, high = tree.interval(fraction, ranks)
-        place = int((float(value) - start) / width)
-        inside = float(low) - width <= start + right * width <= float(high) + width
-        other = exponential(counts, bins.count, float(fraction), limit, epsilon, random)
-        yield (
-            truth.rank_error(place, float(fraction)), 100 * abs(place - right) / bins.count, inside,
-            truth.rank_error(other, float(fraction)), 100 * abs(other - right) / bins.count,
-        )  # fmt: skip
+    for pairs in exact:
+        truth = Truth(sorted((place, count / contribution.fine) for place, count in pairs))
+        width, start = float(bins.size * bins.width), float(bins.position(0, Fraction(0)))
+        right = truth.quantile(float(fraction))
+        for _ in range(repeats):
+            value, (low, high) = released(mechanism, contribution, bins, pairs, fraction)
+            place = int((value - start) / width)
+            inside = low - width <= start + right * width <= high + width
+            rows.append((truth.rank_error(place, float(fraction)), 100 * abs(place - right) / bins.count, inside,
+                         100 * (high - low) / width / bins.count))  # fmt: skip
+    rank, value, inside, wide = (list(column) for column in zip(*rows, strict=True))
+    return f"{median(rank):8.0f} {median(value):7.2f} {sum(inside) / len(inside):7.2f} {median(wide):6.1f}"
+
+
+def mechanisms(contribution: Contribution, norm: Norm, epsilon: Fraction,
+               fraction: Fraction) -> Iterator[tuple[str, Tree | Ranking]]:  # fmt: skip
+    """The tree, and choices of the quantile beside others."""
+    yield "tree", tree(contribution, norm, "add-remove", epsilon, Fraction(1))
+    for among in AMONG:
+        others = {Target(Fraction(place, 1_000), "lower"): True for place in range(1, among)}
+        targets = {Target(fraction, "lower"): True, **others}
+        yield f"1 of {among}", ranking(contribution, norm, "add-remove", epsilon, Fraction(1), targets)
 
 
 def main() -> None:
     """One table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--tpch", type=Path)
+    parser.add_argument("--events", type=Path)
     parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--laplace", action="store_true")
     asked = parser.parse_args()
     schemas: dict[str, tuple[Schema, Path]] = {"nafld": (load(NAFLD), load(NAFLD).source_path)}
     if asked.tpch is not None:
         schemas["tpch"] = (load(Path("schemas/tpch.toml")), asked.tpch)
-    head = f"{'':52} {'q':>5} {'rows':>8} {'tree: rank':>10} {'value %':>8} {'inside':>7}"
-    print(f"{head} {'exp.: rank':>10} {'value %':>8}")
-    middle: Callable[[Sequence[float]], float] = median
+    if asked.events is not None:
+        schemas["events"] = (load(write_schema(asked.events, "gaussian", 20)), asked.events / "data")
+    print(f"{'':52} {'q':>5} {'rows':>8} {'':>8} {'rank':>8} {'value %':>7} {'inside':>7} {'wide %':>6}")
     for name, text in STATEMENTS:
         if name not in schemas:
             continue
         schema, source = schemas[name]
+        if asked.laplace:
+            private = schema.privacy.model_copy(update={"mechanism": "laplace"})
+            schema = schema.model_copy(update={"privacy": private})
         core = planned(schema, text)
-        (histogram,) = core.histograms
-        assert isinstance(histogram.tree.node, Gaussian)
-        epsilon, exact = float(schema.privacy.query_epsilon), list(groups(core, source))
-        rows = middle([sum(count for _, count in pairs) / histogram.contribution.fine for pairs in exact])
+        (histogram,), exact = core.histograms, list(groups(core, source))
+        contribution = histogram.contribution
+        rows = median([sum(count for _, count in pairs) / contribution.fine for pairs in exact])
         for fraction in FRACTIONS:
-            found = [each for pairs in exact for each in measured(histogram, pairs, fraction, epsilon, asked.repeats)]
-            rank, value, inside, other_rank, other_value = zip(*found, strict=True)
-            head = f"{text[:52]:52} {float(fraction):5.2f} {rows:8.0f} {middle(rank):10.0f} {middle(value):8.2f}"
-            held = sum(inside) / len(inside)
-            print(f"{head} {held:7.2f} {middle(other_rank):10.0f} {middle(other_value):8.2f}")
+            head = f"{text[:52]:52} {float(fraction):5.2f} {rows:8.0f}"
+            for kind, mechanism in mechanisms(contribution, core.norm, schema.privacy.query_epsilon, fraction):
+                print(f"{head} {kind:>8} {measured(mechanism, contribution, exact, fraction, asked.repeats)}")
+                head = " " * len(head)
 
 
 if __name__ == "__main__":

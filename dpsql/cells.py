@@ -46,6 +46,11 @@ class Choice:
         """How many things the price is split over."""
         return len(self.cells) + len(self.histograms)
 
+    def asked(self, histogram: int) -> tuple[Ranked | Frequent, ...]:
+        """What is read off one of the histograms."""
+        read = [each for each in self.estimates if isinstance(each, Ranked | Counted | Most)]
+        return tuple(each for each in read if each.histogram == histogram)
+
 
 def choose_cells(core: Core) -> Choice:
     """The cells that the aggregates need, each bought once."""

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
 
 from dpsql.estimate import Alone, Mean, Seen, Shifted
+from dpsql.explained import (
+    ExplainedCell,
+    cell_note,
+    explained_cell,
+    explained_histogram,
+    frequency_width,
+    histogram_note,
+    rank_width,
+)
 from dpsql.frequency import Counted, Most
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
-from dpsql.plan import CorePlan, MeasuredHistogram, OutputColumn, Plan
+from dpsql.plan import CorePlan, OutputColumn, Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
-from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.quantile import Ranked
-from dpsql.query.contribution import Contribution
 from dpsql.query.cube import Cube, is_additive
-from dpsql.query.relation import Cell, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 from dpsql.query.rewrite import readable
-
-
-@dataclass(frozen=True)
-class ExplainedCell:
-    """One measured cell: what it is, what a unit can change, and the noise that hides it (in the data's unit)."""
-
-    measures: str
-    sensitivity: float
-    norm: str
-    noise: str
-    standard_deviation: float
-    half_width: float
 
 
 @dataclass(frozen=True)
@@ -92,8 +85,8 @@ def explain(plan: Plan, remaining: Remaining, stored: bool = False) -> Explanati
         explained
         for core in plan.cores
         for explained in (
-            *(_cell(cell.contribution, cell.mechanism, plan.confidence) for cell in core.cells),
-            *(_histogram(histogram, plan.confidence) for histogram in core.histograms),
+            *(explained_cell(cell.contribution, cell.mechanism, plan.confidence) for cell in core.cells),
+            *(explained_histogram(histogram, plan.confidence) for histogram in core.histograms),
         )
     )
     needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
@@ -150,58 +143,9 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
         case Seen(count=count):
             return f"told from {2 * halves[count]:.4g} rows on"
         case Ranked(histogram=place, ranks=ranks):
-            measured = core.histograms[place]
-            reach = max(measured.tree.half_width(plan.confidence, float(each)) for each in ranks.fractions)
-            return f"± {reach * float(measured.contribution.step):.4g} rows in rank"
+            return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank"
         case Counted(histogram=place) | Most(histogram=place):
-            measured = core.histograms[place]
-            each = measured.tree.node.half_width(plan.confidence)
-            return f"± {float(each * measured.contribution.step):.4g} for each value"
-
-
-def _cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
-    step = float(contribution.step)
-    sensitivity = noise.l1 if isinstance(noise, Laplace) else float(noise.l2_squared) ** 0.5
-    return ExplainedCell(
-        measured(contribution.cell),
-        sensitivity * step,
-        "L1" if isinstance(noise, Laplace) else "L2",
-        "discrete Laplace" if isinstance(noise, Laplace) else "discrete Gaussian",
-        noise.standard_deviation * step,
-        float(noise.half_width(confidence)) * step,
-    )
-
-
-def _histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
-    """A histogram's counts of one level, all of which are alike."""
-    tree = histogram.tree
-    cell = _cell(histogram.contribution, tree.node, confidence)
-    if isinstance(histogram.contribution.cell, Frequencies):
-        return cell
-    return replace(cell, measures=f"{cell.measures} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
-                   "which has counts")  # fmt: skip
-
-
-def measured(cell: Cell) -> str:
-    """What a cell counts or adds up, in words."""
-    filtered = "" if cell.condition is None else ", filtered"
-    match cell:
-        case Rows(argument=argument):
-            return f"rows{'' if argument is None else ' with a value'}{filtered}"
-        case Units():
-            return f"units{filtered}"
-        case Distinct():
-            return f"distinct values{filtered}"
-        case Total(centred=centred):
-            return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
-        case Product(left=left, right=right):
-            return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
-        case Histogram():
-            return f"histogram{filtered}"
-        case Frequencies(values=values):
-            return f"rows with each of {len(values)} values{filtered}"
-        case _:
-            assert_never(cell)
+            return frequency_width(core.histograms[place], plan.confidence)
 
 
 def journal_note(plan: Plan) -> str:
@@ -210,31 +154,6 @@ def journal_note(plan: Plan) -> str:
 
 
 def _note(core: CorePlan) -> dict[str, object]:
-    cells: list[dict[str, object]] = [
-        {
-            "measures": measured(cell.contribution.cell),
-            **_noise(cell.mechanism),
-            "step": str(cell.contribution.step),
-        }
-        for cell in core.cells
-    ]
-    cells += [
-        {
-            "measures": measured(each.contribution.cell),
-            **_noise(each.tree.node),
-            "step": str(each.contribution.step),
-            "levels": each.tree.levels,
-        }
-        for each in core.histograms
-    ]
+    cells = [cell_note(cell.contribution, cell.mechanism) for cell in core.cells]
+    cells += [histogram_note(each) for each in core.histograms]
     return {"cells": cells, "threshold": None if core.selection is None else core.selection.threshold}
-
-
-def _noise(mechanism: Mechanism) -> dict[str, object]:
-    match mechanism:
-        case Gaussian(l2_squared=sensitivity, variance=noise):
-            return {"sensitivity": str(sensitivity), "noise": str(noise)}
-        case Laplace(l1=sensitivity, scale=noise):
-            return {"sensitivity": str(sensitivity), "noise": str(noise)}
-        case _:
-            assert_never(mechanism)

@@ -42,6 +42,12 @@ def read(frequent: Frequent, counts: Sequence[Fraction]) -> object:
     return found[0] if frequent.most is None else found[: frequent.most]
 
 
+def picked(most: Most, places: Sequence[int]) -> object:
+    """The value that was chosen first, or the list of those that were chosen."""
+    found = [most.values[place] for place in places]
+    return found[0] if most.most is None else found[: most.most]
+
+
 def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> Map:
     """Every value with its count, rounded to whole rows."""
     return {"key": list(values), "value": [round(count) for count in counts]}

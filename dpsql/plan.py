@@ -14,9 +14,9 @@ from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Estimate
 from dpsql.frequency import Counted, Frequent, Most
+from dpsql.histogram import MeasuredHistogram, measured_histogram
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
-from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.selection import Threshold
 from dpsql.quantile import Ranked
 from dpsql.query.bind import Query
@@ -27,7 +27,7 @@ from dpsql.query.reads import derived_of_core, tables_of_core
 from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
 from dpsql.schema import Privacy
-from dpsql.sensitivity import key_threshold, mechanism, tree
+from dpsql.sensitivity import key_threshold, mechanism
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
 SELECTION_SHARE = Fraction(1, 5)
@@ -41,14 +41,6 @@ class MeasuredCell:
 
     contribution: Contribution
     mechanism: Mechanism
-
-
-@dataclass(frozen=True)
-class MeasuredHistogram:
-    """One list of counts a group: how a unit's contribution to it is bounded, and the noisy tree it is read through."""
-
-    contribution: Contribution
-    tree: Tree
 
 
 @dataclass(frozen=True)
@@ -79,7 +71,7 @@ class CorePlan:
     def cost(self) -> Cost:
         """What the core's release costs: the sum over its cells, its histograms and its selection."""
         costs = [cell.mechanism.cost for cell in self.cells]
-        costs += [histogram.tree.cost for histogram in self.histograms]
+        costs += [histogram.mechanism.cost for histogram in self.histograms]
         return sum(costs, FREE if self.selection is None else self.selection.cost)
 
     @property
@@ -248,7 +240,8 @@ def _plan_core(
     )
     binned = tuple(contribution(core, cell, norm) for cell in draft.choice.histograms)
     histograms = tuple(
-        MeasuredHistogram(bounded, tree(bounded, norm, privacy.neighbours, epsilon, each)) for bounded in binned
+        measured_histogram(bounded, draft.choice.asked(place), norm, privacy.neighbours, epsilon, each)
+        for place, bounded in enumerate(binned)
     )
     groups = kept_groups(core) if draft.thresholded else None
     selection = None

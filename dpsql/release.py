@@ -10,23 +10,36 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
+from dpsql.chosen import ChosenQuantiles
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Interval, Noisy, interval, simulated, value
-from dpsql.frequency import Counted, Most, read
-from dpsql.plan import CorePlan, MeasuredHistogram
+from dpsql.frequency import Counted, Most, picked, read
+from dpsql.histogram import MeasuredHistogram
+from dpsql.plan import CorePlan
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.quantile import Curve, Distribution, Ranked
 from dpsql.query.bins import SECONDS
 from dpsql.query.relation import Core, Frequencies, Ranks
 
-#: A histogram as it is released: read through a tree, or the count of each public value.
-Grown: TypeAlias = Distribution | tuple[Fraction, ...]
+
+@dataclass(frozen=True)
+class Picked:
+    """The places of the most frequent public values, the most frequent first."""
+
+    places: tuple[int, ...]
+
+
+#: A histogram as it is released: noisy counts, through a tree or of each public value, or what was chosen of it.
+Grown: TypeAlias = Distribution | tuple[Fraction, ...] | ChosenQuantiles | Picked
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
 INT64 = 2**63
@@ -75,7 +88,7 @@ class ReleasedTable:
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], Counted | Most):
+        if isinstance(self.plan.estimates[place], Counted | Most | Ranked):
             return np.full(count, np.nan)
         return simulated(self.plan.arithmetic(place), cells, halves)
 
@@ -135,14 +148,24 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
 
 
 def _grown(histogram: MeasuredHistogram, pairs: object, confidence: float, entropy: Entropy) -> Grown:
-    """The noisy distribution, or the noisy count of each value, over exact pairs; None is a group without any."""
+    """What the histogram's mechanism releases of exact pairs; None is a group without any."""
     contribution = histogram.contribution
     assert pairs is None or isinstance(pairs, list)
-    noisy = histogram.tree.grow(pairs or [], _entropy=entropy)
-    if isinstance(contribution.cell, Frequencies):
-        return tuple(count * contribution.step for count in noisy.children(1, 0))
-    assert contribution.bins is not None
-    return Distribution(noisy, contribution.bins, contribution.step, confidence)
+    match histogram.mechanism:
+        case Tree() as tree:
+            noisy = tree.grow(pairs or [], _entropy=entropy)
+            if isinstance(contribution.cell, Frequencies):
+                return tuple(count * contribution.step for count in noisy.children(1, 0))
+            assert contribution.bins is not None
+            return Distribution(noisy, contribution.bins, contribution.step, confidence)
+        case Ranking() as ranking:
+            assert contribution.bins is not None
+            chosen = ranking.choose(pairs or [], confidence, contribution.fine, _entropy=entropy)
+            return ChosenQuantiles(chosen, contribution.bins, confidence)
+        case Peeling() as peeling:
+            return Picked(peeling.choose(pairs or [], _entropy=entropy))
+        case _:
+            assert_never(histogram.mechanism)
 
 
 def _read(
@@ -153,10 +176,13 @@ def _read(
     match estimate:
         case Ranked(histogram=number, ranks=ranks):
             distribution = grown[number]
-            assert isinstance(distribution, Distribution)
+            assert isinstance(distribution, Distribution | ChosenQuantiles)
             return _read_ranks(ranks, distribution, sql_type)
         case Counted() | Most():
             counts = grown[estimate.histogram]
+            if isinstance(counts, Picked):
+                assert isinstance(estimate, Most)
+                return picked(estimate, counts.places), None, None
             assert isinstance(counts, tuple)
             return read(estimate, counts), None, None
         case _:
@@ -164,14 +190,15 @@ def _read(
 
 
 def _read_ranks(
-    ranks: Ranks, distribution: Distribution, sql_type: str
+    ranks: Ranks, distribution: Distribution | ChosenQuantiles, sql_type: str
 ) -> tuple[object, Interval | None, Curve | None]:
     axis, member = distribution.axis, sql_type.removesuffix("[]")
     values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
     curve = distribution.curve(ranks)
     if ranks.listed:
         return values, None, curve
-    return values[0], (curve.points[0], curve.points[2]) if axis == "number" else None, curve
+    interval_of = None if curve is None or axis != "number" else (curve.points[0], curve.points[2])
+    return values[0], interval_of, curve
 
 
 def _integer(cell: object) -> int:

@@ -6,15 +6,29 @@ Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/q
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal as OneOf
 
 from dpsql.errors import Refused
-from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    Exponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PermuteAndFlip,
+)
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Quantile, Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.relation import Frequencies
+
+#: What a quantile's value gets of its price, where two more choices are made for its interval.
+VALUE_SHARE = Fraction(1, 2)
 
 #: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
 Neighbours = OneOf["add-remove", "replace"]
@@ -57,6 +71,55 @@ def tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon
     count = contribution.bins.count
     branching, levels = shape(count, 2 if norm == "l1" else 1)
     return Tree(count, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
+
+
+def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+            targets: Mapping[Target, bool]) -> Ranking:  # fmt: skip
+    """The choices of a histogram's quantiles that get ``share`` of the statement, in equal parts.
+
+    Of a quantile that has an interval (``targets`` tells which do) `VALUE_SHARE` goes to its value and what is left
+    to both ends.
+    """
+    assert contribution.bins is not None
+    part = share / len(targets)
+    return Ranking(
+        contribution.bins.count,
+        tuple(_quantile(contribution, norm, neighbours, epsilon, part, *each) for each in targets.items()),
+    )
+
+
+def _quantile(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+              target: Target, has_ends: bool) -> Quantile:  # fmt: skip
+    spread = target.spread
+    if not has_ends:
+        return Quantile(target, _exponential(contribution, norm, neighbours, epsilon, share, spread), None)
+    value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, spread)
+    end = _exponential(contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE) / 2, spread)
+    return Quantile(target, value, end)
+
+
+def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+            most: int) -> Peeling:  # fmt: skip
+    """The choices of the ``most`` most frequent values that get ``share`` of the statement, in equal parts.
+
+    A unit that comes or goes moves all counts of a group one way, so that no two move further apart than one moves.
+    """
+    assert isinstance(contribution.cell, Frequencies)
+    each: Exponential | PermuteAndFlip
+    if norm == "l1":
+        each = PermuteAndFlip.priced(l1_sensitivity(contribution, neighbours), epsilon * share / most)
+    else:
+        each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)
+    return Peeling(len(contribution.cell.values), most, each)
+
+
+def _exponential(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+                 spread: int) -> Exponential:  # fmt: skip
+    """The choice in each group, where one row moves utilities apart by at most ``spread``."""
+    if norm == "l1":
+        return ExponentialMechanism.priced(spread * l1_sensitivity(contribution, neighbours), epsilon * share)
+    moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)
+    return ConcentratedExponential(moved, epsilon**2 / 2 * share)
 
 
 def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
-from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.selection import Threshold
 
 CANARIES = ("CANARY_7f3a", "13579.25", "1357925", "987654321")
@@ -80,8 +81,20 @@ def clinic(
 
 
 def without_noise(patch: pytest.MonkeyPatch) -> None:
-    """Every mechanism adds nothing, and every key that has a unit is shown."""
+    """Every mechanism adds nothing and chooses the best, and every key that has a unit is shown."""
     for mechanism in (Laplace, Gaussian):
         patch.setattr(mechanism, "sample", lambda self, size, *, _entropy=None: np.zeros(size, dtype=np.int64))
         patch.setattr(mechanism, "half_width", lambda self, confidence: 0)
+    for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
+        patch.setattr(choice, "draw", lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths))
     patch.setattr(Threshold, "threshold", 1)
+
+
+def best(utilities: Sequence[int], widths: Sequence[int] | None) -> int:
+    """The candidate of the greatest utility: the first of several, the middle one of those that stand in a row."""
+    if widths is None:
+        return int(np.argmax(utilities))
+    ends = np.cumsum(widths)
+    right = np.flatnonzero(np.asarray(utilities) == np.max(utilities))
+    first, last = int(ends[right[0]]) - int(widths[right[0]]), int(ends[right[-1]]) - 1
+    return (first + last) // 2

@@ -13,8 +13,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
+from dpsql.chosen import DRAWN
 from dpsql.estimate import Interval
 from dpsql.plan import CorePlan
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.quantile import Curve, Ranked
 from dpsql.release import Released, ReleasedTable
 
@@ -68,7 +70,9 @@ def _curve(plan: CorePlan, place: int, numbers: list[float] | None) -> Curve | N
     if not isinstance(estimate, Ranked):
         raise ValueError("a curve is that of a quantile")
     scale, reach, low, middle, high = numbers
-    return Curve(plan.histograms[estimate.histogram].tree.node, scale, reach, (low, middle, high))
+    mechanism = plan.histograms[estimate.histogram].mechanism
+    node = mechanism.node if isinstance(mechanism, Tree) else DRAWN
+    return Curve(node, scale, reach, (low, middle, high))
 
 
 def _value(value: object) -> object:

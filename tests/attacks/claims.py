@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from dpsql.histogram import Reading
 from dpsql.plan import CorePlan
-from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.query.derived import Derived
 from dpsql.query.rewrite.scalar import engine_type
 
@@ -57,13 +61,33 @@ def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogra
         for key, number in mine.keys() | theirs.keys():
             change = abs(mine.get((key, number), 0) - theirs.get((key, number), 0))
             moved[key] = moved.get(key, 0) + change
-        noise = histogram.tree.node
-        if isinstance(noise, Gaussian):
-            if sum(each**2 for each in moved.values()) > noise.l2_squared:
-                broken.append(f"histogram {place}: L2² {moved} > {noise.l2_squared}")
-        elif sum(moved.values()) > noise.l1:
-            broken.append(f"histogram {place}: L1 {moved} > {noise.l1}")
+        for row, limit, squared in _promised(histogram.mechanism):
+            size = sum((row * each) ** 2 for each in moved.values()) if squared else row * sum(moved.values())
+            if size > limit:
+                broken.append(f"histogram {place}: {size} > {limit}")
     return broken
+
+
+def _promised(mechanism: Reading) -> list[tuple[int, int, bool]]:
+    """For each noise and each choice: what a row moves in it, the most that a unit may move, and whether squared."""
+    match mechanism:
+        case Tree(node=Gaussian(l2_squared=limit)):
+            return [(1, limit, True)]
+        case Tree(node=Laplace(l1=limit)):
+            return [(1, limit, False)]
+        case Peeling(each=each):
+            return [(1, *_spread(each))]
+        case Ranking(quantiles=quantiles):
+            return [(each.target.spread, *_spread(each.value)) for each in quantiles] + [
+                (each.target.spread, *_spread(each.end)) for each in quantiles if each.end is not None
+            ]
+    raise AssertionError
+
+
+def _spread(choice: Exponential | PermuteAndFlip) -> tuple[int, bool]:
+    if isinstance(choice, ConcentratedExponential):
+        return choice.spread_squared, True
+    return choice.spread, False
 
 
 #: Values that a derived table may hold, by the kind of its column.
@@ -117,11 +141,19 @@ def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
 def charged_rho(core: CorePlan) -> Fraction:
     """The zCDP loss of a core, from the noise and the sensitivities alone."""
     noises = [cell.mechanism for cell in core.cells]
+    chosen: list[Exponential | PermuteAndFlip] = []
     for histogram in core.histograms:
-        noises += [histogram.tree.node] * histogram.tree.levels
+        match histogram.mechanism:
+            case Tree(node=node, levels=levels):
+                noises += [node] * levels
+            case Peeling(most=most, each=each):
+                chosen += [each] * most
+            case Ranking(quantiles=quantiles):
+                chosen += [each.value for each in quantiles]
+                chosen += [each.end for each in quantiles if each.end is not None] * 2
     if core.selection is not None:
         noises.append(core.selection.noise)
-    return sum(
+    return sum(map(_chosen_rho, chosen), Fraction(0)) + sum(
         (
             Fraction(noise.l2_squared) / (2 * noise.variance)
             if isinstance(noise, Gaussian)
@@ -130,3 +162,9 @@ def charged_rho(core: CorePlan) -> Fraction:
         ),
         Fraction(0),
     )
+
+
+def _chosen_rho(choice: Exponential | PermuteAndFlip) -> Fraction:
+    if isinstance(choice, ConcentratedExponential):
+        return choice.rate**2 * choice.spread_squared / 8
+    return (choice.rate * choice.spread) ** 2 / 8

@@ -11,7 +11,8 @@ from typing import Any
 
 from sqlglot import exp, parse_one
 
-from dpsql.plan import MeasuredHistogram, Plan
+from dpsql.histogram import MeasuredHistogram
+from dpsql.plan import Plan
 
 Row = tuple[Any, ...]
 

@@ -25,6 +25,7 @@ CLIP = "dpsql/query/rewrite/clip.py"
 KEEP = "dpsql/query/rewrite/keep.py"
 QUANTISE = "dpsql/query/rewrite/quantise.py"
 HISTOGRAM = "dpsql/query/rewrite/histogram.py"
+RANKING = "dpsql/privacy/mechanism/ranking.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
 SOURCES = "dpsql/query/sources.py"
 JOINS = "dpsql/query/joins.py"
@@ -772,8 +773,8 @@ FAULTS = (
     Fault(
         "a mode is chosen by exact counts",
         "dpsql/release.py",
-        "        return tuple(count * contribution.step for count in noisy.children(1, 0))",
-        "        return tuple(Fraction(dict(pairs or []).get(place, 0)) for place in range(histogram.tree.bins))",
+        "return tuple(count * contribution.step for count in noisy.children(1, 0))",
+        "return tuple(Fraction(dict(pairs or []).get(place, 0)) for place in range(tree.bins))",
         ("tests/properties/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
     ),
     Fault(
@@ -832,5 +833,90 @@ FAULTS = (
         "            if self._version() != version:",
         "            if False:",
         (f"{ANSWERS}::test_data_that_change_while_they_are_read_are_not_kept",),
+    ),
+    # choices
+    Fault(
+        "half of what a row moves two utilities of a rank apart",
+        RANKING,
+        "return 2 * max(self.part.numerator",
+        "return max(self.part.numerator",
+        _claim("rows", "L1", "median by integer"),
+    ),
+    Fault(
+        "a rank that is far from the middle moves as little as the middle",
+        RANKING,
+        "return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)",
+        "return self.part.denominator",
+        ("tests/privacy/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
+    ),
+    Fault(
+        "a choice over groups is made as if a unit stood in one row",
+        "dpsql/sensitivity.py",
+        "    moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)",
+        "    moved = spread**2",
+        (*_claim("rows", "L2", "median by integer"), *_claim("rows", "L2", "mode by integer")),
+    ),
+    Fault(
+        "choices hide that a unit comes or goes where another may stand in its place",
+        "dpsql/sensitivity.py",
+        "    moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)",
+        "    moved = spread**2 * contribution.limit",
+        _claim("all", "replace", "median by integer"),
+    ),
+    Fault(
+        "the price is not divided among the most frequent",
+        "dpsql/sensitivity.py",
+        "each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)",
+        "each = _exponential(contribution, norm, neighbours, epsilon, share, spread=1)",
+        (f"{PRICE}[L2]",),
+    ),
+    Fault(
+        "the price is not divided among quantiles",
+        "dpsql/sensitivity.py",
+        "    part = share / len(targets)",
+        "    part = share",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "the ends of an interval are not paid for",
+        RANKING,
+        "return self.value.cost if self.end is None else self.value.cost + self.end.cost + self.end.cost",
+        "return self.value.cost",
+        (f"{PRICE}[L1]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "a choice is paid for once, however many are made",
+        "dpsql/privacy/mechanism/peeling.py",
+        "sum([self.each.cost] * self.most, FREE)",
+        "self.each.cost",
+        (f"{PRICE}[L2]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "the first of equal candidates is chosen",
+        "dpsql/privacy/sampling/choice.py",
+        "return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])",
+        "return int(ends[i] - wide[i])",
+        ("tests/privacy/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",),
+    ),
+    Fault(
+        "a quantile is the best bin",
+        RANKING,
+        "        place = self.value.draw(*ordered.near(self.target), _entropy=entropy)",
+        "        place = int(np.repeat(*ordered.near(self.target)).argmax())",
+        ("tests/privacy/test_ranking.py::test_a_quantile_has_its_law",),
+    ),
+    Fault(
+        "runs of empty bins are one candidate",
+        RANKING,
+        "        widths[::2] = empty",
+        "        widths[::2] = np.minimum(empty, 1)",
+        _claim("rows", "L1", "median"),
+    ),
+    Fault(
+        "the square of a rate is rounded up",
+        "dpsql/privacy/mechanism/choice.py",
+        "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)",
+        "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
+        ("tests/privacy/test_ranking.py::test_a_rate_costs_no_more_than_is_charged",),
     ),
 )

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 from untouched import planning_session
 
-from dpsql.explain import measured
+from dpsql.explained import measured
+from dpsql.histogram import MeasuredHistogram
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.query.cube import Cube
 
 FOLDER = Path(__file__).parent
@@ -43,14 +47,24 @@ def _cells(core: CorePlan) -> list[str]:
         for place, cell in enumerate(core.cells)
     ]
     lines += [
-        f"-- {measured(each.contribution.cell)} {place}: {each.tree.bins} bins, {each.tree.levels} levels of "
-        f"{each.tree.branching} children, in steps of {each.contribution.step}; {_noise(each.tree.node)}"
-        for place, each in enumerate(core.histograms)
+        f"-- {measured(each.contribution.cell)} {place}: {_reading(each)}" for place, each in enumerate(core.histograms)
     ]
     if core.selection is not None:
         chosen = core.selection
         lines.append(f"-- keys: units; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")
     return lines
+
+
+def _reading(histogram: MeasuredHistogram) -> str:
+    step = histogram.contribution.step
+    match histogram.mechanism:
+        case Tree(bins=bins, branching=branching, levels=levels, node=node):
+            return f"{bins} bins, {levels} levels of {branching} children, in steps of {step}; {_noise(node)}"
+        case Ranking(bins=bins, quantiles=quantiles):
+            chosen = [f"{each.target}: {each.value}" + (f"; ends {each.end}" if each.end else "") for each in quantiles]
+            return f"chosen of {bins} bins, in steps of {step}; {'; '.join(chosen)}"
+        case Peeling(values=values, most=most, each=each):
+            return f"{most} chosen of {values} values, in steps of {step}; {each}"
 
 
 def _levels(cube: Cube) -> list[str]:

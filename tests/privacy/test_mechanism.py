@@ -243,12 +243,12 @@ def test_standard_deviations(parameter):
 
 def test_choices_draw_with_their_own_rate():
     entropy, n = Seeded(3), 3000
-    choice = ExponentialMechanism.priced(2, Fraction(4))
+    choice = ExponentialMechanism.priced(4, Fraction(4))
     observed = np.bincount([choice.draw([0, -1], _entropy=entropy) for _ in range(n)], minlength=2)
     law = np.array([exp(1), 1]) / (exp(1) + 1) * n
     assert chi_square(observed, law) > FALSE_ALARM
     assert chi_square(observed, np.array([exp(0.5), 1]) / (exp(0.5) + 1) * n) < FALSE_ALARM
-    flips = PermuteAndFlip.priced(2, Fraction(4))
+    flips = PermuteAndFlip.priced(4, Fraction(4))
     observed = np.bincount([flips.draw([0, -1], _entropy=entropy) for _ in range(n)], minlength=2)
     assert chi_square(observed, np.array([1 - exp(-1) / 2, exp(-1) / 2]) * n) > FALSE_ALARM
     reports = np.bincount(RandomizedResponse(2, Fraction(1)).draw([1] * n, _entropy=entropy), minlength=2)

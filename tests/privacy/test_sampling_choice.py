@@ -47,6 +47,30 @@ def test_choices_have_their_law(draw, law, utilities):
         assert chi_square(observed, law(utilities, 0.5 * factor) * DRAWS) < FALSE_ALARM
 
 
+def test_candidates_in_a_row_share_a_utility():
+    """Each of them is as likely as if it stood for itself, whatever their number."""
+    entropy, widths = Seeded(7), [3, 1, 2, 200]
+    utilities = [0, -1, -3, -9]
+    found = [exponential(utilities, Fraction(1, 2), widths, _entropy=entropy) for _ in range(DRAWS)]
+    observed = np.bincount(found, minlength=206)
+    law = exponential_law(np.repeat(utilities, widths), 0.5) * DRAWS
+    assert chi_square(observed, law) > FALSE_ALARM
+    for factor in (0.7, 1.3):
+        assert chi_square(observed, exponential_law(np.repeat(utilities, widths), 0.5 * factor) * DRAWS) < FALSE_ALARM
+    for wrong in ([1, 1, 1], [1, 0, 1, 1], [1 << 39] * 4):
+        with pytest.raises(ValueError):
+            exponential(utilities, Fraction(1, 2), wrong)
+
+
+def test_what_the_first_bits_leave_open_is_settled_by_more():
+    """A candidate whose weight is not a whole number of proposals: it is taken as often as its weight says."""
+    entropy, rate = Seeded(8), Fraction(30)
+    found = [exponential([0, -1], rate, [1, 1 << 38], _entropy=entropy) for _ in range(3_000)]
+    share = (1 << 38) * exp(-30) / (1 + (1 << 38) * exp(-30))
+    far = sum(place > 0 for place in found)
+    assert abs(far - 3_000 * share) < 6 * (3_000 * share * (1 - share)) ** 0.5 + 1
+
+
 def test_randomized_response_keeps_the_truth_as_often_as_it_should():
     n, k, epsilon = 100_000, 4, 1.0
     reports = randomized_response([2] * n, k, Fraction(1), _entropy=Seeded(2))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import duckdb
 import pytest
+from choices import Tally, frequencies, ranks
 from databases import without_noise
 from worlds import World
 
@@ -20,6 +20,8 @@ from dpsql.errors import ExecutionFailed
 from dpsql.plan import CorePlan, Plan, plan_cores
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ranking
 from dpsql.privacy.mechanism.tree import Tree, exact_levels
 from dpsql.query.bind import bind
 from dpsql.query.derived import Derived
@@ -31,19 +33,6 @@ Rowset = list[tuple[Any, ...]]
 
 #: What is set aside for thresholds where the schema promises a delta.
 DELTA_SELECTION = Fraction(1, 2_000_000)
-
-
-@dataclass
-class Tally:
-    """How near the observed changes came to the claims, by kind of cell, and how much was tried."""
-
-    trials: int = 0
-    statements: int = 0
-    answered: int = 0
-    ratios: dict[str, float] = field(default_factory=dict)
-
-    def note(self, kind: str, ratio: float) -> None:
-        self.ratios[kind] = max(self.ratios.get(kind, 0.0), ratio)
 
 
 def plan_of(world: World, text: str) -> Plan:
@@ -209,7 +198,13 @@ def compare(
         problems += _selection(core, *counted, changes[-1], tally, replaced)
     for place, histogram in enumerate(core.histograms):
         lists = [{key: row[count + place] for key, row in side.items()} for side in (left, right)]
-        problems += _levels(histogram.tree, *lists, tally)
+        match histogram.mechanism:
+            case Tree() as tree:
+                problems += _levels(tree, *lists, tally)
+            case Ranking() as ranking:
+                problems += ranks(ranking, histogram.contribution.fine, *lists, tally)
+            case Peeling() as peeling:
+                problems += frequencies(peeling, *lists, tally)
     return problems
 
 

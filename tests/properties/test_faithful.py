@@ -17,8 +17,9 @@ from world_session import session_on, without_noise
 from worlds import world
 
 from dpsql.errors import DatabaseError
+from dpsql.histogram import MeasuredHistogram
 from dpsql.moments import Moment
-from dpsql.plan import MeasuredHistogram, Plan
+from dpsql.plan import Plan
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000

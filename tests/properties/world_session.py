@@ -17,7 +17,7 @@ from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
-from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.selection import Threshold
 from dpsql.session import Session, open_accountant
 
@@ -92,12 +92,19 @@ class FrozenNoise:
         for mechanism in (Laplace, Gaussian):
             patch.setattr(mechanism, "perturb", lambda _, values, *, _entropy=None: self._frozen(len(values)))
             patch.setattr(mechanism, "sample", lambda _, size, *, _entropy=None: np.arange(size, dtype=np.int64))
+        for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
+            patch.setattr(choice, "draw", lambda _, utilities, widths=None, *, _entropy=None: self._place(
+                len(utilities) if widths is None else int(sum(widths))))  # fmt: skip
         patch.setattr(Threshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts))
 
     def start(self, plan: Plan) -> None:
         """Begin one release of the plan."""
         self._calls = 0
         self.same_for_all_rows = any(core.selection is not None for core in plan.cores)
+
+    def _place(self, candidates: int) -> int:
+        self._calls += 1
+        return 0 if self.same_for_all_rows else (7 * self._calls) % candidates
 
     def _frozen(self, size: int) -> list[int]:
         self._calls += 1

@@ -4,11 +4,27 @@ A mechanism is made from a sensitivity and either its noise (the constructor) or
 never from both.
 """
 
-from dpsql.privacy.mechanism.choice import ExponentialMechanism, PermuteAndFlip, RandomizedResponse
+from dpsql.privacy.mechanism.choice import (
+    ConcentratedExponential,
+    ExponentialMechanism,
+    PermuteAndFlip,
+    RandomizedResponse,
+)
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
 
 #: Additive integer noise; a closed union.
 Mechanism = Laplace | Gaussian
+#: A choice of one of many candidates in each group, by the exponential mechanism.
+Exponential = ExponentialMechanism | ConcentratedExponential
 
-__all__ = ["ExponentialMechanism", "Gaussian", "Laplace", "Mechanism", "PermuteAndFlip", "RandomizedResponse"]
+__all__ = [
+    "ConcentratedExponential",
+    "Exponential",
+    "ExponentialMechanism",
+    "Gaussian",
+    "Laplace",
+    "Mechanism",
+    "PermuteAndFlip",
+    "RandomizedResponse",
+]

@@ -5,67 +5,103 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.rounding import positive, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling.choice import Integers
 from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
 
 
 @dataclass(frozen=True)
 class ExponentialMechanism:
-    """Candidate i with probability ∝ exp(rate·utility), where one unit moves each utility by at most sensitivity."""
+    """In each group a candidate i with probability ∝ exp(rate·utility).
 
-    sensitivity: int
+    ``spread`` bounds what one unit does: how far apart it moves any two utilities of a group, added up over groups.
+    """
+
+    spread: int
     rate: Fraction
 
     def __post_init__(self) -> None:
-        positive(sensitivity=self.sensitivity, rate=self.rate)
+        positive(spread=self.spread, rate=self.rate)
 
     @classmethod
-    def priced(cls, sensitivity: int, epsilon: Fraction) -> ExponentialMechanism:
-        """The choice that costs epsilon: rate = epsilon/(2·sensitivity)."""
-        positive(sensitivity=sensitivity, epsilon=epsilon)
-        return cls(sensitivity, epsilon / (2 * sensitivity))
+    def priced(cls, spread: int, epsilon: Fraction) -> ExponentialMechanism:
+        """The choice that costs epsilon: rate = epsilon/spread."""
+        positive(spread=spread, epsilon=epsilon)
+        return cls(spread, epsilon / spread)
 
     @property
     def cost(self) -> Cost:
-        """ε = 2·sensitivity·rate; ρ = c − 1 − ln c with c = ε/(1 − exp(−ε)), rounded up, never above ε²/8."""
-        epsilon = 2 * self.sensitivity * self.rate
+        """ε = spread·rate; ρ = c − 1 − ln c with c = ε/(1 − exp(−ε)), rounded up, never above ε²/8."""
+        epsilon = self.spread * self.rate
         return Cost(epsilon, bounded_range_rho(epsilon))
 
-    def draw(self, utilities: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
-        """The index of the chosen candidate."""
-        return exponential(utilities, self.rate, _entropy=_entropy)
+    def draw(self, utilities: Integers, widths: Integers | None = None, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+        """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
+        return exponential(utilities, self.rate, widths, _entropy=_entropy)
+
+
+@dataclass(frozen=True)
+class ConcentratedExponential:
+    """The exponential mechanism in each group at a price in zCDP.
+
+    ``spread_squared`` bounds what one unit does: the squares of how far apart it moves any two utilities of a group,
+    added up over groups.
+    """
+
+    spread_squared: int
+    rho: Fraction
+
+    def __post_init__(self) -> None:
+        positive(spread_squared=self.spread_squared, rho=self.rho)
+
+    @property
+    def rate(self) -> Fraction:
+        """√(8ρ/spread²), rounded down to about 64 bits."""
+        square = 8 * self.rho / self.spread_squared
+        bits = max(64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2, 0)
+        return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)
+
+    @property
+    def cost(self) -> Cost:
+        """ρ; there is no pure ε, as the number of groups is not bounded."""
+        return Cost(None, self.rho)
+
+    def draw(self, utilities: Integers, widths: Integers | None = None, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+        """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
+        return exponential(utilities, self.rate, widths, _entropy=_entropy)
 
 
 @dataclass(frozen=True)
 class PermuteAndFlip:
-    """The first head of coins exp(−rate·(best − utility)) flipped in random order: better than exponential at equal ε.
+    """In each group the first head of coins exp(−rate·(best − utility)) flipped in random order.
 
-    One unit moves each utility by at most sensitivity.
+    It is better than the exponential mechanism at equal ε. ``spread`` is as for that.
     """
 
-    sensitivity: int
+    spread: int
     rate: Fraction
 
     def __post_init__(self) -> None:
-        positive(sensitivity=self.sensitivity, rate=self.rate)
+        positive(spread=self.spread, rate=self.rate)
 
     @classmethod
-    def priced(cls, sensitivity: int, epsilon: Fraction) -> PermuteAndFlip:
-        """The choice that costs epsilon: rate = epsilon/(2·sensitivity)."""
-        positive(sensitivity=sensitivity, epsilon=epsilon)
-        return cls(sensitivity, epsilon / (2 * sensitivity))
+    def priced(cls, spread: int, epsilon: Fraction) -> PermuteAndFlip:
+        """The choice that costs epsilon: rate = epsilon/spread."""
+        positive(spread=spread, epsilon=epsilon)
+        return cls(spread, epsilon / spread)
 
     @property
     def cost(self) -> Cost:
-        """ε = 2·sensitivity·rate; ρ = ε·tanh(ε/2), rounded up."""
-        epsilon = 2 * self.sensitivity * self.rate
+        """ε = spread·rate; ρ = ε·tanh(ε/2), rounded up."""
+        epsilon = self.spread * self.rate
         return Cost(epsilon, pure_rho(epsilon))
 
-    def draw(self, utilities: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
-        """The index of the chosen candidate."""
+    def draw(self, utilities: Integers, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+        """The place of one group's chosen candidate."""
         return permute_and_flip(utilities, self.rate, _entropy=_entropy)
 
 

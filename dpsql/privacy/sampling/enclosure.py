@@ -19,19 +19,19 @@ def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     return max(int(floor), 0), min(int(ceiling), 1 << bits)
 
 
-def floor_exp(exponent: Fraction, bits: int) -> int:
-    """The integer floor(2^bits·exp(−exponent)), exactly; exponent >= 0.
+def floor_exp(exponent: Fraction, bits: int, weight: int = 1) -> int:
+    """The integer floor(weight·2^bits·exp(−exponent)), exactly; exponent >= 0, weight >= 1.
 
     >>> floor_exp(Fraction(1), 10)  # 1024/e = 376.7…
     376
     """
     if exponent == 0:
-        return 1 << bits
+        return weight << bits
     extra = 64
     while True:  # ends: exp of a non-zero rational is irrational, so no multiple of 2^-bits hides in the enclosure
         low, high = exp_bounds(exponent, bits + extra)
-        if low >> extra == high >> extra:
-            return low >> extra
+        if weight * low >> extra == weight * high >> extra:
+            return weight * low >> extra
         extra *= 2
 
 

@@ -1,0 +1,182 @@
+"""What is told of a cell or a histogram before it is measured: what it is, what hides a unit in it, how exact it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dpsql.histogram import MeasuredHistogram, target
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    Exponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PermuteAndFlip,
+)
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Quantile, Ranking
+from dpsql.privacy.mechanism.tree import Tree
+from dpsql.query.contribution import Contribution
+from dpsql.query.relation import Cell, Distinct, Frequencies, Histogram, Product, Ranks, Rows, Total, Units
+
+
+@dataclass(frozen=True)
+class ExplainedCell:
+    """One measured cell: what it is, what a unit can change, and the noise that hides it (in the data's unit)."""
+
+    measures: str
+    sensitivity: float
+    norm: str
+    noise: str
+    standard_deviation: float
+    half_width: float
+
+
+def explained_cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
+    """A cell that gets noise."""
+    step = float(contribution.step)
+    sensitivity = noise.l1 if isinstance(noise, Laplace) else float(noise.l2_squared) ** 0.5
+    return ExplainedCell(
+        measured(contribution.cell),
+        sensitivity * step,
+        "L1" if isinstance(noise, Laplace) else "L2",
+        "discrete Laplace" if isinstance(noise, Laplace) else "discrete Gaussian",
+        noise.standard_deviation * step,
+        float(noise.half_width(confidence)) * step,
+    )
+
+
+def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
+    """A histogram's counts of one level, all of which are alike; or the least exact of its choices, in rows."""
+    contribution, step = histogram.contribution, float(histogram.contribution.step)
+    what = measured(contribution.cell)
+    match histogram.mechanism:
+        case Tree(node=node) as tree:
+            cell = explained_cell(contribution, node, confidence)
+            if isinstance(contribution.cell, Frequencies):
+                return cell
+            return replace(cell, measures=f"{what} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
+                           "which has counts")  # fmt: skip
+        case Ranking(bins=bins, quantiles=quantiles):
+            least = max(quantiles, key=lambda each: each.half_width(bins, confidence))
+            what = f"{what} of {bins} bins, of which {len(quantiles)} are chosen by their rank"
+            return _chosen(
+                what, least.value, step / least.target.part.denominator, least.half_width(bins, confidence) * step
+            )
+        case Peeling(most=most, each=each) as peeling:
+            what = f"{what}, of which the {most} most frequent are chosen"
+            return _chosen(what, each, step, peeling.half_width(confidence) * step)
+        case _:
+            assert_never(histogram.mechanism)
+
+
+def _chosen(what: str, choice: Exponential | PermuteAndFlip, step: float, half: float) -> ExplainedCell:
+    """Choices in every group; ``step`` is that of their utilities, in rows."""
+    deviation = 2**0.5 * step / float(choice.rate)
+    match choice:
+        case ConcentratedExponential(spread_squared=squared):
+            return ExplainedCell(what, squared**0.5 * step, "L2", "exponential mechanism", deviation, half)
+        case ExponentialMechanism(spread=spread):
+            return ExplainedCell(what, spread * step, "L1", "exponential mechanism", deviation, half)
+        case PermuteAndFlip(spread=spread):
+            return ExplainedCell(what, spread * step, "L1", "permute and flip", deviation, half)
+        case _:
+            assert_never(choice)
+
+
+def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) -> float:
+    """How many rows lie at most between a quantile and the one that is asked for."""
+    step = float(histogram.contribution.step)
+    match histogram.mechanism:
+        case Tree() as tree:
+            return max(tree.half_width(confidence, float(each)) for each in ranks.fractions) * step
+        case Ranking(bins=bins, quantiles=quantiles):
+            asked = {target(each, ranks) for each in ranks.fractions}
+            return max(each.half_width(bins, confidence) for each in quantiles if each.target in asked) * step
+        case Peeling():
+            raise AssertionError("ranks are not read off the most frequent values")
+        case _:
+            assert_never(histogram.mechanism)
+
+
+def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
+    """How far the counts of public values may be off, in words."""
+    step = float(histogram.contribution.step)
+    match histogram.mechanism:
+        case Tree(node=node):
+            return f"± {float(node.half_width(confidence)) * step:.4g} for each value"
+        case Peeling() as peeling:
+            return f"at most {peeling.half_width(confidence) * step:.4g} rows fewer than another value has"
+        case Ranking():
+            raise AssertionError("counts are not read off chosen ranks")
+        case _:
+            assert_never(histogram.mechanism)
+
+
+def measured(cell: Cell) -> str:
+    """What a cell counts or adds up, in words."""
+    filtered = "" if cell.condition is None else ", filtered"
+    match cell:
+        case Rows(argument=argument):
+            return f"rows{'' if argument is None else ' with a value'}{filtered}"
+        case Units():
+            return f"units{filtered}"
+        case Distinct():
+            return f"distinct values{filtered}"
+        case Total(centred=centred):
+            return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
+        case Product(left=left, right=right):
+            return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
+        case Histogram():
+            return f"histogram{filtered}"
+        case Frequencies(values=values):
+            return f"rows with each of {len(values)} values{filtered}"
+        case _:
+            assert_never(cell)
+
+
+def cell_note(contribution: Contribution, noise: Mechanism) -> dict[str, object]:
+    """What the ledger notes of a cell."""
+    return {"measures": measured(contribution.cell), **_noise(noise), "step": str(contribution.step)}
+
+
+def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
+    """What the ledger notes of a histogram: a tree's levels, or its choices."""
+    contribution = histogram.contribution
+    note: dict[str, object] = {"measures": measured(contribution.cell), "step": str(contribution.step)}
+    match histogram.mechanism:
+        case Tree(node=node, levels=levels):
+            return {**cell_note(contribution, node), "levels": levels}
+        case Ranking(quantiles=quantiles):
+            return {**note, "chosen": [_quantile_note(each) for each in quantiles]}
+        case Peeling(most=most, each=each):
+            return {**note, "chosen": most, **_choice_note(each)}
+        case _:
+            assert_never(histogram.mechanism)
+
+
+def _quantile_note(quantile: Quantile) -> dict[str, object]:
+    ends = {} if quantile.end is None else {"ends": _choice_note(quantile.end)}
+    return {"rank": str(quantile.target.part), **_choice_note(quantile.value), **ends}
+
+
+def _choice_note(choice: Exponential | PermuteAndFlip) -> dict[str, object]:
+    match choice:
+        case ConcentratedExponential(spread_squared=squared):
+            return {"spread squared": str(squared), "rate": str(choice.rate)}
+        case ExponentialMechanism(spread=spread) | PermuteAndFlip(spread=spread):
+            return {"spread": str(spread), "rate": str(choice.rate)}
+        case _:
+            assert_never(choice)
+
+
+def _noise(mechanism: Mechanism) -> dict[str, object]:
+    match mechanism:
+        case Gaussian(l2_squared=sensitivity, variance=noise):
+            return {"sensitivity": str(sensitivity), "noise": str(noise)}
+        case Laplace(l1=sensitivity, scale=noise):
+            return {"sensitivity": str(sensitivity), "noise": str(noise)}
+        case _:
+            assert_never(mechanism)

@@ -1,0 +1,48 @@
+"""The most frequent of public values, chosen one after the other.
+
+Proof in `docs/proofs/frequencies.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.mechanism import Exponential, PermuteAndFlip
+from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+
+@dataclass(frozen=True)
+class Peeling:
+    """``most`` of ``values`` values in each group: each is chosen by its count among those that are left."""
+
+    values: int
+    most: int
+    each: Exponential | PermuteAndFlip
+
+    @property
+    def cost(self) -> Cost:
+        """That of one choice, as often as one is made."""
+        return sum([self.each.cost] * self.most, FREE)
+
+    def half_width(self, confidence: float) -> float:
+        """How many fewer than another value a chosen one has at most with that confidence, in the steps of counts."""
+        return log(self.values * self.most / confidence_tail(confidence)) / float(self.each.rate)
+
+    def choose(self, pairs: Sequence[Sequence[int]], *, _entropy: Entropy = OPERATING_SYSTEM) -> tuple[int, ...]:
+        """The places of the chosen values over one group's exact pairs (place, count)."""
+        counts = [0] * self.values
+        for place, count in pairs:
+            if 0 <= place < self.values:
+                counts[place] = min(count, MOST_COUNT)
+        left, chosen = list(range(self.values)), list[int]()
+        for _ in range(self.most):
+            chosen.append(left.pop(self.each.draw([counts[place] for place in left], _entropy=_entropy)))
+        return tuple(chosen)
+
+
+#: Counts are cut to this, so that they are 64-bit integers however many rows there are.
+MOST_COUNT = 2**61

@@ -1,0 +1,189 @@
+"""Bins chosen by their rank: one for each wanted quantile of a group, and two more for the ends of its interval.
+
+Proof in `docs/proofs/quantiles.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
+from typing import Literal as OneOf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.mechanism import Exponential
+from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+#: Utilities are kept within this of the best, so that they are 64-bit integers however many rows there are.
+MOST_DISTANCE = 2**61
+#: Counts that add up to less are reckoned with in 64 bits.
+MOST_COUNT = 2**45
+
+
+@dataclass(frozen=True)
+class Target:
+    """A rank, as a part of all rows; ``ties`` tells which of two values is meant where it lies just between them."""
+
+    part: Fraction
+    ties: OneOf["lower", "upper", "either"]
+
+    @property
+    def spread(self) -> int:
+        """How far apart one row moves the utilities of two bins, in the steps that utilities count."""
+        return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The bin of a quantile, and where there is an interval the bins at its ends."""
+
+    place: int
+    ends: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile and its two kinds of choice; without ``end`` it has no interval."""
+
+    target: Target
+    value: Exponential
+    end: Exponential | None
+
+    @property
+    def cost(self) -> Cost:
+        """That of the value, and of both ends."""
+        return self.value.cost if self.end is None else self.value.cost + self.end.cost + self.end.cost
+
+    def reach(self, bins: int, confidence: float, row: int) -> int:
+        """How far from the rank the ends are looked for, in steps of utility; ``row`` is how much one row counts.
+
+        Each is beyond the quantile with at most half of what the confidence leaves.
+        """
+        assert self.end is not None
+        away = ceil(log(2 * bins / confidence_tail(confidence)) / float(self.end.rate)) + row * self._whole
+        return min(away, MOST_DISTANCE)
+
+    def half_width(self, bins: int, confidence: float) -> float:
+        """How far the value's rank is off at most with that confidence, in the steps of counts."""
+        return log(bins / confidence_tail(confidence)) / float(self.value.rate) / self._whole
+
+    @property
+    def _whole(self) -> int:
+        return self.target.part.denominator
+
+    def choose(self, ordered: Ordered, confidence: float, row: int, entropy: Entropy) -> Chosen:
+        """The quantile's bins in a group."""
+        place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
+        if self.end is None:
+            return Chosen(place, None)
+        away = self.reach(ordered.bins, confidence, row)
+        low = self.end.draw(*ordered.below(self.target, away), _entropy=entropy) - 1
+        high = self.end.draw(*ordered.above(self.target, away), _entropy=entropy)
+        return Chosen(place, (max(low, 0), min(high, ordered.bins - 1)))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The quantiles that are chosen from one histogram of ``bins`` bins in each group."""
+
+    bins: int
+    quantiles: tuple[Quantile, ...]
+
+    @property
+    def cost(self) -> Cost:
+        """The sum over the quantiles, each of which is chosen for itself."""
+        return sum((quantile.cost for quantile in self.quantiles), FREE)
+
+    def choose(
+        self, pairs: Sequence[Sequence[int]], confidence: float, row: int, *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> dict[Target, Chosen]:
+        """The bins over one group's exact pairs (bin, count), of which a row adds ``row``."""
+        ordered = Ordered(pairs, self.bins)
+        return {each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles}
+
+
+class Ordered:
+    """One group's bins in order, runs of empty ones together, with the counts before and after each; it is exact."""
+
+    __slots__ = ("_after", "_before", "_total", "_widths", "bins")
+
+    def __init__(self, pairs: Sequence[Sequence[int]], bins: int) -> None:
+        places, counts = _columns(pairs, bins)
+        sums = np.cumsum(np.concatenate([[0], counts]), dtype=counts.dtype)
+        empty = np.diff(np.concatenate([[-1], places, [bins]])) - 1
+        full = len(places)
+        widths = np.ones(2 * full + 1, np.int64)  # runs of empty bins and bins with rows by turns
+        widths[::2] = empty
+        before, after = np.repeat(sums, 2)[:-1], np.repeat(sums, 2)[1:]
+        before, after = before[: 2 * full + 1], np.concatenate([after, sums[-1:]])[: 2 * full + 1]
+        some = widths > 0
+        self.bins, self._total, self._widths = bins, int(sums[-1]), widths[some]
+        self._before, self._after = before[some], after[some]
+
+    def __repr__(self) -> str:
+        return "Ordered(…)"
+
+    def near(self, target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The utilities of the bins for a rank: how far it is from theirs, in parts of a row; and their numbers."""
+        short, over = self._distances(target, 0)
+        match target.ties:
+            case "lower":
+                over = over + 1
+            case "upper":
+                short = short + 1
+            case "either":
+                pass
+        return _utilities(np.maximum(short, over)), self._widths
+
+    def below(self, target: Target, away: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As ``near``, for a rank ``away`` steps before; the first candidate stands for all beyond the bins."""
+        beyond = target.part.numerator * self._total - away
+        distances = np.maximum(*self._distances(target, -away))
+        return _utilities(np.append(beyond, distances)), np.append(1, self._widths)
+
+    def above(self, target: Target, away: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As ``near``, for a rank ``away`` steps behind; the last candidate stands for all beyond the bins."""
+        beyond = (target.part.denominator - target.part.numerator) * self._total - away
+        distances = np.maximum(*self._distances(target, away))
+        return _utilities(np.append(distances, beyond)), np.append(self._widths, 1)
+
+    def _distances(self, target: Target, away: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How far the rank is behind the end of each bin, and before its start."""
+        whole = target.part.denominator
+        rank = target.part.numerator * self._total + away
+        return rank - self._after * whole, self._before * whole - rank
+
+
+def exact_utilities(
+    ranking: Ranking, pairs: Sequence[Sequence[int]], confidence: float, row: int
+) -> list[tuple[Exponential, NDArray[np.int64], NDArray[np.int64]]]:
+    """The choices of one group, each with the utilities it is made by and their widths: what the tests look at."""
+    ordered = Ordered(pairs, ranking.bins)
+    found = []
+    for each in ranking.quantiles:
+        found.append((each.value, *ordered.near(each.target)))
+        if each.end is not None:
+            away = each.reach(ranking.bins, confidence, row)
+            found.append((each.end, *ordered.below(each.target, away)))
+            found.append((each.end, *ordered.above(each.target, away)))
+    return found
+
+
+def _utilities(distances: NDArray[np.int64]) -> NDArray[np.int64]:
+    near: NDArray[np.int64] = -np.minimum(np.maximum(distances, 0), MOST_DISTANCE).astype(np.int64)
+    return near
+
+
+def _columns(pairs: Sequence[Sequence[int]], bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bins with rows, in order, and their counts: 64-bit integers where these and their multiples fit in."""
+    places = np.fromiter((place for place, _ in pairs), np.int64, len(pairs))
+    counts = [count for _, count in pairs]
+    kept = np.array(counts, np.int64 if sum(counts) < MOST_COUNT else object)
+    inside = np.flatnonzero((places >= 0) & (places < bins))
+    order = inside[np.argsort(places[inside])]
+    return places[order], kept[order]

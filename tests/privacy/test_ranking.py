@@ -1,0 +1,167 @@
+"""Quantiles and frequent values that are chosen: by which utilities, with which law, and how far off."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import permutations
+from math import exp
+
+import numpy as np
+import pytest
+from databases import without_noise
+from seeded_entropy import FALSE_ALARM, Seeded, chi_square
+
+from dpsql.privacy.measure import FREE
+from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, PermuteAndFlip
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ordered, Quantile, Ranking, Target, exact_utilities
+
+MIDDLE = Target(Fraction(1, 2), "lower")
+TARGETS = [MIDDLE, Target(Fraction(1, 2), "either"), Target(Fraction(9, 10), "upper"), Target(Fraction(1, 20), "lower")]
+#: The counts of five bins.
+COUNTS = (0, 3, 1, 0, 2)
+
+
+def pairs(counts) -> list[list[int]]:
+    return [[place, count] for place, count in enumerate(counts) if count]
+
+
+def distances(counts, target) -> list[int]:
+    """The utilities of a rank as their definition has them, bin by bin."""
+    part, found = target.part, []
+    for place in range(len(counts)):
+        before, after, rank = sum(counts[:place]), sum(counts[: place + 1]), part * sum(counts)
+        short, over = (int(each * part.denominator) for each in (rank - after, before - rank))
+        found.append(max(0, short + (target.ties == "upper"), over + (target.ties == "lower")))
+    return found
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_utilities_are_the_distances_in_rank(target):
+    draw = np.random.default_rng(1)
+    for _ in range(200):
+        counts = [int(each) for each in draw.integers(0, 4, 6) * draw.integers(0, 2, 6)]
+        utilities, widths = Ordered([*pairs(counts), [-1, 5], [6, 5]], 6).near(target)
+        assert np.repeat(-utilities, widths).tolist() == distances(counts, target)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
+    draw, most = np.random.default_rng(2), 0
+    choice = ExponentialMechanism.priced(1, Fraction(1))
+    ranking = Ranking(6, (Quantile(target, choice, choice),))
+    for _ in range(400):
+        counts, own = draw.integers(0, 3, 6), draw.integers(0, 2, 6)
+        one, other = (exact_utilities(ranking, pairs(each.tolist()), 0.95, 1) for each in (counts, counts + own))
+        for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
+            change = np.repeat(here, wide) - np.repeat(there, broad)
+            assert change.max() - change.min() <= target.spread * own.sum()
+            most = max(most, (change.max() - change.min()) / max(target.spread * own.sum(), 1))
+    assert most == 1, "the spread is reached"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "choice", [ExponentialMechanism.priced(4, Fraction(1)), ConcentratedExponential(8, Fraction(1, 16))]
+)
+def test_a_quantile_has_its_law(choice):
+    entropy, draws, rate = Seeded(1), 12_000, float(choice.rate)
+    ranking = Ranking(len(COUNTS), (Quantile(MIDDLE, choice, None),))
+    found = [ranking.choose(pairs(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)]
+
+    def law(rate):
+        weights = np.exp(-rate * np.array(distances(COUNTS, MIDDLE), float))
+        return weights / weights.sum() * draws
+
+    observed = np.bincount(found, minlength=len(COUNTS))
+    assert chi_square(observed, law(rate)) > FALSE_ALARM
+    for factor in (0.7, 1.3):
+        assert chi_square(observed, law(rate * factor)) < FALSE_ALARM
+
+
+def test_a_rate_costs_no_more_than_is_charged():
+    for spread, rho in ((1, Fraction(1, 8)), (7, Fraction(1, 3)), (10**30, Fraction(1, 10**12)), (3, Fraction(10**6))):
+        choice = ConcentratedExponential(spread, rho)
+        assert choice.rate**2 * spread / 8 <= choice.cost.rho == rho
+        assert float(choice.rate) == pytest.approx((8 * rho / spread) ** 0.5, rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("counts", [
+    [0] * 300, [0] * 150 + [1] + [0] * 149, [0] * 299 + [9], [500] + [0] * 299, [20] * 300,
+    [100] + [0] * 298 + [100], [0] * 100 + [40] * 30 + [0] * 170, [1000] + [0] * 100 + [1] * 199,
+], ids=["empty", "one", "last", "first", "even", "two", "narrow", "tail"])  # fmt: skip
+@pytest.mark.parametrize("target", [MIDDLE, TARGETS[2]], ids=str)
+def test_the_interval_holds_the_quantile(counts, target):
+    """On data that are hard on it; the ends lie near where there are enough rows."""
+    choice = ExponentialMechanism.priced(target.spread, Fraction(1, 2))
+    quantile, entropy, trials = Quantile(target, choice, choice), Seeded(3), 300
+    distance = np.array(distances(counts, target))
+    right = np.flatnonzero(distance == distance.min())
+    missed, wide = 0, 0
+    for _ in range(trials):
+        low, high = quantile.choose(Ordered(pairs(counts), len(counts)), 0.9, 1, entropy).ends
+        missed += not low <= right[-1] or not right[0] <= high
+        wide += high - low >= 200
+    assert missed <= 0.1 * trials
+    assert wide < trials / 10 or sum(counts) < 1000 or counts[0] >= 100
+
+
+@pytest.mark.slow
+def test_frequent_values_have_their_law():
+    """Two of three, one after the other; the law of the pair."""
+    counts, draws = [[0, 3], [1, 1], [2, 4], [9, 100]], 12_000
+
+    def exponential_law(rate):
+        law = {}
+        weights = dict(enumerate(np.exp(rate * np.array([3, 1, 4]))))
+        for first, second in permutations(range(3), 2):
+            rest = sum(weight for place, weight in weights.items() if place != first)
+            law[first, second] = weights[first] / sum(weights.values()) * weights[second] / rest
+        return np.array([law[pair] for pair in sorted(law)]) * draws
+
+    choice, entropy = ConcentratedExponential(4, Fraction(1, 8)), Seeded(4)
+    peeling = Peeling(3, 2, choice)
+    found = [peeling.choose(counts, _entropy=entropy) for _ in range(draws)]
+    observed = np.array([found.count(pair) for pair in sorted(permutations(range(3), 2))])
+    rate = float(choice.rate)
+    assert chi_square(observed, exponential_law(rate)) > FALSE_ALARM
+    for factor in (0.7, 1.3):
+        assert chi_square(observed, exponential_law(rate * factor)) < FALSE_ALARM
+
+
+@pytest.mark.slow
+def test_a_flipped_mode_has_its_law():
+    """Of two values, the one with a row less is taken with half the chance of its coin."""
+    peeling, entropy, draws = Peeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))), Seeded(5), 12_000
+    found = [peeling.choose([[0, 3], [1, 2]], _entropy=entropy)[0] for _ in range(draws)]
+    for rate, fits in ((0.5, True), (0.35, False), (0.65, False)):
+        less = exp(-rate) / 2
+        law = np.array([1 - less, less]) * draws
+        assert (chi_square(np.bincount(found, minlength=2), law) > FALSE_ALARM) is fits
+
+
+def test_every_choice_is_paid_for():
+    choice, end = ConcentratedExponential(8, Fraction(1, 16)), ConcentratedExponential(8, Fraction(1, 32))
+    ranking = Ranking(9, (Quantile(MIDDLE, choice, end), Quantile(TARGETS[2], choice, None)))
+    assert ranking.cost.rho == Fraction(1, 16) + 2 * Fraction(1, 32) + Fraction(1, 16)
+    assert Peeling(9, 3, choice).cost.rho == Fraction(3, 16)
+    assert ranking.cost != FREE
+
+
+def test_without_noise_the_best_is_chosen(monkeypatch):
+    without_noise(monkeypatch)
+    choice = ExponentialMechanism.priced(1, Fraction(1))
+    ranking = Ranking(5, tuple(Quantile(target, choice, None) for target in TARGETS))
+    places = [each.place for each in ranking.choose(pairs(COUNTS), 0.95, 1).values()]
+    assert places == [1, 1, 4, 1]
+    assert Peeling(5, 3, choice).choose(pairs(COUNTS)) == (1, 4, 2)
+
+
+def test_more_rows_than_64_bits_hold_are_ranked():
+    utilities, widths = Ordered([[0, 10**30], [2, 1]], 4).near(MIDDLE)
+    assert utilities[0] == 0 and utilities[1] == -(2**61) and widths.tolist() == [1, 1, 1, 1]
+
+
+def test_exact_ranks_do_not_show():
+    assert repr(Ordered(pairs(COUNTS), 5)) == "Ordered(…)"
