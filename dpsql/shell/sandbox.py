@@ -19,20 +19,10 @@ from dpsql.query.relation import Core
 from dpsql.query.rewrite.scalar import engine_type
 from dpsql.release import ReleasedTable
 from dpsql.schema import Schema
+from dpsql.shell.sealed import SEALED
 
 #: Seconds after which the shell is stopped.
 TIME_LIMIT = 30.0
-
-_CONFIG: dict[str, Any] = {
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "allow_persistent_secrets": "false",
-    "python_enable_replacements": "false",
-    "enable_external_access": "false",
-    "memory_limit": "1GB",
-    "threads": 1,
-    "max_expression_depth": "250",
-}
 
 PublicRows = Callable[[str], Sequence[tuple[object, ...]]]
 
@@ -47,7 +37,7 @@ class Sandbox:
         self._columns: dict[str, dict[str, str]] = {}
         self._holding: set[str] = set()
         self.lock = threading.RLock()
-        self._connection = duckdb.connect(":memory:", config=_CONFIG)
+        self._connection = duckdb.connect(":memory:", config=SEALED)
         self._connection.execute("CREATE SCHEMA released; CREATE SCHEMA public; SET lock_configuration = true")
 
     def describe(self, sql: str) -> list[tuple[str, str]]:

@@ -1,0 +1,95 @@
+"""Statements of PostgreSQL made readable for sqlglot, token by token.
+
+Every function is renamed, so that the parser takes none for one of DuckDB's or another system's with other arguments;
+arrays of types that it does not know, and words that PostgreSQL allows as labels, are written so that it reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import Token, TokenType
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import SqlglotError
+
+from dpsql.errors import StatementError
+
+#: What a function's name and the name of an array type start with in the text that is parsed.
+CALL, ARRAY = "f__", "a__"
+
+#: Words before a parenthesis that are syntax and no function.
+_SYNTAX = frozenset(
+    "all and any array as asc between by case cast cross desc distinct else end except exists extract filter for from "
+    "full group grouping having ilike in inner intersect interval into is join lateral left like limit materialized "
+    "natural not null offset on or order outer over overlay partition position recursive right row rows select set "
+    "similar some substring table then to trim union using values when where window with within".split()
+)
+#: Syntax that is a function where a name could not stand otherwise.
+_ALSO_FUNCTIONS = frozenset("left right".split())
+_LABELS = frozenset("select insert update delete references trigger usage".split())
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+
+
+def readable(text: str) -> str:
+    """The statement with functions and array types renamed and labels quoted.
+
+    >>> readable("SELECT version(), x::regtype[], left(y, 1) AS select FROM (SELECT 1) s(x)")
+    'SELECT f__version(), x::a__regtype, f__left(y, 1) AS "select" FROM (SELECT 1) s(x)'
+    """
+    try:
+        tokens = Postgres().tokenize(text)
+    except SqlglotError:
+        raise StatementError("E_PARSE", "the statement cannot be read: a quote or a comment does not end") from None
+    parts, done = [], 0
+    for start, end, new in _changes(tokens, text):
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _changes(tokens: Sequence[Token], text: str) -> Iterator[tuple[int, int, str]]:
+    """Where the text changes, and into what."""
+    for place, token in enumerate(tokens):
+        before, after, _next_but_one = (_kind(tokens, place + step) for step in (-1, 1, 2))
+        word = text[token.start : token.end + 1]
+        if after == TokenType.L_PAREN and _is_call(tokens, place, word.lower()):
+            yield token.start, token.end + 1, f'"{CALL}{word[1:-1]}"' if word[0] == '"' else CALL + word
+        elif (
+            after == TokenType.L_BRACKET and _kind(tokens, place + 2) == TokenType.R_BRACKET and word.lower() != "array"
+        ):
+            yield token.start, tokens[place + 2].end + 1, ARRAY + word.strip('"').lower()
+        elif (before in (TokenType.ALIAS, TokenType.DOT)) and word.lower() in _LABELS and after != TokenType.L_PAREN:
+            yield token.start, token.end + 1, f'"{word.lower()}"'
+
+
+def _kind(tokens: Sequence[Token], place: int) -> TokenType | None:
+    return tokens[place].token_type if 0 <= place < len(tokens) else None
+
+
+def _is_call(tokens: Sequence[Token], place: int, word: str) -> bool:
+    """Whether a parenthesis after this word holds arguments."""
+    before = _kind(tokens, place - 1)
+    if not (word[0] == '"' or word[0].isalpha() or word[0] == "_"):
+        return False
+    if word in _ALSO_FUNCTIONS:
+        return before not in (TokenType.R_PAREN, *_NAMES)
+    if word in _SYNTAX:
+        return False
+    start = place
+    while _kind(tokens, start - 1) == TokenType.DOT:
+        start -= 2
+    before = _kind(tokens, start - 1)
+    if before in (TokenType.DCOLON, TokenType.ALIAS, TokenType.R_PAREN, TokenType.R_BRACKET, *_NAMES):
+        return False
+    return not _names_a_query(tokens, place + 1)
+
+
+def _names_a_query(tokens: Sequence[Token], opening: int) -> bool:
+    """Whether the parentheses that open here are followed by AS (…): the columns of a WITH query."""
+    depth = 0
+    for place in range(opening, len(tokens)):
+        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[place].token_type, 0)
+        if depth == 0:
+            words = [token.text.lower() for token in tokens[place + 1 : place + 3]]
+            return words in (["as", "("], ["as", "materialized"], ["as", "not"])
+    return False

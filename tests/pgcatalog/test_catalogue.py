@@ -1,0 +1,242 @@
+"""What the catalogue takes, what it says of the schema file, and how it refuses."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpsql.errors import StatementError
+from dpsql.pgcatalog import Catalogue, ObjectName
+from dpsql.pgcatalog.store import Store
+from dpsql.schema import Schema
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT version()",
+        "select pg_catalog.version()",
+        "SHOW search_path",
+        "show transaction isolation level",
+        "SELECT 1",
+        "SELECT relname FROM pg_class",
+        "SELECT * FROM information_schema.tables",
+        "WITH t AS (SELECT oid FROM pg_class) SELECT * FROM t",
+        "SELECT 'orders'::regclass",
+        "SELECT * FROM pg_catalog.nosuch",
+        "SELECT pg_no_such_function()",
+        "SELECT relname FROM pg_class WHERE (",
+        "TABLE pg_catalog.pg_namespace",
+        "/* a tool */ SELECT current_database()",
+    ],
+)
+def test_it_takes_what_reads_the_catalogue_or_nothing(catalogue: Catalogue, text: str) -> None:
+    assert catalogue.claims(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*) FROM orders",
+        "SELECT count(*) FROM public.orders",
+        "SELECT count(*) FROM orders o JOIN pg_class c ON true",
+        "WITH pg_class AS (SELECT 1 FROM orders) SELECT * FROM pg_class",
+        "SELECT * FROM nosuch",
+        "SELECT * FROM dpsql.budget",
+        "SHOW dpsql.budget",
+        "SET search_path = public",
+        "SELECT median(1)",
+        "INSERT INTO pg_class VALUES (1)",
+        "DROP TABLE pg_class",
+    ],
+)
+def test_it_leaves_everything_else(catalogue: Catalogue, text: str) -> None:
+    assert not catalogue.claims(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sqlstate", "says"),
+    [
+        ("SELECT * FROM pg_catalog.nosuch", "42P01", 'relation "pg_catalog.nosuch" does not exist'),
+        ("SELECT * FROM pg_no_such", "42P01", 'relation "pg_catalog.pg_no_such" does not exist'),
+        ("SELECT 'nosuch'::regclass", "42P01", 'relation "nosuch" does not exist'),
+        ("SELECT nosuch FROM pg_class", "42703", 'column "nosuch" does not exist'),
+        ("SELECT c.nosuch FROM pg_class c", "42703", "does not exist"),
+        ("SELECT pg_read_file('/etc/passwd')", "42883", "pg_read_file"),
+        ("SELECT pg_sleep(100)", "42883", "pg_sleep"),
+        ("SELECT getenv('HOME') FROM pg_class", "42883", "getenv"),
+        ("SELECT * FROM pg_class, read_csv('/etc/passwd')", "42883", "read_csv"),
+        ("SELECT relname FROM pg_class, duckdb_settings()", "42883", "duckdb_settings"),
+        ("SELECT 1::nosuch FROM pg_class", "42804", 'type "nosuch" does not exist'),
+        ("SELECT rolpassword FROM pg_authid", "0A000", "pg_authid"),
+        ("SELECT * FROM pg_stats", "0A000", "pg_stats"),
+        ("SELECT * FROM pg_stat_activity", "0A000", "pg_stat_activity"),
+        ("SELECT relname FROM pg_class; SELECT 1", "42601", "one statement"),
+        ("SELECT relname FROM pg_class WHERE (", "42601", "cannot be read"),
+        ("SELECT relname FROM pg_class FOR UPDATE", "0A000", "only read"),
+        ("SHOW nosuch", "22023", 'unrecognized configuration parameter "nosuch"'),
+    ],
+)
+def test_it_refuses_in_postgresqls_shape(catalogue: Catalogue, text: str, sqlstate: str, says: str) -> None:
+    with pytest.raises(StatementError) as refused:
+        catalogue.run(text)
+    assert refused.value.sqlstate == sqlstate
+    assert says in str(refused.value)
+
+
+def test_what_is_refused_is_logged_for_the_owner(catalogue: Catalogue, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(StatementError):
+        catalogue.run("SELECT * FROM pg_catalog.pg_from_the_future")
+    assert "pg_from_the_future" in caplog.text
+
+
+def test_errors_have_no_words_of_the_store(catalogue: Catalogue) -> None:
+    for text in (
+        "SELECT relname + 1 FROM pg_class",
+        "SELECT CAST(relname AS integer) FROM pg_class",
+        "SELECT sum(relname) FROM pg_class",
+        "SELECT x.relname FROM pg_class",
+        "SELECT relname FROM pg_class GROUP BY oid",
+        "SELECT unnest(relname) FROM pg_class",
+        "SELECT (SELECT oid FROM pg_class) FROM pg_class",
+    ):
+        with pytest.raises(StatementError) as refused:
+            catalogue.run(text)
+        for word in ("Binder", "Catalog", "Conversion", "duckdb", "LINE", "pgc", "Candidate", "Invalid"):
+            assert word not in str(refused.value), text
+
+
+def test_it_says_what_the_schema_file_says(catalogue: Catalogue) -> None:
+    tables = _values(catalogue, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 2200 ORDER BY 1")
+    assert tables == ["customers", "order_totals", "orders", "visits"]
+    assert _values(catalogue, "SELECT obj_description('orders'::regclass, 'pg_class')") == ["customer orders"]
+    assert _values(catalogue, "SELECT obj_description('public.orders'::regclass)") == ["customer orders"]
+    assert _values(catalogue, "SELECT col_description('customers'::regclass, 3)") == ["Years"]
+    assert _values(catalogue, "SELECT shobj_description(oid, 'pg_database') FROM pg_database") == ["A shop"]
+    assert catalogue.run(
+        "SELECT column_name, data_type, numeric_precision, numeric_scale, is_nullable "
+        "FROM information_schema.columns WHERE table_name = 'orders' AND ordinal_position IN (1, 5, 7) ORDER BY 1"
+    ).rows == (
+        ("amount", "numeric", 12, 2, "YES"),
+        ("created_at", "timestamp without time zone", None, None, "YES"),
+        ("id", "bigint", 64, 0, "NO"),
+    )
+    assert (
+        _values(catalogue, "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' ORDER BY 1")
+        == ["FOREIGN KEY (customer_id) REFERENCES customers(id)"] * 2
+    )
+
+
+def test_rows_and_sizes_are_constants(catalogue: Catalogue) -> None:
+    counted = (
+        "SELECT reltuples, relpages, pg_total_relation_size(oid), pg_relation_size(oid) FROM pg_class "
+        "WHERE relnamespace = 2200 AND relkind = 'r'"
+    )
+    assert set(catalogue.run(counted).rows) == {(-1.0, 0, 0, 0)}
+    assert set(_values(catalogue, "SELECT n_live_tup FROM pg_stat_user_tables")) == {0}
+    assert set(_values(catalogue, "SELECT heap_blks_read FROM pg_statio_user_tables")) == {0}
+    assert _values(catalogue, "SELECT pg_size_pretty(pg_database_size('demo'))") == ["0 bytes"]
+
+
+def test_numbers_of_objects_depend_on_their_names_alone(schema: Schema) -> None:
+    fewer = schema.model_copy(update={"tables": {name: schema.tables[name] for name in ("customers", "orders")}})
+    first, second = Store(schema, "demo"), Store(fewer, "demo")
+    try:
+        for written in ("customers", "orders", "orders_pkey"):
+            assert first.find("regclass", written) == second.find("regclass", written) is not None
+        assert second.find("regclass", "visits") is None
+    finally:
+        first.close()
+        second.close()
+
+
+def test_settings_of_the_session_come_first(schema: Schema) -> None:
+    assigned: dict[str, str] = {}
+    session = {"timezone": "Europe/Berlin", "application_name": "it's mine"}
+    seen = Catalogue(schema, database="demo", user="ada", settings=session, assign=assigned.__setitem__)
+    assert seen.run("SHOW TIME ZONE").rows == (("Europe/Berlin",),)
+    assert _values(seen, "SELECT current_setting('TimeZone')") == ["Europe/Berlin"]
+    assert _values(seen, "SELECT setting FROM pg_settings WHERE name = 'application_name'") == ["it's mine"]
+    assert _values(seen, "SELECT set_config($1, $2, false)", ["JIT", "on"]) == ["on"]
+    assert assigned == {"jit": "on"}
+    assert _values(seen, "SELECT current_user") == ["ada"]
+    assert _values(seen, "SELECT usename FROM pg_user ORDER BY 1") == ["ada", "dpsql"]
+    assert _values(seen, "SELECT pg_get_userbyid(oid) FROM pg_roles WHERE rolname = current_user") == ["ada"]
+    assert seen.run("SHOW server_version").rows[0][0].startswith("15")
+
+
+def test_nobody_sees_the_name_of_another(schema: Schema) -> None:
+    Catalogue(schema, database="demo", user="grace").run("SELECT * FROM pg_roles")
+    assert "grace" not in str(Catalogue(schema, database="demo", user="ada").run("SELECT * FROM pg_roles").rows)
+
+
+def test_a_users_name_cannot_end_its_quotes(schema: Schema) -> None:
+    name = "x' OR 1=1; DROP TABLE pgc.pg_class --\\"
+    assert _values(Catalogue(schema, database="demo", user=name), "SELECT current_user") == [name]
+    with_value = Catalogue(schema, database="demo", user="ada")
+    assert _values(with_value, "SELECT $1::text", [name]) == [name]
+    assert _values(with_value, "SELECT count(*) FROM pg_class WHERE relname = $1", [name]) == [0]
+
+
+def test_values_are_ready_for_the_wire(catalogue: Catalogue) -> None:
+    answer = catalogue.run(
+        "SELECT conrelid::regclass, indkey, conkey, 'int4'::regtype, typinput, relname, relkind, oid "
+        "FROM (SELECT con.conrelid, i.indkey, con.conkey, t.typinput, c.relname, c.relkind, c.oid "
+        "FROM pg_constraint con JOIN pg_index i ON i.indexrelid = con.conindid JOIN pg_class c ON c.oid = con.conrelid "
+        "JOIN pg_type t ON t.typname = 'bool' WHERE con.conname = 'orders_pkey') x"
+    )
+    assert [column.oid for column in answer.columns] == [2205, 22, 1005, 2206, 24, 19, 18, 26]
+    (row,) = answer.rows
+    assert row[:7] == ("orders", [1], [1], "integer", "boolin", "orders", "r")
+    assert isinstance(row[0], ObjectName) and row[0].oid == row[7]
+
+
+def test_functions_are_those_that_statements_may_call(catalogue: Catalogue) -> None:
+    names = set(_values(catalogue, "SELECT proname FROM pg_proc"))
+    assert {"avg", "percentile_cont", "date_trunc", "median"} <= names
+    assert not {"pg_read_file", "pg_sleep", "lo_import", "dblink"} & names
+
+
+def test_what_takes_long_is_stopped(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsql.pgcatalog.store.TIME_LIMIT", 0.2)
+    with pytest.raises(Exception, match=r"too long|not answered"):
+        catalogue.run("SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c")
+
+
+def test_many_threads_may_ask(catalogue: Catalogue) -> None:
+    seen: list[object] = []
+
+    def ask() -> None:
+        for _ in range(5):
+            seen.append(catalogue.run("SELECT relname FROM pg_class WHERE relnamespace = 2200 ORDER BY 1").rows)
+
+    _together([ask] * 8)
+    assert len(seen) == 40 and len(set(map(str, seen))) == 1
+
+
+def test_it_is_made_fast_and_once(schema: Schema) -> None:
+    begun = time.process_time()
+    store = Store(schema, "demo")
+    spent = time.process_time() - begun
+    store.close()
+    assert spent < 1.5
+    begun = time.process_time()
+    for _ in range(20):
+        Catalogue(schema, database="demo", user="ada").run("SELECT current_schema()")
+    assert (time.process_time() - begun) / 20 < 0.02
+
+
+def _together(tasks: list[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=task) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _values(catalogue: Catalogue, text: str, values: list[Any] | None = None) -> list[Any]:
+    return [row[0] for row in catalogue.run(text, values or []).rows]
