@@ -14,7 +14,7 @@ from dpsql.pgwire.command import Query
 from dpsql.pgwire.errors import error_fields
 from dpsql.pgwire.portal import Outcome, Rows
 from dpsql.pgwire.types import Column, Type, by_name
-from dpsql.plan import OutputColumn
+from dpsql.plan import OutputColumn, Plan
 from dpsql.privacy.measure import shown
 from dpsql.session import Session
 from dpsql.shell import Result
@@ -54,21 +54,32 @@ class Answers:
             result = self._session.execute(query.text)
             columns = _columns(result.columns)
             return Described((), columns, lambda values: Rows(result.rows, "EXPLAIN"))
+        if "?" not in query.text and "$" not in query.text:
+            planned = self._session.plan(query.text)
+            return Described((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
         prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
-
-        def run(values: Sequence[object]) -> Outcome:
-            def answered() -> Outcome:
-                plan = prepared.plan(values)
-                self._cancellation.check()
-                result = self._session.answer(plan)
-                self._tell(result)
-                return Rows(result.rows)
-
-            return self._located(query, answered)
-
         given = (*declared, *[None] * len(prepared.parameters))
         kinds = tuple(given[place] or by_name(name) for place, name in enumerate(prepared.parameters))
-        return Described(kinds, _columns(prepared.columns), run)
+        return Described(
+            kinds,
+            _columns(prepared.columns),
+            lambda values: self._answered(query, lambda _: prepared.plan(values)),
+        )
+
+    def _planned(self, query: Query) -> Plan:
+        return self._session.plan(query.text)
+
+    def _answered(self, query: Query, planned: Callable[[Query], Plan]) -> Outcome:
+        """Plan and run: here, and nowhere else on the wire, something is charged."""
+
+        def answered() -> Outcome:
+            plan = planned(query)
+            self._cancellation.check()
+            result = self._session.answer(plan)
+            self._tell(result)
+            return Rows(result.rows)
+
+        return self._located(query, answered)
 
     def _tell(self, result: Result) -> None:
         """Say what an answer cost, where it is of private data."""

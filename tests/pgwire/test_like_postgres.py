@@ -190,7 +190,7 @@ SIMPLE = {
         f"COPY ({FIVE}) TO STDOUT (FORMAT binary)",
         f"COPY ({FIVE}) TO STDOUT CSV HEADER",
         f"COPY ({FIVE}) TO STDOUT BINARY",
-        "COPY (SELECT 'a''b,\"c\"' AS s, CAST(NULL AS text) AS n, '' AS e) TO STDOUT (FORMAT csv, NULL 'N', FORCE_QUOTE *)",
+        "COPY (SELECT 'a''b,\"c\"' AS s, NULL AS n, '' AS e) TO STDOUT (FORMAT csv, NULL 'N', FORCE_QUOTE *)",
         "COPY (SELECT 'a;b' AS s, CAST(NULL AS text) AS n, '' AS e, 'x\\y' AS b, '\t' AS t) TO STDOUT",
         "COPY (SELECT 'a;b' AS s, CAST(NULL AS text) AS n) TO STDOUT (DELIMITER ';', NULL '-')",
         "COPY (SELECT 'a;b\"' AS s, 'q' AS t) TO STDOUT CSV DELIMITER ';' QUOTE '''' FORCE QUOTE t",
