@@ -101,7 +101,9 @@ def test_a_portal_ends_with_its_cycle_outside_a_transaction(client: Client) -> N
 
 
 def test_after_an_error_everything_is_skipped_until_sync(client: Client, spent: Callable[[], int]) -> None:
-    answer = client.extended(Parse(query="SELECT nope FROM patients"), Bind(), Execute(), Parse(query=count()), Execute())
+    answer = client.extended(
+        Parse(query="SELECT nope FROM patients"), Bind(), Execute(), Parse(query=count()), Execute()
+    )
     assert names(answer) == "ErrorResponse ReadyForQuery"
     assert names(client.query("SELECT 1")) == "RowDescription DataRow CommandComplete ReadyForQuery"
     assert spent() == 0
