@@ -79,6 +79,19 @@ class Explanation:
         return "\n".join(lines)
 
 
+def priced(explanation: Explanation, as_json: bool) -> list[str]:
+    """The lines in which PostgreSQL's tools look for the cost of a statement, which is its price in ε; then the rest.
+
+    The form of the first line is PostgreSQL's, and so is that of JSON: ``(cost=first..whole rows=… width=…)``.
+    """
+    price = Fraction(0) if explanation.stored else explanation.epsilon
+    if as_json:
+        node = {"Node Type": "Private Answer", "Startup Cost": 0.0, "Total Cost": float(price),
+                "Plan Rows": 0, "Plan Width": 0}  # fmt: skip
+        return [json.dumps([{"Plan": node, "dpsql": str(explanation).splitlines()}], ensure_ascii=False, indent=2)]
+    return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *str(explanation).splitlines()]
+
+
 def explain(plan: Plan, remaining: Remaining, stored: bool = False) -> Explanation:
     """The plan's explanation, with what is left of the budget and whether its answer was paid for already."""
     cells = tuple(

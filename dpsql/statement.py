@@ -27,6 +27,14 @@ class ExplainPrivacy:
 
 
 @dataclass(frozen=True)
+class Explain:
+    """A query whose price is wanted in the form in which PostgreSQL tells the cost of a plan: as text or as JSON."""
+
+    text: str
+    json: bool = False
+
+
+@dataclass(frozen=True)
 class SetEpsilon:
     """What the session's statements shall cost from now on; None goes back to the schema's price."""
 
@@ -47,11 +55,18 @@ class Transaction:
     word: str
 
 
-Statement: TypeAlias = Select | ExplainPrivacy | SetEpsilon | Show | Transaction
+Statement: TypeAlias = Select | ExplainPrivacy | Explain | SetEpsilon | Show | Transaction
 
 SETTINGS = ("dpsql.budget", "dpsql.epsilon")
 _BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
 _EXPLAIN = re.compile(rf"{_BLANK}explain\b{_BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
+_PRICE = re.compile(
+    rf"{_BLANK}explain\b{_BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)", re.IGNORECASE | re.DOTALL
+)
+_OPTION = re.compile(
+    r"\s*(analy[sz]e|verbose|costs|settings|buffers|timing|summary|wal|generic_plan|memory|format)(?:\s+(\w+))?\s*",
+    re.IGNORECASE,
+)
 _SET = re.compile(
     r"\s*set\s+(?:session\s+)?dpsql\.epsilon\s*(?:=|\sto\s)\s*(default|'?[0-9]{1,18}(?:\.[0-9]{1,18})?'?)\s*;?\s*",
     re.IGNORECASE | re.ASCII,
@@ -70,11 +85,16 @@ def read(text: str) -> Statement:
     SetEpsilon(epsilon=Fraction(1, 2))
     >>> read("EXPLAIN PRIVACY SELECT COUNT(*) FROM t")
     ExplainPrivacy(text=' SELECT COUNT(*) FROM t')
+    >>> read("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
+    Explain(text=' SELECT 1', json=True)
     """
     scan(text)
     explain = _EXPLAIN.match(text)
     if explain is not None:
         return ExplainPrivacy(text[explain.end() :])
+    price = _PRICE.match(text)
+    if price is not None:
+        return Explain(text[price.end() :], _wants_json(price[1]))
     setting = _SET.fullmatch(text)
     if setting is not None:
         word = setting[1].strip("'")
@@ -92,3 +112,22 @@ def read(text: str) -> Statement:
     if transaction is not None:
         return Transaction(transaction[1].upper())
     return Select(text)
+
+
+def _wants_json(options: str) -> bool:
+    """Whether EXPLAIN is to answer in JSON; refused where it is to run the statement, or in another form."""
+    listed = options.strip()
+    words = listed[1:-1].split(",") if listed.startswith("(") else listed.split()
+    form = "text"
+    for word in words:
+        option = _OPTION.fullmatch(word)
+        if option is None:
+            raise StatementError("E_STMT", f"EXPLAIN has no option {word.strip().upper() or 'without a name'}")
+        name, value = option[1].lower(), (option[2] or "true").lower()
+        if name.startswith("analy") and value not in ("false", "off", "0"):
+            raise Refused("E_STMT", "EXPLAIN ANALYZE would run the statement, and it would be paid for; use EXPLAIN")
+        if name == "format":
+            form = value
+    if form not in ("text", "json"):
+        raise StatementError("E_STMT", "EXPLAIN answers in FORMAT TEXT or JSON")
+    return form == "json"

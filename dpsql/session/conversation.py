@@ -14,12 +14,13 @@ from dpsql import statement
 from dpsql.answers import Answers, Paid
 from dpsql.engines.engine import Engine
 from dpsql.errors import DatabaseError, DataError, StatementError
-from dpsql.explain import Explanation, explain, journal_note
+from dpsql.explain import Explanation, explain, journal_note, priced
 from dpsql.plan import OutputColumn, Plan, plan_cores
 from dpsql.privacy.accountant import Accountant, Remaining
 from dpsql.privacy.measure import exact as exact_number
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import Query, bind
+from dpsql.query.budget_table import BudgetRow, names_budget, with_budget
 from dpsql.query.hint import with_hint
 from dpsql.query.infer import parameter_types
 from dpsql.query.manner import PEOPLE, Manner
@@ -100,7 +101,7 @@ class Session:
             with self._compiling(text) as shell:
                 return self._plan(parsed(), parameters, shell)
 
-        if self._memory is None:
+        if self._memory is None or names_budget(text):
             return make()
         return self._memory.plan(text, parameters, self._epsilon, self.manner, make)
 
@@ -130,6 +131,8 @@ class Session:
                 raise with_hint(refusal, text, self._schema, shell.types) from None
 
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], shell: Shell) -> Plan:
+        if names_budget(parsed.text):
+            parsed = replace(parsed, tree=with_budget(parsed.tree, self._budget_row()))
         query = bind(parsed, self._schema, parameters, shell.types, self.manner)
         price = self._price(query)
         cores = plan_cores(query, self._schema.privacy, price, self._accountant.budget.delta_selection)
@@ -147,6 +150,8 @@ class Session:
                 return self.answer(self.plan(query, parameters))
             case statement.ExplainPrivacy(text=query):
                 return _text_result("EXPLAIN PRIVACY", str(self.explain(query, parameters)).splitlines())
+            case statement.Explain(text=query, json=as_json):
+                return _text_result("QUERY PLAN", priced(self.explain(query, parameters), as_json))
             case statement.SetEpsilon(epsilon=epsilon):
                 self.epsilon = epsilon
                 return Result((), [], [])
@@ -221,6 +226,12 @@ class Session:
             self._running = None
             running.end()
         running.check()
+
+    def _budget_row(self) -> BudgetRow:
+        left = self.remaining
+        total = left.budget
+        return BudgetRow(self.analyst, float(total.epsilon), float(left.epsilon), float(total.delta), float(left.delta),
+                         float(left.share))  # fmt: skip
 
     def _show(self, name: str) -> Result:
         if name == "dpsql.epsilon":
