@@ -9,10 +9,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from dpsql.dbapi.boundary import bound
+from dpsql.dbapi.columns import Columns, columns_of, require
 from dpsql.dbapi.type_objects import Described, described
 from dpsql.errors import InterfaceError, ProgrammingError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    import pandas
+    import polars
+    import pyarrow
+
     from dpsql.dbapi.connection import Connection
     from dpsql.estimate import Interval
     from dpsql.shell import Price, Result
@@ -94,6 +99,35 @@ class Cursor:
     def fetchall(self) -> list[Row]:
         """All rows that were not fetched yet."""
         return self._take(len(self._rows().rows))
+
+    def fetch_arrow_table(self, *, intervals: bool = False) -> pyarrow.Table:
+        """All rows that were not fetched yet, as an Arrow table with the types of the SQL.
+
+        With ``intervals`` each estimate ``x`` has columns ``x_low`` and ``x_high`` beside it.
+        """
+        require("pyarrow")
+        from dpsql.dbapi.arrow import arrow_table
+
+        return arrow_table(self._columns(intervals))
+
+    def fetchdf(self, *, intervals: bool = False) -> pandas.DataFrame:
+        """All rows that were not fetched yet, as a data frame of pandas: decimals are floats, dates datetime64."""
+        require("pandas")
+        from dpsql.dbapi.frames import pandas_frame
+
+        return pandas_frame(self._columns(intervals))
+
+    def pl(self, *, intervals: bool = False) -> polars.DataFrame:
+        """All rows that were not fetched yet, as a data frame of polars, with the types of the SQL."""
+        require("polars", "pyarrow")
+        from dpsql.dbapi.frames import polars_frame
+
+        return polars_frame(self._columns(intervals))
+
+    def _columns(self, intervals: bool) -> Columns:
+        result, start = self._rows(), self._next
+        named = [(column.name, column.type) for column in result.columns]
+        return columns_of(named, self.fetchall(), result.intervals[start:] if intervals else ())
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
         """Nothing: parameters have the types of their values."""

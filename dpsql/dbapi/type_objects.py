@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,13 +11,14 @@ if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `i
 
 #: name, type code, display size, internal size, precision, scale, whether it may be NULL.
 Described: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s?(\d+)\)")
 
 
 class TypeObject:
     """Equal to every type code of its kind.
 
-    >>> "DECIMAL(38,2)" == NUMBER, "VARCHAR" == STRING, "DATE" == NUMBER
-    (True, True, False)
+    >>> "DECIMAL(38,2)" == NUMBER, "VARCHAR" == STRING, "DATE" == NUMBER, "DECIMAL(38,2)[]" == NUMBER
+    (True, True, False, False)
     """
 
     def __init__(self, *names: str) -> None:
@@ -24,20 +26,24 @@ class TypeObject:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            return other.partition("(")[0] in self._names
+            name, bracket, size = other.partition("(")
+            return name in self._names and (not bracket or size.endswith(")"))
         return self is other
 
     def __hash__(self) -> int:
         return hash(self._names)
 
 
-STRING = TypeObject("VARCHAR")
+STRING = TypeObject("VARCHAR", "ENUM", "UUID", "JSON", "BIT")
 BINARY = TypeObject("BLOB")
 NUMBER = TypeObject(
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
     "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN",
 )  # fmt: skip
-DATETIME = TypeObject("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "INTERVAL")
+DATETIME = TypeObject(
+    "DATE", "TIME", "TIME WITH TIME ZONE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+    "TIMESTAMP WITH TIME ZONE", "INTERVAL",
+)  # fmt: skip
 ROWID = TypeObject()
 
 Date, Time, Timestamp, Binary = date, time, datetime, bytes
@@ -52,6 +58,6 @@ def TimeFromTicks(ticks: float) -> time:
 
 def described(column: OutputColumn) -> Described:
     """What PEP 249's ``description`` says of a column: its name, DuckDB's name of its type, a decimal's digits."""
-    kind, _, size = column.type.partition("(")
-    precision, scale = (int(part) for part in size.rstrip(")").split(",")) if kind == "DECIMAL" else (None, None)
+    digits = _DECIMAL.fullmatch(column.type)
+    precision, scale = (None, None) if digits is None else (int(digits[1]), int(digits[2]))
     return (column.name, column.type, None, None, precision, scale, None)
