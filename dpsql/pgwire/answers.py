@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from dpsql import statement
 from dpsql.errors import Error
+from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import types
 from dpsql.pgwire.cancellation import Cancellation
 from dpsql.pgwire.command import Query
@@ -42,14 +43,18 @@ class Located(Exception):
 class Answers:
     """Queries of one connection; ``told`` is called with what a client is to be told of a price."""
 
-    def __init__(self, session: Session, cancellation: Cancellation, told: Callable[[str], None]) -> None:
-        self._session, self._cancellation, self._told = session, cancellation, told
+    def __init__(
+        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str], None]
+    ) -> None:
+        self._session, self._catalogue, self._cancellation, self._told = session, catalogue, cancellation, told
 
     def describe(self, query: Query, declared: Sequence[Type | None] = ()) -> Described:
         """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
         return self._located(query, lambda: self._describe(query, declared))
 
     def _describe(self, query: Query, declared: Sequence[Type | None]) -> Described:
+        if self._catalogue.claims(query.text):
+            return self._introspected(query, declared)
         if not isinstance(statement.read(query.text), statement.Select):
             result = self._session.execute(query.text)
             columns = _columns(result.columns)
@@ -65,6 +70,18 @@ class Answers:
             _columns(prepared.columns),
             lambda values: self._answered(query, lambda _: prepared.plan(values)),
         )
+
+    def _introspected(self, query: Query, declared: Sequence[Type | None]) -> Described:
+        """What the catalogue answers, at no cost."""
+        columns = tuple(Column(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text))
+        known = self._catalogue.parameters(query.text)
+        given = (*declared, *[None] * len(known))
+        kinds = tuple(given[place] or _catalogued(oid) for place, oid in enumerate(known))
+
+        def run(values: Sequence[object]) -> Outcome:
+            return self._located(query, lambda: Rows(self._catalogue.run(query.text, values).rows))
+
+        return Described(kinds, columns, run)
 
     def _planned(self, query: Query) -> Plan:
         return self._session.plan(query.text)
@@ -100,6 +117,11 @@ class Answers:
         except Error as error:
             failed = error_fields(self._cancellation.said(error), query.text, query.start)
         raise Located(failed)
+
+
+def _catalogued(oid: int) -> Type:
+    """The type of that number; one that is only known to the catalogue is sent as text."""
+    return types.by_oid(oid) or Type(oid, "unknown")
 
 
 def _columns(columns: Sequence[OutputColumn]) -> tuple[Column, ...]:

@@ -20,6 +20,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _INTERVAL = struct.Struct("!qii")
 _NUMERIC = struct.Struct("!hhHH")
 _ARRAY = struct.Struct("!iii")
+_OBJECTS = ("oid", "regclass", "regtype", "regproc", "regnamespace", "regrole")
 _FORMATS = {"int2": "!h", "int4": "!i", "int8": "!q", "float4": "!f", "float8": "!d", "oid": "!I", "xid": "!I",
             "regclass": "!I", "regtype": "!I", "regproc": "!I", "regnamespace": "!I", "regrole": "!I"}  # fmt: skip
 _STRUCTS = {name: struct.Struct(form) for name, form in _FORMATS.items()}
@@ -34,6 +35,8 @@ def encoder(kind: Type) -> Encoder:
     """
     if kind.element is not None:
         return partial(_array, kind.element, encoder(kind.element))
+    if kind.name in _OBJECTS:
+        return _object
     if kind.name in _STRUCTS:
         return _STRUCTS[kind.name].pack
     match kind.name:
@@ -62,6 +65,11 @@ def encoder(kind: Type) -> Encoder:
             return partial(_vector, width)
         case _:
             return _text
+
+
+def _object(value: object) -> bytes:
+    """The number of an object, which the catalogue gives with its name."""
+    return struct.pack("!I", getattr(value, "oid", value))
 
 
 def _text(value: object) -> bytes:

@@ -24,6 +24,7 @@ from dpsql.pgwire.wire import Disconnected, Wire
 from dpsql.pgwire.words import Piece, pieces
 
 if TYPE_CHECKING:
+    from dpsql.pgcatalog import Catalogue
     from dpsql.session import Session
 
 LOG = logging.getLogger("dpsql.pgwire")
@@ -35,11 +36,11 @@ _STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "
 class Conversation:
     """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads."""
 
-    def __init__(self, wire: Wire, session: Session, settings: Settings) -> None:
+    def __init__(self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings) -> None:
         self._wire, self._session, self._settings = wire, session, settings
         self._cancellation = Cancellation(session.interrupt)
         self._price = ""
-        answers = Answers(session, self._cancellation, self._tell_price)
+        answers = Answers(session, catalogue, self._cancellation, self._tell_price)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = Extended(self._executor, self._send_portal, wire.send)
         self._reported: dict[str, str] = {}

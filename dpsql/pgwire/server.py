@@ -18,6 +18,7 @@ from typing import Self
 
 from dpsql.database import Database
 from dpsql.errors import Error, InterfaceError
+from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Malformed
 from dpsql.pgwire.conversation import Conversation
@@ -204,7 +205,11 @@ class Server:
             except Error as error:
                 _fatal(peer.wire, error)
                 raise Disconnected from None
-            conversation = Conversation(peer.wire, session, settings)
+            schema = self._database.schema
+            catalogue = Catalogue(
+                schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
+            )
+            conversation = Conversation(peer.wire, session, catalogue, settings)
             key = fresh_key(number)
             with self._lock:
                 if sum(each.conversation is not None for each in self._peers.values()) >= self._limits.connections:

@@ -9,10 +9,8 @@ from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from dpsql.errors import Error
+from dpsql.pgcatalog.settings import DEFAULTS
 from dpsql.pgwire.errors import WireError
-
-#: The version of PostgreSQL whose catalogue and protocol clients find here.
-SERVER_VERSION = "15.0"
 
 #: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
 REPORTED = {
@@ -24,7 +22,7 @@ REPORTED = {
     )
 }  # fmt: skip
 _FIXED = {
-    "server_version": f"{SERVER_VERSION} (dpsql)", "server_version_num": "150000",
+    **{name: DEFAULTS[name] for name in ("server_version", "server_version_num", "wal_level")},
     "server_encoding": "UTF8", "is_superuser": "off", "integer_datetimes": "on", "in_hot_standby": "off",
     "max_identifier_length": "63", "max_index_keys": "32", "block_size": "8192", "lc_collate": "C", "lc_ctype": "C",
     "max_connections": "100", "session_authorization": "", "transaction_read_only": "on",
@@ -43,7 +41,8 @@ _FREE = {
     "lc_time": "C", "row_security": "on", "ssl_renegotiation_limit": "0", "synchronize_seqscans": "on",
     "synchronous_commit": "on", "xmloption": "content", "check_function_bodies": "on", "default_tablespace": "",
     "array_nulls": "on", "quote_all_identifiers": "off", "plan_cache_mode": "auto", "max_parallel_workers_per_gather":
-    "0", "log_statement": "none", "log_min_duration_statement": "-1", "debug_print_plan": "off", "tcp_keepalives_idle":
+    "0", "role": "none", "log_statement": "none",
+    "log_min_duration_statement": "-1", "debug_print_plan": "off", "tcp_keepalives_idle":
     "0", "tcp_keepalives_interval": "0", "tcp_keepalives_count": "0",
 }  # fmt: skip
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
