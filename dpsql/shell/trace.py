@@ -70,7 +70,7 @@ class _Trace:
         joins = select.args.get("joins") or []
         if is_grouped(select) or select.args.get("distinct") is not None or select.args.get("from_") is None:
             return None
-        if any(_is_odd(join) for join in joins):
+        if any(_is_odd(join) for join in joins) or any(map(_hides_star, select.expressions)):
             return None
         query = select.copy()
         nodes = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or ())]
@@ -104,6 +104,12 @@ class _Trace:
                 return Source(name, names, known, tuple((_number(place), place) for place in level.places))
             case _:
                 return Source(name, None, {})
+
+
+def _hides_star(item: exp.Expr) -> bool:
+    """Whether the item is more than one column without being a star: a star under a name, or inside a function."""
+    plain = isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
+    return not plain and any(not isinstance(star.parent, exp.AggFunc) for star in item.find_all(exp.Star))
 
 
 def _number(place: int) -> str:

@@ -28,6 +28,8 @@ FOLLOWED = {
     f"SELECT n, RANK() OVER (ORDER BY n) FROM ({GROUPED}) AS g": "+-",
     f"SELECT n * LENGTH(c.name) FROM ({GROUPED}) AS g JOIN conditions AS c USING (diagnosis)": "-",
     "SELECT COUNT(*) AS n, AVG(age) AS n, 'all' AS n FROM patients": "++-",
+    f"SELECT n, * again FROM ({GROUPED}) AS g": "----",
+    f"SELECT n, COUNT(*) OVER () FROM ({GROUPED}) AS g": "+-",
     f"SELECT DISTINCT n FROM ({GROUPED}) AS g": "-",
     f"SELECT MAX(n) FROM ({GROUPED}) AS g": "-",
     f"SELECT n FROM ({GROUPED}) AS g UNION ALL SELECT COUNT(*) FROM patients": "-",
