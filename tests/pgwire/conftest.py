@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from databases import clinic
-from wire_client import Client
+from wire_client import Client, charges
 
 from dpsql.database import Database, open_database
 from dpsql.pgwire.server import Server
@@ -56,8 +56,3 @@ def serve(database: Database) -> Iterator[Callable[..., Server]]:
             return servers.enter_context(Server(database, port=0, **options))
 
         yield started
-
-
-def charges(database: Database) -> int:
-    """How many charges the ledger holds."""
-    return sum(1 for _ in database.accountant.ledger.history())

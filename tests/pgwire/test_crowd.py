@@ -11,19 +11,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from wire_client import Client, Hung, error, notices, rows, status
+from wire_client import Client, Hung, error, eventually, notices, rows, status
 
 from dpsql.pgwire import codec
 from dpsql.pgwire.server import Limits, Server
 
 CLIENTS, EACH = 32, 12
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
 
 
 def test_one_too_many_is_told_so_and_a_place_that_is_left_is_free(serve: Callable[..., Server]) -> None:

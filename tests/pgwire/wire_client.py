@@ -5,11 +5,14 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from scramp import ScramClient
 
+from dpsql.database import Database
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message, from_backend
 
@@ -152,3 +155,16 @@ def status(messages: list[Message]) -> str:
     last = messages[-1]
     assert isinstance(last, codec.ReadyForQuery)
     return last.status.value
+
+
+def charges(database: Database) -> int:
+    """How many charges the ledger holds."""
+    return sum(1 for _ in database.accountant.ledger.history())
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    """Whether the condition comes to hold in that time."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
