@@ -15,11 +15,11 @@ from dpsql.schema import Schema, Value
 
 _NAME = r'(?:"[^"]*"|[A-Za-z_][A-Za-z_0-9]*)'
 _SOURCE = re.compile(rf"\b(?:from|join)\s+(?:\w+\.)?({_NAME})(?:\s+(?:as\s+)?({_NAME}))?", re.IGNORECASE)
-_AFTER_TABLE_WORD = re.compile(r"\b(?:from|join)\s+[\w\"]*$", re.IGNORECASE)
-_QUALIFIED = re.compile(rf"({_NAME})\.([A-Za-z_0-9]*)$")
-_SETTING = re.compile(r"^\s*(?:set|show|reset)\s+([\w.]*)$", re.IGNORECASE)
+_AFTER_TABLE_WORD = re.compile(r"\b(?:from|join)\s+[\w\"]*\Z", re.IGNORECASE)
+_QUALIFIED = re.compile(rf"({_NAME})\.([A-Za-z_0-9]*)\Z")
+_SETTING = re.compile(r"^\s*(?:set|show|reset)\s+([\w.]*)\Z", re.IGNORECASE)
 _COMPARED = re.compile(
-    rf"(?:({_NAME})\.)?({_NAME})\s*(?:=|<>|!=|\bnot\s+in\s*\(|\bin\s*\()(?:\s*(?:'[^']*'|[\w.]+)\s*,)*\s*('[^']*|[\w.-]*)$",
+    rf"(?:({_NAME})\.)?({_NAME})\s*(?:=|<>|!=|\bnot\s+in\s*\(|\bin\s*\()(?:\s*(?:'[^']*'|[\w.]+)\s*,)*\s*('[^']*|[\w.-]*)\Z",
     re.IGNORECASE,
 )
 _SWITCHES = ("on", "off")
@@ -153,7 +153,7 @@ def _matching(typed: str, words: Iterable[str], kind: str, upper: bool = False) 
 
 
 def _last_word(before: str) -> str:
-    found = re.search(r"[A-Za-z_0-9]*$", before)
+    found = re.search(r"[A-Za-z_0-9]*\Z", before)
     return found[0] if found else ""
 
 

@@ -37,7 +37,10 @@ class Opening:
         self._found: Session | None = None
         self.error: Error | None = None
         self.failed: Callable[[], None] = lambda: None
-        self._thread = threading.Thread(target=self._open, daemon=True)
+        self._thread = threading.Thread(target=self._open, name="dpsql opening", daemon=True)
+
+    def start(self) -> None:
+        """Begin; from now on the session can be waited for."""
         self._thread.start()
 
     def _open(self) -> None:

@@ -119,11 +119,11 @@ class Prompt:
             state = self._session.default_buffer.complete_state
             return state is not None and state.current_completion is not None
 
-        @keys.add("enter", filter=choosing)
+        @keys.add("enter", filter=choosing & ~finished)
         def _(event: KeyPressEvent) -> None:
             event.current_buffer.complete_state = None
 
-        @keys.add("enter", filter=finished & ~choosing)
+        @keys.add("enter", filter=finished)
         def _(event: KeyPressEvent) -> None:
             event.current_buffer.validate_and_handle()
 

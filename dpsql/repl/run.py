@@ -69,14 +69,15 @@ def run_prompt(database: Database, display: Display, rules: Rules, ask: bool) ->
     from dpsql.schema import load
 
     declared = load(database.schema)
-    opening = Opening(declared, database.analyst, database.epsilon)
     shown = replace(display, ask=worth_asking(declared)) if ask else display
-    try:
-        screen = Screen(interactive=True)
-        screen.says(welcome(declared, shown))
-        from dpsql.repl.prompt import Prompt
+    screen = Screen(interactive=True)
+    screen.says(welcome(declared, shown))
+    from dpsql.repl.prompt import Prompt
 
-        prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))
+    opening = Opening(declared, database.analyst, database.epsilon)
+    prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))
+    opening.start()
+    try:
         converse(Conversation(opening.session, screen, shown, rules), prompt)
         screen.write_to(None)
     finally:

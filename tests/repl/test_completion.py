@@ -53,7 +53,9 @@ def test_offers(typed: str, first: list[str]) -> None:
     assert offered(typed, before)[: len(first)] == first
 
 
-@pytest.mark.parametrize("typed", ["SELECT 'pat", "-- pat", "SELECT 1 /* pat", "\\watch ", "SELECT x.pa"])
+@pytest.mark.parametrize(
+    "typed", ["SELECT 'pat", "-- pat", "SELECT 1 /* pat", "\\watch ", "SELECT x.pa", "SELECT 1 AS x\n"]
+)
 def test_offers_nothing_where_nothing_can_be_known(typed: str) -> None:
     assert offered(typed) == []
 
