@@ -54,7 +54,7 @@ class SchemaCompleter(Completer):
             yield from values
             return
         if _AFTER_TABLE_WORD.search(before):
-            yield from _matching(_last_word(before), self._schema.tables, "table")
+            yield from _matching(_last_word(before), (*self._schema.tables, "dpsql.budget"), "table")
             return
         qualified = _QUALIFIED.search(before)
         if qualified is not None:
