@@ -41,12 +41,14 @@ class Located(Exception):
 
 
 class Answers:
-    """Queries of one connection; ``told`` is called with what a client is to be told of a price."""
+    """Queries of one connection; ``told`` is called with a price, ``noted`` with what else a client is to know."""
 
     def __init__(
-        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str], None]
-    ) -> None:
-        self._session, self._catalogue, self._cancellation, self._told = session, catalogue, cancellation, told
+        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str], None],
+        noted: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
+        self._told, self._noted = told, noted
 
     def describe(self, query: Query, declared: Sequence[Type | None] = ()) -> Described:
         """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
@@ -55,18 +57,34 @@ class Answers:
     def _describe(self, query: Query, declared: Sequence[Type | None]) -> Described:
         if self._catalogue.claims(query.text):
             return self._introspected(query, declared)
-        if not isinstance(statement.read(query.text), statement.Select):
-            result = self._session.execute(query.text)
-            columns = _columns(result.columns)
-            return Described((), columns, lambda values: Rows(result.rows, "EXPLAIN"))
+        match statement.read(query.text):
+            case statement.Select():
+                return self._priced(query, declared)
+            case statement.Explain(text=inner, json=as_json):
+                kind = types.JSON if as_json else types.TEXT
+                return self._explained(query, inner, Column("QUERY PLAN", kind), declared)
+            case statement.ExplainPrivacy(text=inner):
+                return self._explained(query, inner, Column("EXPLAIN PRIVACY", types.TEXT), declared)
+            case _:
+                result = self._session.execute(query.text)
+                return Described((), _columns(result.columns), lambda _: Rows(result.rows, "SHOW"))
+
+    def _explained(self, query: Query, inner: str, column: Column, declared: Sequence[Type | None]) -> Described:
+        """The price of a query, told at each execution anew."""
+        prepared = self._session.prepare(inner, [_duckdb_name(kind) for kind in declared])
+
+        def run(values: Sequence[object]) -> Outcome:
+            return self._located(query, lambda: Rows(self._session.execute(query.text, values).rows, "EXPLAIN"))
+
+        return Described(_kinds(declared, prepared.parameters), (column,), run)
+
+    def _priced(self, query: Query, declared: Sequence[Type | None]) -> Described:
         if "?" not in query.text and "$" not in query.text:
             planned = self._session.plan(query.text)
             return Described((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
         prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
-        given = (*declared, *[None] * len(prepared.parameters))
-        kinds = tuple(given[place] or by_name(name) for place, name in enumerate(prepared.parameters))
         return Described(
-            kinds,
+            _kinds(declared, prepared.parameters),
             _columns(prepared.columns),
             lambda values: self._answered(query, lambda _: prepared.plan(values)),
         )
@@ -93,6 +111,8 @@ class Answers:
             plan = planned(query)
             self._cancellation.check()
             result = self._session.answer(plan)
+            for notice in result.notices:
+                self._noted(notice)
             self._tell(result)
             return Rows(result.rows)
 
@@ -117,6 +137,12 @@ class Answers:
         except Error as error:
             failed = error_fields(self._cancellation.said(error), query.text, query.start)
         raise Located(failed)
+
+
+def _kinds(declared: Sequence[Type | None], inferred: Sequence[str]) -> tuple[Type, ...]:
+    """The types of parameters: what the client declares, else what the statement says."""
+    given = (*declared, *[None] * len(inferred))
+    return tuple(given[place] or by_name(name) for place, name in enumerate(inferred))
 
 
 def _catalogued(oid: int) -> Type:

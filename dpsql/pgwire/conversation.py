@@ -40,7 +40,7 @@ class Conversation:
         self._wire, self._session, self._settings = wire, session, settings
         self._cancellation = Cancellation(session.interrupt)
         self._price = ""
-        answers = Answers(session, catalogue, self._cancellation, self._tell_price)
+        answers = Answers(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = Extended(self._executor, self._send_portal, wire.send)
         self._reported: dict[str, str] = {}
@@ -192,8 +192,11 @@ class Conversation:
 
     def _tell_price(self, price: str) -> None:
         self._price = price
+        self._note(f"dpsql: {price}")
+
+    def _note(self, message: str) -> None:
         if self._settings.shows("notice"):
-            self._wire.send(codec.NoticeResponse(fields=notice_fields(f"dpsql: {price}")))
+            self._wire.send(codec.NoticeResponse(fields=notice_fields(message)))
 
     def _warn(self, sqlstate: str, message: str) -> None:
         if self._settings.shows("warning"):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from dpsql.database import Database
+from dpsql.database import TOOLS, Database
 from dpsql.errors import Error, InterfaceError
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import codec
@@ -196,7 +196,7 @@ class Server:
     @contextlib.contextmanager
     def _session(self, number: int, peer: _Peer, visitor: Visitor) -> Iterator[Conversation]:
         """The visitor's session, while the connection lasts."""
-        session = self._database.session(visitor.user)
+        session = self._database.session(visitor.user, TOOLS)
         try:
             settings = Settings(visitor.user, lambda: session.epsilon, lambda price: setattr(session, "epsilon", price))
             try:

@@ -220,3 +220,37 @@ def test_a_fault_is_one_constant_message(client: Client, monkeypatch: pytest.Mon
     assert "CANARY" not in str(fields)
     monkeypatch.undo()
     assert len(rows(client.query(count()))) == 3
+
+
+def test_explain_is_the_price_and_costs_nothing(client: Client, spent: Callable[[], int]) -> None:
+    answer = client.query(f"EXPLAIN {count()}")
+    assert tags(answer) == ["EXPLAIN"]
+    first = rows(answer)[0][0]
+    assert first is not None
+    assert b"cost=" in first
+    answer = client.extended(
+        Parse(query="EXPLAIN SELECT COUNT(*) FROM patients WHERE ward > $1"),
+        Describe(),
+        Bind(param_values=[b"1"]),
+        Execute(),
+    )
+    assert names(answer).startswith("ParseComplete ParameterDescription RowDescription BindComplete DataRow")
+    (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
+    assert [field.name for field in described.fields] == ["QUERY PLAN"]
+    assert rows(client.query(f"EXPLAIN PRIVACY {count()}"))
+    assert rows(client.query("SELECT * FROM dpsql.budget"))
+    assert spent() == 0
+
+
+def test_probes_give_columns_without_rows_and_cost_nothing(client: Client, spent: Callable[[], int]) -> None:
+    for text in ("SELECT * FROM visits LIMIT 0", "SELECT * FROM visits WHERE 1 = 0", "SELECT cost FROM visits LIMIT 1"):
+        answer = client.query(text)
+        assert names(answer) == "RowDescription CommandComplete ReadyForQuery"
+    assert any("rows" in notice for notice in notices(answer))
+    assert spent() == 0
+
+
+def test_columns_without_names_have_those_of_postgres(client: Client) -> None:
+    answer = client.query("SELECT COUNT(*), AVG(cost), 1 + 1, CASE WHEN true THEN 1 END FROM visits")
+    (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
+    assert [field.name for field in described.fields] == ["count", "avg", "?column?", "case"]
