@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dpsql.errors import DataError
-from dpsql.output.figure import cell
+from dpsql.output.figure import cell, plain
 from dpsql.output.rows import Rows
 
 #: A value is drawn as a bar from 0; where all lie close together far from 0, as a point on a shorter scale.
@@ -60,7 +60,7 @@ def chart(rows: Rows, width: int, column: str | None = None) -> str:
     labels = max(wcswidth(mark.label) for mark in marks)
     figures = max(len(mark.figure) for mark in marks)
     scale = _scale(drawn, max(width - labels - figures - 5, 10))
-    lines = [rows.names[place]]
+    lines = [plain(rows.names[place])]
     for mark in marks:
         body = _body(mark, scale) if math.isfinite(mark.value) else ""
         label = mark.label + " " * (labels - wcswidth(mark.label))

@@ -18,6 +18,7 @@ PRODUCTS = "tests/properties/test_moment_cells.py::test_every_row_is_the_rounded
 UNITS_PRODUCTS = "tests/properties/test_moment_cells.py::test_no_unit_moves_a_statistic_by_more_than_is_claimed"
 STATISTICS = "tests/properties/test_moments.py::test_without_noise_a_statistic_is_that_of_duckdb"
 ANSWERS = "tests/session/test_answers.py"
+TERMINAL = "tests/repl/test"
 LARGEST = "tests/properties/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
 
 CORE = "dpsql/query/rewrite/core.py"
@@ -918,5 +919,26 @@ FAULTS = (
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)",
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
         ("tests/privacy/test_ranking.py::test_a_rate_costs_no_more_than_is_charged",),
+    ),
+    Fault(
+        "the terminal pays before the person agrees",
+        "dpsql/repl/asking.py",
+        "            consent(plan)\n",
+        "",
+        (f"{TERMINAL}_commands.py::test_a_price_above_the_limit_is_asked_about",),
+    ),
+    Fault(
+        "what a script may cost counts each statement alone",
+        "dpsql/repl/conversation.py",
+        "        within(self.rules.most, self.paid, price)",
+        "        within(self.rules.most, Fraction(0), price)",
+        (f"{TERMINAL}_batch.py::test_no_more_is_paid_than_was_allowed",),
+    ),
+    Fault(
+        "a dry run writes a file by paying for it",
+        "dpsql/repl/commands.py",
+        "        if talk.rules.dry:\n            return talk.ask(query)\n",
+        "",
+        (f"{TERMINAL}_batch.py::test_a_dry_run_tells_prices_and_pays_nothing",),
     ),
 )
