@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.errors import Refused, StatementError
-from dpsql.query.parse import scan
+from dpsql.query.parse import scan, without_idle_prefixes
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def read(text: str) -> Statement:
     >>> read("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
     Explain(text=' SELECT 1', json=True)
     """
-    scan(text)
+    scan(without_idle_prefixes(text))
     explain = _EXPLAIN.match(text)
     if explain is not None:
         return ExplainPrivacy(text[explain.end() :])

@@ -119,7 +119,9 @@ class Answers:
         return self._located(query, answered)
 
     def _tell(self, result: Result) -> None:
-        """Say what an answer cost, where it is of private data."""
+        """Say what an answer cost, where it is of private data, and where it is another than its words ask for."""
+        for notice in result.notices:
+            self._told(notice)
         price = result.price
         if price.stored:
             self._told("answered from answers already paid for, cost 0")

@@ -86,8 +86,8 @@ def as_type(literal: Literal, target: SqlType, node: exp.Expr) -> Literal:
                 return Literal(value.date(), target)
             case "timestamp" if isinstance(value, str):
                 moment = datetime.fromisoformat(value.strip())
-                if moment.tzinfo is None:
-                    return Literal(moment, target)
+                if not moment.utcoffset():  # none, or that of UTC, in which the data's moments stand
+                    return Literal(moment.replace(tzinfo=None), target)
             case "timestamp" if isinstance(value, date):
                 return Literal(datetime(value.year, value.month, value.day), target)
             case "double" if isinstance(value, int | Decimal | str):

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -29,6 +30,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PREFIXED = re.compile(r"(?<![A-Za-z0-9_])(?:[eExXbBnNrR]|[uU]&)'")
+_ESCAPING = re.compile(r"(?<![A-Za-z0-9_])[eE]'")
 _JUXTAPOSED = re.compile(r"'\s*'")
 _GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-Za-z_]")
 _ALLOWED = frozenset(map(chr, range(32, 127))) | set("\t\r\n")
@@ -54,9 +56,10 @@ def parse(text: str) -> Statement:
     >>> parse("FROM patients SELECT COUNT(*)").tree.sql()
     'SELECT COUNT(*) FROM patients'
     """
-    scan(text)
+    plain = without_idle_prefixes(text)
+    scan(plain)
     try:
-        trees = parse_numbered(text)
+        trees = parse_numbered(plain)
     except RecursionError:
         refuse("E_LIMITS", "the statement is nested too deeply")
     except SqlglotError as error:
@@ -98,6 +101,23 @@ def _check_size(tree: exp.Expr) -> None:
         if depth > MAX_TREE_DEPTH:
             refuse("E_LIMITS", f"the statement is more than {MAX_TREE_DEPTH} levels deep; write IN (…) for long ORs")
         level = [part for node in level for part in node.iter_expressions()]
+
+
+def without_idle_prefixes(text: str) -> str:
+    """The text with a blank for the E of each E'…' that has no backslash: it means the same without.
+
+    >>> without_idle_prefixes("SELECT E'a', e'b\\\\n', 'E', name'x'")
+    "SELECT  'a', e'b\\\\n', 'E', name'x'"
+    """
+    if not _ESCAPING.search(text):
+        return text
+    tokens = list(_TOKEN.finditer(text))
+    pieces = [token.group() for token in tokens]
+    for number, (before, after) in enumerate(pairwise(tokens)):
+        idle = after.lastgroup == "text" and "\\" not in after.group()
+        if idle and before.lastgroup == "other" and _ESCAPING.search(before.group() + "'"):
+            pieces[number] = pieces[number][:-1] + " "
+    return "".join(pieces)
 
 
 def scan(text: str) -> None:

@@ -4,7 +4,7 @@ SELECT COUNT(*) FROM `patients`
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
-SELECT COUNT(*) FROM labs WHERE test = E'hdl'
+SELECT COUNT(*) FROM labs WHERE test = X'68'
 -- says: strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string (line 1, column 40)
 -- answered: SELECT COUNT(*) FROM patients
 

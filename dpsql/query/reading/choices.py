@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.query import literal
 from dpsql.query.call import alike, call, castable
-from dpsql.query.expression import Case, Cast, Expression, Literal
+from dpsql.query.expression import TIMESTAMP, Case, Cast, Expression, Literal
 from dpsql.query.function import common_type
 from dpsql.query.refusal import only, refuse
 from dpsql.schema import SqlType
@@ -49,8 +49,9 @@ def cast(reader: Reader, node: exp.Expr) -> Expression:
     """CAST, TRY_CAST and ::, which are one here."""
     assert isinstance(node, exp.Cast)
     only(node, "this", "to", "safe", code="E_TYPE")
+    moment = node.to.is_type("timestamptz") and isinstance(node.this, exp.Literal | exp.Placeholder)
     try:
-        target = SqlType.parse(node.to.sql(dialect="duckdb"))
+        target = TIMESTAMP if moment else SqlType.parse(node.to.sql(dialect="duckdb"))
     except ValueError:
         refuse("E_TYPE", "this type is not read; use boolean, integer, decimal(p,s), double, text, date or "
                "timestamp", node)  # fmt: skip

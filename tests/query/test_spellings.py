@@ -1,0 +1,71 @@
+"""Spellings that PostgreSQL's tools use: what they mean, and that they are refused where two parsers could disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from databases import clinic
+
+from dpsql.database import TOOLS, open_database
+from dpsql.errors import DatabaseError
+from dpsql.session import Session
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    database = open_database(clinic(tmp_path_factory.mktemp("clinic")))
+    yield database.session("ada", TOOLS)
+    database.close()
+
+
+#: A spelling, and the plain one whose private part it must have.
+SAME = (
+    ("SELECT COUNT(*) FROM patients WHERE sex = E'f'", "SELECT COUNT(*) FROM patients WHERE sex = 'f'"),
+    ("SELECT COUNT(*) FROM public.patients", "SELECT COUNT(*) FROM patients"),
+    ('SELECT COUNT("public"."patients"."ward") FROM "public"."patients"', "SELECT COUNT(ward) FROM patients"),
+    ("SELECT COUNT(*) FROM main.patients AS p WHERE p.ward::int = 1", "SELECT COUNT(*) FROM patients WHERE ward = 1"),
+    ("SELECT sex, COUNT(*) FROM patients GROUP BY sex FETCH FIRST 1 ROW ONLY",
+     "SELECT sex, COUNT(*) FROM patients GROUP BY sex"),
+    ("SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT ALL", "SELECT sex, COUNT(*) FROM patients GROUP BY sex"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "plain"), SAME)
+def test_a_spelling_means_the_plain_one(session: Session, written: str, plain: str) -> None:
+    assert session.plan(written).cores == session.plan(plain).cores
+
+
+MOMENTS = (
+    ("'2024-01-01T10:00:00Z'", "'2024-01-01 10:00:00'"),
+    ("'2024-01-01 10:00:00+00'::timestamptz", "'2024-01-01 10:00:00'"),
+    ("timestamp '2024-01-02 10:00:00' - interval '1 day'", "'2024-01-01 10:00:00'"),
+)
+
+
+@pytest.mark.parametrize(("written", "plain"), MOMENTS)
+def test_moments_of_utc_are_moments(session: Session, written: str, plain: str) -> None:
+    text = "SELECT COUNT(*) FROM patients WHERE ward = 1 AND TIMESTAMP '2024-01-01 10:00:00' = {}"
+    assert session.plan(text.format(written)).cores == session.plan(text.format(plain)).cores
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM patients WHERE sex = E'\\x66'",
+        "SELECT COUNT(*) FROM patients WHERE sex = 'f' E'm'",
+        "SELECT COUNT(*) FROM patients WHERE sex = E'f' 'm'",
+        "SELECT COUNT(*) FROM patients WHERE sex = X'66'",
+        "SELECT COUNT(*) FROM patients WHERE sex = $$f$$",
+        "SELECT COUNT(*) FROM patients WHERE sex = $a$f$a$",
+        "SELECT COUNT(*) FROM patients WHERE ward = $0",
+        "SELECT COUNT(*) FROM patients WHERE ward = $1$2",
+        "SELECT COUNT(*) FROM patients WHERE ward = a$1",
+        "SELECT COUNT(*) FROM patients WHERE ward = $1a",
+        "SELECT COUNT(*) FROM patients WHERE ward = $1 AND ward = ?",
+        "SELECT COUNT(*) FROM patients WHERE TIMESTAMP '2024-01-01 10:00:00' = '2024-01-01T10:00:00+02:00'",
+    ],
+)
+def test_spellings_that_mean_different_things_are_refused(session: Session, text: str) -> None:
+    with pytest.raises(DatabaseError):
+        session.plan(text, (1,) if "$1" in text else ())
