@@ -14,6 +14,7 @@ import pytest
 from databases import clinic
 
 from dpsql.database import Database, open_database
+from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import QueryCancelled
 
 THREADS, EACH = 16, 6
@@ -95,3 +96,25 @@ def test_an_interrupt_between_statements_is_without_effect(database: Database) -
     session = database.session("ada")
     session.interrupt()
     assert session.execute("SELECT COUNT(*) FROM patients").price.charged == session.epsilon
+
+
+def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(reading: DuckDBReading, _: object) -> object:
+        return reading._cursor.execute(
+            "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
+        ).fetchall()
+
+    session = database.session("ada")
+    before = session.remaining.spent.rho
+    with monkeypatch.context() as patch:
+        patch.setattr(DuckDBReading, "_rows", endless)
+        timer = threading.Timer(0.3, session.interrupt)
+        timer.start()
+        start = time.monotonic()
+        with pytest.raises(QueryCancelled) as raised:
+            session.execute("SELECT COUNT(*) FROM patients")
+        timer.join()
+    assert time.monotonic() - start < 5
+    assert raised.value.__cause__ is None and "range" not in str(raised.value)
+    assert session.remaining.spent.rho > before
+    assert not session.execute("SELECT COUNT(*) FROM patients").price.stored
