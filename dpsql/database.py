@@ -22,7 +22,7 @@ class Database:
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
-        self._shells = Shells(schema, engine.public_rows)
+        self._shells = Shells(schema, engine.public_rows, engine.version)
         self._answers, self._memory = open_answers(schema, engine, accountant), Memory()
 
     @property

@@ -6,7 +6,7 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from dpsql.schema import Schema
@@ -18,10 +18,16 @@ MOST = 8
 
 
 class Shells:
-    """Makes a sandbox when one is wanted and none is free, and keeps it for the next statement."""
+    """Makes a sandbox when one is wanted and none is free, and keeps it for the next statement.
 
-    def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
-        self._schema, self._rows = schema, public_rows
+    ``version`` tells the version of the data: sandboxes that hold public rows of another are not lent again.
+    """
+
+    def __init__(
+        self, schema: Schema, public_rows: PublicRows, version: Callable[[], str | None] = lambda: None
+    ) -> None:
+        self._schema, self._rows, self._version = schema, public_rows, version
+        self._seen: str | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
         self._slots = threading.Semaphore(MOST)
         self._free: list[Shell] = []
@@ -32,13 +38,14 @@ class Shells:
     def lease(self) -> Iterator[Shell]:
         """A sandbox for one statement; what it released is taken out of it afterwards."""
         with self._slots:
+            seen = self._renew()
             with self._lock:
                 shell = self._free.pop() if self._free else None
             shell = shell or Shell(self._schema, self._public_rows)
             try:
                 yield shell
             finally:
-                self._take_back(shell)
+                self._take_back(shell, seen)
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""
@@ -48,11 +55,24 @@ class Shells:
         for shell in free:
             shell.close()
 
-    def _take_back(self, shell: Shell) -> None:
+    def _renew(self) -> str | None:
+        """Let go of what was read of another version of the data, and tell the version of now."""
+        version = self._version()
+        with self._lock:
+            if version == self._seen:
+                return version
+            old, self._free, self._seen = self._free, [], version
+        with self._reading:
+            self._public.clear()
+        for shell in old:
+            shell.close()
+        return version
+
+    def _take_back(self, shell: Shell, seen: str | None) -> None:
         with suppress(Exception):  # a sandbox that cannot be emptied is not lent again
             shell.clear()
             with self._lock:
-                if not self._closed:
+                if not self._closed and seen == self._seen:
                     self._free.append(shell)
                     return
         shell.close()

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import pytest
 from databases import clinic
 
@@ -46,6 +47,18 @@ def test_data_that_changed_are_read_again(database: Database, tmp_path: Path) ->
     session.execute(BY_SEX)
     os.utime(tmp_path / "clinic" / "patients.parquet")
     assert not session.execute(BY_SEX).price.stored
+
+
+def test_public_rows_that_changed_are_read_again(database: Database, tmp_path: Path) -> None:
+    session, file = database.session("ada"), tmp_path / "clinic" / "places.parquet"
+    assert session.execute("SELECT region FROM places ORDER BY 1").rows == [("north",), ("south",)]
+    duckdb.execute(f"COPY (SELECT 'ward' AS place, 'east' AS region) TO '{file}.new' (FORMAT parquet)")
+    Path(f"{file}.new").replace(file)
+    assert session.execute("SELECT region FROM places ORDER BY 1").rows == [("east",)]
+    assert (
+        session.execute("SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region").rows[0][0]
+        == "east"
+    )
 
 
 def test_plans_differ_where_values_prices_and_manners_do(database: Database) -> None:
