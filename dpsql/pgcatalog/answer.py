@@ -38,7 +38,7 @@ class CatalogueAnswer:
 
 
 class ObjectName(str):
-    """The name of an object of the catalogue, which is sent as text; ``oid`` is its number, which is sent in binary."""
+    """The name of an object of the catalogue, which is sent as text; as a number it is its ``oid``, sent in binary."""
 
     oid: int
 
@@ -46,6 +46,9 @@ class ObjectName(str):
         made = super().__new__(cls, name)
         made.oid = oid
         return made
+
+    def __index__(self) -> int:
+        return self.oid
 
 
 def columns_of(rewritten: Rewritten, held: Sequence[tuple[str, str]]) -> Iterator[CatalogueColumn]:
@@ -64,7 +67,8 @@ def column_oid(kind: str | None, held: str) -> int:
     plain = held.strip('"')
     if kind:
         narrower = plain in ("INTEGER", "BIGINT") and kind in ("int2", "int4", "oid")
-        if narrower or plain in ("NULL", duckdb_type(kind)):
+        moment = plain == "TIMESTAMP" and kind == "timestamptz"
+        if narrower or moment or plain in ("NULL", duckdb_type(kind)):
             return type_oid(kind)
     if plain.startswith("DECIMAL"):
         return OIDS["numeric"]

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -18,7 +19,8 @@ from dpsql.pgcatalog.faults import absent, fault
 from dpsql.pgcatalog.literals import literal
 from dpsql.pgcatalog.repairs import repair
 from dpsql.pgcatalog.rewrite import Rewritten, parse, rewrite
-from dpsql.pgcatalog.rewrite.calls import KNOWN
+from dpsql.pgcatalog.rewrite.calls import OF_CATALOGUE
+from dpsql.pgcatalog.rewrite.kinds import NAMED, type_name
 from dpsql.pgcatalog.rewrite.relations import relation_of, tables_of
 from dpsql.pgcatalog.rewrite.words import CALL
 from dpsql.pgcatalog.settings import DEFAULTS, setting_name
@@ -57,9 +59,10 @@ class Catalogue:
         self._assign = self._assigned.__setitem__ if assign is None else assign
 
     def claims(self, text: str) -> bool:
-        """Whether the statement asks the catalogue or nothing at all, so that it has no price.
+        """Whether the statement reads the catalogue alone, or nothing but calls one of its functions.
 
-        A statement that speaks of the catalogue and cannot be read is claimed too, and refused by `run`.
+        A statement that speaks of the catalogue and cannot be read is claimed too, and refused by `run`. Constants and
+        ordinary functions of them (``SELECT 1``) are left to the session, which answers them for nothing too.
         """
         if _SHOW.fullmatch(text) is not None:
             return not text.lower().split()[1].startswith("dpsql")
@@ -172,6 +175,8 @@ class Catalogue:
         return tuple(self._value(value, column) for value, column in zip(row, columns, strict=True))
 
     def _value(self, value: Any, column: CatalogueColumn) -> Any:
+        if isinstance(value, datetime) and column.oid == OIDS["timestamptz"]:
+            return value.replace(tzinfo=UTC)
         names = None if value is None else self._store.names_of(column.oid)
         return value if names is None else ObjectName(names.get(value, str(value)), value)
 
@@ -187,12 +192,19 @@ def _is_claimed(text: str, store: Store) -> bool:
     tables = [table for table in tables_of(tree) if not isinstance(table.this, exp.Anonymous)]
     if tables:
         return all(relation_of(table, store.columns) is not None for table in tables)
-    calls = [node.name.lower() for node in tree.find_all(exp.Anonymous)]
-    return all(_is_answered(name.removeprefix(CALL)) for name in calls if name.startswith(CALL))
+    calls = [node.name.lower().removeprefix(CALL) for node in tree.find_all(exp.Anonymous)]
+    return any(map(_is_of_catalogue, calls)) or _speaks_of_objects(tree)
 
 
-def _is_answered(name: str) -> bool:
-    return name in KNOWN or name.startswith(("pg_", "has_"))
+def _is_of_catalogue(name: str) -> bool:
+    return name in OF_CATALOGUE or name.startswith(("pg_", "has_"))
+
+
+def _speaks_of_objects(tree: exp.Expr) -> bool:
+    """Whether the statement asks who it is or casts to a type of objects."""
+    if tree.find(exp.CurrentUser, exp.SessionUser, exp.CurrentSchema, exp.CurrentCatalog) is not None:
+        return True
+    return any(type_name(cast.to).removeprefix("_") in NAMED for cast in tree.find_all(exp.Cast))
 
 
 @lru_cache(maxsize=64)

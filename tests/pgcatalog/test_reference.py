@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 import pytest
 from postgres_reference import Asked, ask_catalogue, ask_real, real_oids, statements
@@ -38,6 +40,11 @@ _DIFFERENT = {name: reason for reason, listed in DIFFERENCES.items() for name in
 _UNANSWERED = set().union(*map(_names, UNANSWERED.values()))
 
 
+def _is_constant(text: str) -> bool:
+    """Whether the statement asks nothing at all, so that the session answers it."""
+    return re.match(r"select\s+1\b", text, re.IGNORECASE) is not None
+
+
 @pytest.fixture(scope="module")
 def numbers(
     catalogue: Catalogue, schema: Schema, postgres: psycopg.Connection
@@ -54,7 +61,7 @@ def test_it_answers_as_postgresql_does(
     numbers: tuple[dict[str, int], dict[str, int]],
 ) -> None:
     text, values = asked.on(numbers[0])
-    assert catalogue.claims(text)
+    assert catalogue.claims(text) is not _is_constant(text)
     ours = ask_catalogue(catalogue, text, values)
     assert ours.columns == tuple((each.name, each.oid) for each in catalogue.describe(text))
     assert len(catalogue.parameters(text)) == len(values)

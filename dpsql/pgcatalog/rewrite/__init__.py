@@ -25,6 +25,7 @@ from dpsql.pgcatalog.rewrite.relations import (
     rewrite_column,
     rewrite_table,
     sources_of,
+    stored_name,
     tables_of,
 )
 from dpsql.pgcatalog.rewrite.syntax import rewrite_syntax
@@ -75,14 +76,15 @@ def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Ma
     """The parsed statement for the store, whose relations have these ``shapes``; ``columns`` are all their types."""
     if not isinstance(tree, exp.Query):
         raise StatementError("E_STMT", "only queries are answered from the catalogue")
-    kinds = Kinds(columns)
     fold_names(tree)
     label_outputs(tree)
+    tables = list(tables_of(tree))
+    sources = sources_of(tables, shapes)
+    kinds = Kinds(columns, {name: shapes[stored_name(relation)] for name, relation in sources.items()})
     _note_aliases(tree, kinds)
     parameters, assigned, outputs = _parameter_types(tree, kinds), _assignments(tree), _outputs(tree, kinds)
-    tables = list(tables_of(tree))
     relations = frozenset(filter(None, (relation_of(table, shapes) for table in tables)))
-    context = _Context(kinds, shapes, frozenset(map(id, tables)), sources_of(tables, shapes))
+    context = _Context(kinds, shapes, frozenset(map(id, tables)), sources)
     for node in reversed(list(tree.bfs())):
         kind = kinds.of(node)
         new = _rule(node, context)

@@ -31,8 +31,10 @@ _OURS = frozenset(
 )
 _MACROS = {name: counts for name, counts in ARITIES.items() if name not in _OURS and not name.startswith("reg")}
 
-#: All functions that a statement over the catalogue may call.
-KNOWN = _SAME | set(_RENAMED) | set(_MACROS) | set(SPECIAL)
+#: Functions that only a catalogue has, so that a statement which calls one asks the catalogue.
+OF_CATALOGUE = (set(_MACROS) | set(SPECIAL)) - set(
+    "array_to_string array_length cardinality format generate_series".split()
+)
 
 
 def rewrite_call(node: exp.Anonymous, kinds: Kinds) -> exp.Expr:

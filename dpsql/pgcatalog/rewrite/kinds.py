@@ -44,9 +44,13 @@ def type_name(to: exp.Expr) -> str:
 
 @dataclass
 class Kinds:
-    """The types of the columns of one statement: those of the catalogue, and those that it names itself."""
+    """The types of the columns of one statement: those of the catalogue, and those that it names itself.
+
+    ``sources`` has the columns of each relation by the name under which the statement reads it.
+    """
 
     columns: Mapping[str, str]
+    sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
 
     def of(self, node: exp.Expr | None) -> str | None:
@@ -55,7 +59,7 @@ class Kinds:
             return str(node.meta[KIND])
         match node:
             case exp.Column():
-                return self.aliases.get(node.name) or self.columns.get(node.name)
+                return self._of_column(node)
             case exp.Cast():
                 return type_name(node.to)
             case exp.Paren() | exp.Alias() | exp.Subquery() | exp.Distinct() | exp.Order() | exp.Collate():
@@ -81,6 +85,14 @@ class Kinds:
             case exp.CurrentSchema() | exp.CurrentUser() | exp.SessionUser() | exp.CurrentCatalog():
                 return "name"
         return None
+
+    def _of_column(self, column: exp.Column) -> str | None:
+        name = column.name
+        if name in self.sources.get(column.table, ()):
+            return self.sources[column.table][name]
+        if any(name in columns for columns in self.sources.values()):
+            return self.columns.get(name) or self.aliases.get(name)
+        return self.aliases.get(name) or self.columns.get(name)
 
     def _of_call(self, node: exp.Anonymous) -> str | None:
         name = node.name.lower().removeprefix(CALL)

@@ -136,10 +136,21 @@ def sources_of(tables: Collection[exp.Table], relations: Collection[str]) -> dic
     schemas = {short: schema for schema, short in SCHEMAS.items()}
     sources = {}
     for table in tables:
-        short, _, name = (relation_of(table, relations) or "").partition(".")
-        if short in schemas:
+        relation = relation_of(table, relations)
+        if relation is not None and relation in relations:
+            short, _, name = relation.partition(".")
             sources[table.alias_or_name] = f"{schemas[short]}.{name}"
     return sources
+
+
+def stored_name(relation: str) -> str:
+    """The store's name of a relation of PostgreSQL.
+
+    >>> stored_name("pg_catalog.pg_class")
+    'pgc.pg_class'
+    """
+    schema, _, name = relation.partition(".")
+    return f"{SCHEMAS[schema]}.{name}"
 
 
 def fold_names(tree: exp.Expr) -> None:
