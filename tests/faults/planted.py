@@ -19,6 +19,7 @@ UNITS_PRODUCTS = "tests/properties/test_moment_cells.py::test_no_unit_moves_a_st
 STATISTICS = "tests/properties/test_moments.py::test_without_noise_a_statistic_is_that_of_duckdb"
 ANSWERS = "tests/session/test_answers.py"
 TERMINAL = "tests/repl/test"
+WIRE = "tests/pgwire/test"
 LARGEST = "tests/properties/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
 
 CORE = "dpsql/query/rewrite/core.py"
@@ -940,5 +941,48 @@ FAULTS = (
         "        if talk.rules.dry:\n            return talk.ask(query)\n",
         "",
         (f"{TERMINAL}_batch.py::test_a_dry_run_tells_prices_and_pays_nothing",),
+    ),
+    # the wire
+    Fault(
+        "describing a statement on the wire runs it",
+        "dpsql/pgwire/answers.py",
+        "            planned = self._session.plan(query.text)\n",
+        "            planned = self._session.plan(query.text)\n            self._answered(query, self._planned)\n",
+        (f"{WIRE}_protocol.py::test_describing_costs_nothing_and_executing_costs_once",),
+    ),
+    Fault(
+        "a fault of the server tells what Python said",
+        "dpsql/pgwire/errors.py",
+        "        case _:\n            pass\n",
+        '        case _:\n            fields["M"] = str(error)\n',
+        (f"{WIRE}_protocol.py::test_a_fault_is_one_constant_message",),
+    ),
+    Fault(
+        "the sandbox's words reach clients",
+        "dpsql/pgwire/errors.py",
+        '"M": _SHELL if shell else error.reason',
+        '"M": error.reason',
+        (f"{WIRE}_protocol.py::test_the_words_of_the_engine_inside_stay_inside",),
+    ),
+    Fault(
+        "the server listens to everybody without users",
+        "dpsql/pgwire/server.py",
+        "    if is_loopback(host):\n",
+        "    if host:\n",
+        (f"{WIRE}_login.py::test_off_the_loopback_tls_and_users_are_needed",),
+    ),
+    Fault(
+        "passwords are asked for without TLS",
+        "dpsql/pgwire/login.py",
+        "    if gate.tls_required and not wire.secured:\n",
+        "    if gate.tls_required and not user:\n",
+        (f"{WIRE}_login.py::test_where_tls_is_required_nobody_is_asked_for_a_password_without_it",),
+    ),
+    Fault(
+        "what came before TLS is read after it",
+        "dpsql/pgwire/wire.py",
+        "        if self._in:\n            raise Malformed\n",
+        "",
+        (f"{WIRE}_login.py::test_what_was_sent_before_tls_began_is_not_read_after_it",),
     ),
 )

@@ -73,6 +73,7 @@ def test_describing_costs_nothing_and_executing_costs_once(client: Client, spent
     assert names(answer) == "ParseComplete ParameterDescription RowDescription ReadyForQuery"
     (described,) = [message for message in answer if isinstance(message, codec.ParameterDescription)]
     assert described.type_oids == [20]
+    client.extended(Parse(query=count()), Describe(), Bind(), Describe(kind="P"))
     assert spent() == 0
     client.query("BEGIN")
     answer = client.extended(Bind(portal="p", statement="s", param_values=[b"1"]), Describe(kind="P", name="p"))
@@ -178,6 +179,12 @@ def test_a_refusal_says_where_why_and_what_to_write(client: Client) -> None:
     assert fields["D"].startswith("E_")
     position = int(fields["P"])
     assert "SELECT COUNT(*),\n  nope FROM patients"[position - 1 :].startswith("nope")
+
+
+def test_the_words_of_the_engine_inside_stay_inside(client: Client) -> None:
+    fields = error(client.query("SELECT COUNT(*) AS n FROM patients HAVING array_position(COUNT(*), 1) > 0"))
+    assert fields["D"].startswith("E_SHELL")
+    assert fields["M"] == "the part of the statement that works on released rows does not fit their columns or types"
 
 
 @pytest.mark.parametrize(
