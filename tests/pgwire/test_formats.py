@@ -103,8 +103,8 @@ def test_any_bytes_are_a_value_or_an_error_of_the_data(kind: Type, data: bytes) 
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.PostgresClient]:
-    with postgres.PostgresClient(postgres.start(tmp_path_factory.mktemp("postgres"))) as client:
+def reference() -> Iterator[postgres.PostgresClient]:
+    with postgres.started() as folder, postgres.PostgresClient(folder) as client:
         yield client
 
 

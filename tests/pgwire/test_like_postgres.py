@@ -275,8 +275,9 @@ EXTENDED: dict[str, list[list[Message]]] = {
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield postgres.start(tmp_path_factory.mktemp("postgres"))
+def reference() -> Iterator[Path]:
+    with postgres.started() as folder:
+        yield folder
 
 
 def heard(answer: list[Message]) -> tuple[object, ...]:
