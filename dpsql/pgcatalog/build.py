@@ -48,6 +48,10 @@ _PLAIN: Mapping[str, Row] = {
         "rolpassword": "********", "rolbypassrls": True,
     },
 }  # fmt: skip
+#: Relations without facts that rows are put into, or that functions look into.
+_EARLY = frozenset(
+    f"pgc.pg_{name}" for name in "database description shdescription roles settings statistic_ext".split()
+)
 _TYPE_NAMES = (
     (
         "CREATE TABLE pgc.type_names AS SELECT oid, typname AS spelled FROM pgc.pg_type UNION ALL "
@@ -78,9 +82,9 @@ def build(run: Run, schema: Schema, database: str) -> Shapes:
         run(f"CREATE TABLE pgc.\"{file.stem}\" AS FROM read_parquet('{quoted}')")
     run("SET enable_external_access = false")
     shapes = _shapes(run)
-    for relation, columns in shapes.items():
-        listed = ", ".join(f'"{name}" {duckdb_type(kind)}' for name, kind in columns.items())
-        run(f"CREATE TABLE IF NOT EXISTS {relation} ({listed})")
+    for relation in shapes:
+        if not is_late(relation):
+            run(creation(relation, shapes))
     _Rows(run, shapes).put(_objects(run, schema, database).gather())
     for statement in (*definitions(FIRST_MACROS), *_TYPE_NAMES, *SPELLED, *definitions(MACROS)):
         run(statement)
@@ -88,6 +92,17 @@ def build(run: Run, schema: Schema, database: str) -> Shapes:
         run(f"CREATE MACRO pgc.{head} AS TABLE {body}")
     run("COMMIT; SET lock_configuration = true")
     return shapes
+
+
+def is_late(relation: str) -> bool:
+    """Whether a relation is made when it is read first: nothing else is made from it."""
+    return relation not in _EARLY
+
+
+def creation(relation: str, shapes: Shapes) -> str:
+    """The statement that makes a relation without rows, where it is not there yet."""
+    listed = ", ".join(f'"{name}" {duckdb_type(kind)}' for name, kind in shapes[relation].items())
+    return f"CREATE TABLE IF NOT EXISTS {relation} ({listed})"
 
 
 def _shapes(run: Run) -> dict[str, dict[str, str]]:

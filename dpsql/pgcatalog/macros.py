@@ -51,6 +51,8 @@ _PRINTED = {
     "regnamespace": ("pg_namespace", "nspname"),
     "regrole": ("pg_roles", "rolname"),
 }
+#: A name inside a text, without its quotes (no declared name needs them) and without a schema on the search path.
+_PLAIN_NAME = """regexp_replace(replace(CAST(q__ AS VARCHAR), '"', ''), '^(public|pg_catalog)[.]', '')"""
 _OBJECTS = tuple(
     pair
     for kind, (relation, name) in _PRINTED.items()
@@ -66,7 +68,7 @@ _OBJECTS = tuple(
             f"{kind}_in(q__)",
             (
                 "coalesce(TRY_CAST(CAST(q__ AS VARCHAR) AS BIGINT), "
-                f"{_where('z__.oid', relation, f'{name} = CAST(q__ AS VARCHAR)')})"
+                f"{_where('z__.oid', relation, f'{name} = {_PLAIN_NAME}')})"
             ),
         ),
     )

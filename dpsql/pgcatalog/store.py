@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from dpsql.pgcatalog.build import build
+from dpsql.pgcatalog.build import build, creation, is_late
 from dpsql.pgcatalog.fills import FILLS, fill
 from dpsql.pgcatalog.identifiers import name_parts, type_words
 from dpsql.pgcatalog.types import OIDS
@@ -58,7 +58,7 @@ class Store:
         self._connection = duckdb.connect(":memory:", config={**SEALED, "enable_external_access": "true"})
         self.columns = build(self._connection.execute, schema, database)
         self.kinds = _kinds(self.columns)
-        self._filled: set[str] = set()
+        self._ready: set[str] = set()
         self._names: dict[int, Mapping[int, str]] = {}
         self._found: dict[str, Mapping[str, int]] = {}
 
@@ -110,12 +110,14 @@ class Store:
         self._connection.close()
 
     def _require(self, relations: Collection[str]) -> None:
-        """Fill what is not filled yet."""
-        with self._lock:
-            for relation in FILLS.keys() & set(relations) - self._filled:
-                with self._connection.cursor() as cursor:
+        """Make and fill what is read for the first time."""
+        with self._lock, self._connection.cursor() as cursor:
+            for relation in set(relations) & self.columns.keys() - self._ready:
+                if is_late(relation):
+                    cursor.execute(creation(relation, self.columns))
+                if relation in FILLS:
                     cursor.execute(fill(relation, self._database))
-                self._filled.add(relation)
+                self._ready.add(relation)
 
 
 def _kinds(shapes: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

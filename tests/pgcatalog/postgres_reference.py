@@ -120,7 +120,7 @@ def ask_real(connection: psycopg.Connection, text: str, values: list[Any]) -> An
 
 def _type_in_15(name: str, type_code: int) -> int:
     """The type that a column of PostgreSQL 18 had in 15."""
-    return 23 if name in ("attstattarget", "stxstattarget") else type_code
+    return 23 if name in ("attndims", "attstattarget", "stxstattarget") else type_code
 
 
 def ask_catalogue(catalogue: Catalogue, text: str, values: list[Any]) -> Answer:

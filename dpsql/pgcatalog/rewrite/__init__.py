@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import StatementError
 from dpsql.pgcatalog.rewrite.calls import rewrite_call
-from dpsql.pgcatalog.rewrite.kinds import KIND, Kinds, is_array
+from dpsql.pgcatalog.rewrite.kinds import KIND, Kinds, is_array, is_whole
 from dpsql.pgcatalog.rewrite.labels import is_star, label_outputs
 from dpsql.pgcatalog.rewrite.nodes import call
 from dpsql.pgcatalog.rewrite.relations import (
@@ -128,6 +128,8 @@ def _rule(node: exp.Expr, context: _Context) -> exp.Expr | None:
             return rewrite_subscript(node, kinds)
         case exp.DPipe() if is_array(kinds.of(node.this)) or isinstance(node.expression, exp.Array):
             return call("list_concat", node.this, node.expression)
+        case exp.Div() if is_whole(node.this, kinds) and is_whole(node.expression, kinds):
+            return exp.IntDiv(this=node.this, expression=node.expression)
         case exp.Lock() | exp.Into():
             raise StatementError("E_STMT", "the catalogue is only read")
         case exp.Placeholder():

@@ -90,8 +90,9 @@ class Kinds:
         name = column.name
         if name in self.sources.get(column.table, ()):
             return self.sources[column.table][name]
-        if any(name in columns for columns in self.sources.values()):
-            return self.columns.get(name) or self.aliases.get(name)
+        found = next((columns[name] for columns in self.sources.values() if name in columns), None)
+        if found is not None:
+            return found
         return self.aliases.get(name) or self.columns.get(name)
 
     def _of_call(self, node: exp.Anonymous) -> str | None:
@@ -121,3 +122,8 @@ def _element(kind: str | None) -> str | None:
 def is_array(kind: str | None) -> bool:
     """Whether the type is one of arrays."""
     return kind is not None and (kind.startswith("_") or kind in VECTORS)
+
+
+def is_whole(node: exp.Expr, kinds: Kinds) -> bool:
+    """Whether the value is known to be a whole number, so that PostgreSQL divides it without a rest."""
+    return (isinstance(node, exp.Literal) and node.is_int) or kinds.of(node) in ("int2", "int4", "int8")

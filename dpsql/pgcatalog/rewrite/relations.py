@@ -22,7 +22,7 @@ _OF_SESSION = {
 _ROWS = {"pg_get_keywords": "keywords", "pg_show_all_settings": "pg_settings"}
 #: Functions that give rows in DuckDB too, and those of which each call is an output that gives rows.
 _SETS = ("generate_series", "unnest")
-_OUTPUTS = ("pg_partition_ancestors", "generate_subscripts", "current_schemas", "parse_ident")
+_OUTPUTS = ("pg_partition_ancestors", "generate_subscripts", "current_schemas", "parse_ident", "string_to_array")
 #: Functions of lists that are always empty here, with the types of their rows.
 _EMPTY = {
     "aclexplode": {"grantor": "BIGINT", "grantee": "BIGINT", "privilege_type": "VARCHAR", "is_grantable": "BOOLEAN"},
@@ -98,7 +98,7 @@ def _row_function(table: exp.Table, kinds: Kinds) -> exp.Expr:
     if name in _EMPTY:
         nothing = [exp.alias_(cast(exp.Null(), kind), column) for column, kind in _EMPTY[name].items()]
         return exp.Subquery(this=exp.select(*nothing).where(exp.false()), alias=alias)
-    outputs = [exp.alias_(rewrite_call(function, kinds), name, quoted=True)]
+    outputs = [exp.alias_(rewrite_call(function, kinds), table.alias or name, quoted=True)]
     if table.args.get("ordinality"):
         outputs.append(exp.alias_(exp.Literal.number(1), "ordinality"))
     return exp.Subquery(this=exp.select(*outputs), alias=alias)
