@@ -5,7 +5,6 @@ Proved in ``docs/proofs/domain.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +12,7 @@ from functools import lru_cache
 from math import ceil, floor
 
 from dpsql.query.bounds import bounds, is_nullable
+from dpsql.query.calendar import STARTING, starts
 from dpsql.query.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar
 from dpsql.query.functions.dates import is_ordinary
 from dpsql.query.relation import Days
@@ -21,7 +21,7 @@ from dpsql.schema import SqlType
 #: Values between bounds are enumerated up to this many, the days behind functions of dates up to the second number.
 MAX_RANGE, MAX_DAYS = 1_000, 40_000
 
-_TRUNCATED = frozenset(f"date_trunc {unit}" for unit in ("year", "quarter", "month", "week", "day", "hour", "minute"))
+_TRUNCATED = frozenset(f"date_trunc {unit}" for unit in STARTING)
 _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})
 
 
@@ -109,33 +109,13 @@ def _moments(expression: Expression, unit: str, argument: Expression | None = No
         return None
     found: list[Scalar] = []
     last = _moment(interval.high)
-    for moment in _starts(_moment(interval.low), unit):
+    for moment in starts(_moment(interval.low), unit):
         if moment > last:
             break
         if len(found) == MAX_RANGE:
             return None
         found.append(moment if expression.type.kind == "timestamp" else moment.date())
     return (*found, None) if is_nullable(expression) else tuple(found)
-
-
-def _starts(moment: datetime, unit: str) -> Iterator[datetime]:
-    """The start of the unit that holds the moment, and the starts after it."""
-    midnight = datetime(moment.year, moment.month, moment.day)
-    months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
-    if months is None:
-        start = midnight - timedelta(days=midnight.weekday()) if unit == "week" and midnight.year > 1 else midnight
-        if unit in ("hour", "minute"):
-            start = moment.replace(minute=0 if unit == "hour" else moment.minute, second=0, microsecond=0)
-        span = {"week": timedelta(days=7), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
-        while True:
-            yield start
-            if datetime.max - start < timedelta(days=8):
-                return
-            start += span.get(unit, timedelta(days=1))
-    count = (moment.year * 12 + moment.month - 1) // months * months
-    while count // 12 <= 9999:
-        yield datetime(count // 12, count % 12 + 1, 1)
-        count += months
 
 
 def _moment(days: Fraction) -> datetime:

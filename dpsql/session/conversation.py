@@ -21,6 +21,7 @@ from dpsql.privacy.measure import exact as exact_number
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import Query, bind
 from dpsql.query.budget_table import BudgetRow, names_budget, with_budget
+from dpsql.query.clock import clock, names_clock, with_time
 from dpsql.query.hint import with_hint
 from dpsql.query.infer import parameter_types
 from dpsql.query.manner import PEOPLE, Manner
@@ -101,7 +102,7 @@ class Session:
             with self._compiling(text) as shell:
                 return self._plan(parsed(), parameters, shell)
 
-        if self._memory is None or names_budget(text):
+        if self._memory is None or names_budget(text) or names_clock(text):
             return make()
         return self._memory.plan(text, parameters, self._epsilon, self.manner, make)
 
@@ -133,6 +134,8 @@ class Session:
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], shell: Shell) -> Plan:
         if names_budget(parsed.text):
             parsed = replace(parsed, tree=with_budget(parsed.tree, self._budget_row()))
+        if names_clock(parsed.text):
+            parsed = replace(parsed, tree=with_time(parsed.tree, clock()))
         query = bind(parsed, self._schema, parameters, shell.types, self.manner)
         price = self._price(query)
         cores = plan_cores(query, self._schema.privacy, price, self._accountant.budget.delta_selection)

@@ -53,6 +53,9 @@ ANSWERED: dict[str, str] = {
     "M-aggregate-038": "STDDEV_POP is read off noisy sums of centred values and squares",
     "M-join-012": "joined on the unit, which every row has from one side or from both",
     "M-limit-007": "DISTINCT of the unit is taken within each unit",
+    **dict.fromkeys(
+        ("F01-function-006", "M-function-001", "M-function-002"), "the time is public, and a constant of the statement"
+    ),
     "M-function-005": "a constant pattern, matched in time that grows with the text alone",
     "M-function-006": "a constant pattern, matched in time that grows with the text alone",
     "M-setop-007": "INTERSECT of units is taken within each unit",

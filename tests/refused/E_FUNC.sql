@@ -9,11 +9,6 @@ SELECT COUNT(*) FROM labs WHERE REGEXP_MATCHES(test, test)
 -- instead: SELECT COUNT(*) FROM labs
 
 -- schema: nafld
-SELECT COUNT(*) FROM patients WHERE NOW() IS NULL
--- says: NOW is not in the list of functions; the answer would depend on when it is asked; write the date as a constant or bind it as a parameter (line 1, column 37)
--- instead: SELECT COUNT(*) FROM patients
-
--- schema: nafld
 SELECT CURRENT_SETTING(name) FROM conditions
 -- says: CURRENT_SETTING is not in the list of functions (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM conditions
@@ -44,9 +39,10 @@ SELECT COUNT(*) FROM customer WHERE c_name SIMILAR TO 'a%'
 -- instead: SELECT COUNT(*) FROM customer
 
 -- schema: tpch
-SELECT COUNT(*) FROM orders WHERE o_orderdate < CURRENT_DATE
--- says: CURRENT_DATE is not in the list of functions; the answer would depend on when it is asked; write the date as a constant or bind it as a parameter (line 1, column 1)
+SELECT COUNT(*) FROM orders WHERE o_orderdate < CURRENT_TIME
+-- says: CURRENT_TIME is not in the list of functions; write CURRENT_DATE or NOW(), or the date as a constant (line 1, column 1)
 -- instead: SELECT COUNT(*) FROM orders
+-- answered: SELECT COUNT(*) FROM orders WHERE o_orderdate < NOW()
 
 -- schema: tpch
 SELECT COUNT(*) FROM orders WHERE AGE(o_orderdate) IS NULL

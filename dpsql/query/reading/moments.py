@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.query import literal
+from dpsql.query.calendar import STARTING, starts
 from dpsql.query.call import call
 from dpsql.query.expression import DATE, INTEGER, Cast, Expression, Literal
 from dpsql.query.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.query.listed import PART_NAMES, SPELLING
 from dpsql.query.reading.spans import Span, constant_span, unit_word
 from dpsql.query.refusal import only, refuse
+from dpsql.schema import SqlType
 
 if TYPE_CHECKING:
     from dpsql.query.scalar import Reader
@@ -69,7 +72,17 @@ def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> E
 def truncated(reader: Reader, node: exp.Expr) -> Expression:
     """DATE_TRUNC."""
     only(node, "this", "unit", *SPELLING, code="E_FUNC")
-    return reader.call(f"date_trunc {unit_name(node.args.get('unit'), node)}", (node.this,), node)
+    unit, moment = unit_name(node.args.get("unit"), node), reader.read(node.this)
+    if unit in STARTING and isinstance(moment, Literal) and isinstance(moment.value, date):
+        return _start(moment.value, unit, moment.type)
+    return call(f"date_trunc {unit}", [moment], node)
+
+
+def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
+    """Where the unit that holds a constant moment begins: a statement about today stays the same all day."""
+    exactly = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+    start = next(starts(exactly, unit))
+    return Literal(start.date() if sql_type.kind == "date" else start, sql_type)
 
 
 def difference(reader: Reader, node: exp.Expr) -> Expression:

@@ -12,14 +12,13 @@ from dpsql.query.functions import FUNCTIONS
 from dpsql.query.listed import NAMED, NODES
 from dpsql.query.refusal import called, refuse
 
-_CLOCK = "the answer would depend on when it is asked; write the date as a constant or bind it as a parameter"
+_CLOCK = "write CURRENT_DATE or NOW(), or the date as a constant"
 _DICE = "it is drawn anew for every row"
 _HASH = "what it gives stands for one person's value; count or group by the value itself"
 _SLOW = "its time and memory grow with what a row holds"
 #: Why a function is not in the list, or what to write in its place.
 _REASONS: dict[str, str] = {
-    **dict.fromkeys(("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "NOW", "TODAY",
-                     "GETDATE", "SYSDATE", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP"), _CLOCK),
+    **dict.fromkeys(("CURRENT_TIME", "LOCALTIME", "GETDATE", "SYSDATE", "CLOCK_TIMESTAMP"), _CLOCK),
     **dict.fromkeys(("RANDOM", "RAND", "UUID", "GEN_RANDOM_UUID", "SETSEED", "NEXTVAL"), _DICE),
     **dict.fromkeys(("MD5", "SHA1", "SHA256", "HASH", "MD5_NUMBER"), _HASH),
     **dict.fromkeys(("REPEAT", "LEVENSHTEIN", "EDITDIST3", "JACCARD", "JARO_SIMILARITY", "FACTORIAL", "SPACE"), _SLOW),

@@ -1,0 +1,32 @@
+"""Where days, months and years begin.
+
+Proved in ``docs/proofs/domain.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+#: The units whose starts are known.
+STARTING = ("year", "quarter", "month", "week", "day", "hour", "minute")
+
+
+def starts(moment: datetime, unit: str) -> Iterator[datetime]:
+    """The start of the unit that holds the moment, and the starts after it."""
+    midnight = datetime(moment.year, moment.month, moment.day)
+    months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
+    if months is None:
+        start = midnight - timedelta(days=midnight.weekday()) if unit == "week" and midnight.year > 1 else midnight
+        if unit in ("hour", "minute"):
+            start = moment.replace(minute=0 if unit == "hour" else moment.minute, second=0, microsecond=0)
+        span = {"week": timedelta(days=7), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
+        while True:
+            yield start
+            if datetime.max - start < timedelta(days=8):
+                return
+            start += span.get(unit, timedelta(days=1))
+    count = (moment.year * 12 + moment.month - 1) // months * months
+    while count // 12 <= 9999:
+        yield datetime(count // 12, count % 12 + 1, 1)
+        count += months
