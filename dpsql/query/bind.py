@@ -148,7 +148,7 @@ class Binder:
 
     def _set_operation(self, query: exp.SetOperation, ctes: Ctes) -> exp.Query:
         only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
-        left, right = self.released(query.this, ctes), self.released(query.expression, ctes)
+        left, right = self._operand(query.this, ctes), self._operand(query.expression, ctes)
         parts = {
             name: shell_tree.clause(query.args[name], self, ctes)
             for name in ("order", "limit", "offset")
@@ -156,6 +156,12 @@ class Binder:
         }
         kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
         return type(query)(this=left, expression=right, **kept, **parts)
+
+    def _operand(self, node: exp.Expr, ctes: Ctes) -> exp.Query:
+        """One side of a set operation, in its parentheses where these say what belongs together."""
+        side = self.released(node, ctes)
+        grouped = isinstance(side, exp.SetOperation) or any(side.args.get(each) for each in ("order", "limit", "offset"))
+        return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
 
     def _private_select(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
         source_from = self.rows.source_from(select, ctes)

@@ -88,6 +88,10 @@ def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
     for limit in list(tree.find_all(exp.Limit)):
         if isinstance(limit.expression, exp.Column) and limit.expression.sql().upper() == "ALL":
             limit.pop()
+    for fetch in tree.find_all(exp.Fetch):
+        options = fetch.args.get("limit_options")
+        if options is not None and (options.args.get("with_ties") or options.args.get("percent")):
+            refuse("E_STMT", "FETCH with TIES or PERCENT is not answered; write LIMIT and a number", fetch)
     return tree
 
 

@@ -66,8 +66,9 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def parameter_node(node: exp.Placeholder, binder: Binder) -> exp.Expr:
-    """A bound parameter as a constant of the shell."""
-    return literal_node(literal.parameter(binder.parameters[node.meta[PLACE]], node))
+    """A bound parameter as a constant of the shell; None is NULL, of the type that its place gives it."""
+    value = binder.parameters[node.meta[PLACE]]
+    return exp.null() if value is None else literal_node(literal.parameter(value, node))
 
 
 def refuse_raw(select: exp.Select) -> NoReturn:

@@ -91,13 +91,6 @@ class Reflection:
 
     get_unique_constraints = get_check_constraints = get_indexes
 
-    def get_table_options(
-        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
-    ) -> dict[str, Any]:
-        """None: a schema file declares none."""
-        _table(connection, table_name, schema)
-        return {}
-
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         return []
 

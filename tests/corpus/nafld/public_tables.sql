@@ -52,3 +52,12 @@ SELECT UPPER(LEFT(name, 1)) || LOWER(SUBSTRING(name, 2)) AS tidy, LENGTH(name) A
 -- A series
 -- refused: E_TABLE
 SELECT i FROM generate_series(1, 5) AS t(i)
+
+-- What parentheses of set operations hold together
+SELECT diagnosis FROM conditions EXCEPT (SELECT diagnosis FROM conditions EXCEPT SELECT diagnosis FROM conditions WHERE chapter LIKE 'card%') ORDER BY diagnosis
+
+-- UNION in parentheses behind UNION ALL
+SELECT chapter FROM conditions UNION ALL (SELECT chapter FROM conditions UNION SELECT 'none') ORDER BY chapter
+
+-- Ordered sides of a set operation, as SQLAlchemy writes them
+(SELECT diagnosis FROM conditions WHERE chapter LIKE 'card%' ORDER BY diagnosis) UNION (SELECT diagnosis FROM conditions WHERE chapter LIKE 'm%' ORDER BY diagnosis) ORDER BY diagnosis LIMIT 4
