@@ -160,7 +160,9 @@ class Binder:
     def _operand(self, node: exp.Expr, ctes: Ctes) -> exp.Query:
         """One side of a set operation, in its parentheses where these say what belongs together."""
         side = self.released(node, ctes)
-        grouped = isinstance(side, exp.SetOperation) or any(side.args.get(each) for each in ("order", "limit", "offset"))
+        grouped = isinstance(side, exp.SetOperation) or any(
+            side.args.get(each) for each in ("order", "limit", "offset")
+        )
         return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
 
     def _private_select(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:

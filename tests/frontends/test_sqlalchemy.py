@@ -212,14 +212,17 @@ def test_sixteen_threads_share_an_engine(checkout: Path, pool: type[sa.Pool]) ->
 
 
 def test_the_budget_ends_for_everybody(checkout: Path) -> None:
+    older = sa.text("SELECT COUNT(*) FROM patients WHERE age > :age")
     with sa.create_engine(URL, execution_options={"dpsql_epsilon": 1}).connect() as connection:
         with pytest.raises(OperationalError) as ended:
-            for _ in range(40):
-                connection.execute(sa.text("SELECT COUNT(*) FROM patients")).all()
+            for age in range(20, 60):
+                connection.execute(older, {"age": age}).all()
         assert isinstance(ended.value.orig, dpsql.BudgetExhausted)
-    with sa.create_engine(URL).connect() as connection, pytest.raises(OperationalError):
-        for _ in range(40):
-            connection.execute(sa.text("SELECT COUNT(*) FROM patients WHERE age > 30")).all()
+    with sa.create_engine("dpsql:///schemas/nafld.toml?analyst=bob").connect() as connection:
+        with pytest.raises(OperationalError):
+            for age in range(60, 90):
+                connection.execute(older, {"age": age}).all()
+        assert connection.execute(older, {"age": 20}).scalar_one() > 0  # was paid for by another
 
 
 def test_a_fork_connects_again(engine: sa.Engine) -> None:
