@@ -21,7 +21,7 @@ TESTS_FAILED = 1
 def planted(fault: Fault, folder: Path) -> None:
     """A copy of the project with the fault in it; ValueError where its text does not stand exactly once."""
     for part in ("dpsql", "tests", "schemas"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / part, folder / part)  # compiled files too: they are good for all files but the one below
     shutil.copy(ROOT / "pyproject.toml", folder)
     file = folder / fault.file
     text = file.read_text(encoding="utf-8")
