@@ -37,7 +37,8 @@ class Correlated:
 
 def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
     """The aggregate ``select``, with its own FROM in scope, as groups; None where it names nothing outside."""
-    if all(_is_own(column, scope) for column in _columns(select)):
+    named = _by_alias(select)
+    if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
         return None
     only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="this form of a subquery for each row")
     where = select.args.get("where")
@@ -66,6 +67,14 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
         return [] if isinstance(node.this, exp.Star) else [node]
     inside = [part for part in node.iter_expressions() if not isinstance(part, exp.Query | exp.From | exp.Join)]
     return [column for part in inside for column in _columns(part)]
+
+
+def _by_alias(select: exp.Select) -> set[int]:
+    """The columns after WHERE, by identity, that name an item of the select list, as in ``COUNT(*) AS n … ORDER BY n``."""
+    aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
+    clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
+    found = [column for clause in clauses if clause is not None for column in _columns(clause)]
+    return {id(column) for column in found if not column.table and fold(column.name) in aliases}
 
 
 def _is_own(column: exp.Column, scope: Scope) -> bool:
