@@ -65,6 +65,11 @@ def column_oid(kind: str | None, held: str) -> int:
     (19, 20, 1009)
     """
     plain = held.strip('"')
+    if kind == "unknown" and plain in (
+        "NULL",
+        "INTEGER",
+    ):  # NULL without a type is text for PostgreSQL, and for DuckDB 1.5 a number
+        return OIDS["text"]
     if kind:
         narrower = plain in ("INTEGER", "BIGINT") and kind in ("int2", "int4", "oid")
         moment = plain == "TIMESTAMP" and kind == "timestamptz"

@@ -149,7 +149,7 @@ def _note_aliases(tree: exp.Expr, kinds: Kinds) -> None:
     for select in reversed(list(tree.find_all(exp.Select))):
         for output in select.expressions:
             if isinstance(output, exp.Alias):
-                kind = kinds.of(output.this)
+                kind = "unknown" if _is_null(output) else kinds.of(output.this)
                 if kind is not None:
                     kinds.aliases[output.alias] = kind
                 elif kinds.columns.get(output.alias) and not isinstance(output.this, exp.Null):
@@ -162,7 +162,12 @@ def _outputs(tree: exp.Query, kinds: Kinds) -> tuple[str | None, ...] | None:
         first = first.this
     if not isinstance(first, exp.Select) or any(is_star(each) for each in first.expressions):
         return None
-    return tuple(kinds.of(each) for each in first.expressions)
+    whole = first is tree
+    return tuple("unknown" if whole and _is_null(each) else kinds.of(each) for each in first.expressions)
+
+
+def _is_null(output: exp.Expr) -> bool:
+    return isinstance(output, exp.Alias) and isinstance(output.this, exp.Null)
 
 
 def _parameter_types(tree: exp.Expr, kinds: Kinds) -> tuple[str, ...]:

@@ -94,6 +94,9 @@ def _row_function(table: exp.Table, kinds: Kinds) -> exp.Expr:
     if name in _SETS:
         table.set("db", None)
         function.set("this", name)
+        if not alias.columns:
+            alias.set("columns", [exp.to_identifier(alias.name, quoted=True)])
+        table.set("alias", alias)
         return table
     if name in _EMPTY:
         nothing = [exp.alias_(cast(exp.Null(), kind), column) for column, kind in _EMPTY[name].items()]
