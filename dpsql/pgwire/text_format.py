@@ -283,6 +283,7 @@ def _read_array(element: Type, text: str) -> list[object]:
     tokens = re.findall(r'\{|\}|,|"(?:[^"\\]|\\.)*"|[^{},"]+', text.strip(), re.DOTALL)
     if "".join(tokens) != text.strip():
         raise ValueError
+    tokens = [token for token in tokens if token.strip()]
     found, place = _read_list(element, tokens, 0)
     if place != len(tokens):
         raise ValueError

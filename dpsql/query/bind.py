@@ -19,7 +19,7 @@ from dpsql.query.grouped import released_select
 from dpsql.query.joins import From
 from dpsql.query.keys import is_plain_distinct
 from dpsql.query.manner import PEOPLE, Manner
-from dpsql.query.parameter import require_values
+from dpsql.query.parameter import require_values, with_lists
 from dpsql.query.parse import Statement
 from dpsql.query.probe import is_probe, is_raw_probe, no_rows
 from dpsql.query.public_answer import declared_ends
@@ -59,9 +59,10 @@ def bind(
 ) -> Query:
     """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
     options = statement.options
-    binder = Binder(schema if options is None else options.tightened(schema), parameters, describe, manner)
     require_values(statement.tree, parameters)
-    shell = binder.released(statement.tree, {})
+    tree, values = with_lists(statement.tree, parameters)
+    binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner)
+    shell = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select) and is_probe(statement.tree)
     notices = tuple(dict.fromkeys(binder.notices))

@@ -26,6 +26,7 @@ _MOMENTS = ("DATE", "TIMESTAMP")
 _TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Tuple)
 _TEXTUAL = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Escape, exp.DPipe, exp.Concat,
             exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.StartsWith, exp.StrPosition, exp.Replace)  # fmt: skip
+_QUANTIFIERS = ("any", "some", "all")
 _TRUTHS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)
 
 
@@ -79,6 +80,8 @@ def _kind(mark: exp.Expr) -> str | None:
             return beside
         node, parent = parent, parent.parent
     match parent:
+        case exp.Any() | exp.All() | exp.Anonymous() if _is_quantifier(parent):
+            return _listed(None if parent.parent is None else _first(parent.parent, parent))
         case exp.Cast() if parent.this is node:
             return _named(parent.to)
         case exp.Limit() | exp.Offset() | exp.Fetch():
@@ -126,8 +129,20 @@ def _typed(node: exp.Expr) -> str | None:
     return None if node.type is None or node.find(exp.Placeholder) is node else _named(node.type)
 
 
+def _is_quantifier(node: exp.Expr) -> bool:
+    return not isinstance(node, exp.Anonymous) or node.name.lower() in _QUANTIFIERS
+
+
+def _listed(kind: str | None) -> str:
+    """The type of lists of a type, of texts where it is not known."""
+    return f"{kind or TEXT}[]"
+
+
 def _named(data_type: exp.Expr) -> str | None:
     """DuckDB's name of the type, as the schema's columns have them; None where dpsql has no such values."""
+    if isinstance(data_type, exp.DataType) and data_type.this in (exp.DType.ARRAY, exp.DType.LIST):
+        inner = _named(data_type.expressions[0]) if data_type.expressions else None
+        return None if inner is None else _listed(inner)
     try:
         return engine_type(SqlType.parse(data_type.sql(dialect="duckdb"))).upper()
     except ValueError:

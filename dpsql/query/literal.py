@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal, DecimalException, localcontext
 from fractions import Fraction
 
@@ -58,8 +58,8 @@ def parameter(value: object, node: exp.Expr) -> Literal:
             return typed_number(value, node)
         case str():
             return text(value, node)
-        case datetime() if value.tzinfo is None:
-            return Literal(value, TIMESTAMP)
+        case datetime():
+            return Literal(value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None), TIMESTAMP)
         case date() if not isinstance(value, datetime):
             return Literal(value, DATE)
         case _:

@@ -29,11 +29,13 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     ([0, 1], 'SELECT COUNT(*) FILTER(WHERE a < ?), b > ?')
     >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT $2 + $1 + $2")[0].find_all(exp.Placeholder))
     [0, 1, 1]
+    >>> parse_numbered("SELECT ?::DATE")[0].sql("duckdb")
+    'SELECT CAST(? AS DATE)'
     """
     dialect = Dialect.get_or_raise("duckdb")
     tokens: list[Token] = []
     count, numbered = 0, False
-    for token in marked(_called(dialect.tokenize(text))):
+    for token in marked(_called(_parted(dialect.tokenize(text)))):
         if tokens and tokens[-1].token_type == TokenType.PARAMETER:
             token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
         elif token.token_type == TokenType.PLACEHOLDER:
@@ -46,6 +48,17 @@ def parse_numbered(text: str) -> list[exp.Expr]:
 
 def _mark(token: Token, place: int) -> Token:
     return Token(TokenType.STRING, f"{_MARK}{place}", token.line, token.col, token.start, token.end)
+
+
+def _parted(tokens: list[Token]) -> list[Token]:
+    """The tokens, with a parameter and its cast apart: ?::DATE."""
+    found: list[Token] = []
+    for token in tokens:
+        if token.token_type == TokenType.QDCOLON:
+            found.append(Token(TokenType.PLACEHOLDER, "?", token.line, token.col - 2, token.start, token.start))
+            token = Token(TokenType.DCOLON, "::", token.line, token.col, token.start + 1, token.end)
+        found.append(token)
+    return found
 
 
 #: Tokens after which DIV stands between two numbers.
@@ -86,3 +99,29 @@ def require_values(tree: exp.Expr, parameters: tuple[object, ...]) -> None:
     places = {mark.meta.get(PLACE) for mark in tree.find_all(exp.Placeholder)}
     if places != set(range(len(parameters))):
         refuse("E_PARAM", f"the statement has {len(places)} parameters and {len(parameters)} values were given")
+
+
+def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr, tuple[object, ...]]:
+    """The tree in which a parameter whose value is a list is a list of parameters, and the values of these.
+
+    >>> (tree,) = parse_numbered("SELECT a = ANY(?), ?")
+    >>> listed, values = with_lists(tree, (["x", "y"], 1))
+    >>> listed.sql("duckdb"), values
+    ('SELECT a = ANY([?, ?]), ?', (('x', 'y'), 1, 'x', 'y'))
+    """
+    if not any(isinstance(value, list | tuple) for value in parameters):
+        return tree, parameters
+    flat = [tuple(value) if isinstance(value, list) else value for value in parameters]
+    copy = tree.copy()
+    for mark in list(copy.find_all(exp.Placeholder)):
+        members = flat[mark.meta[PLACE]]
+        if isinstance(members, tuple):
+            mark.replace(exp.Array(expressions=[_placed(len(flat) + each) for each in range(len(members))]))
+            flat.extend(members)
+    return copy, tuple(flat)
+
+
+def _placed(place: int) -> exp.Placeholder:
+    mark = exp.Placeholder()
+    mark.meta[PLACE] = place
+    return mark

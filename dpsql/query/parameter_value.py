@@ -23,6 +23,8 @@ def read_value(value: object, kind: str | None) -> object:
     >>> read_value("2020-02-29", "DATE"), read_value(" 7 ", "BIGINT"), read_value("x", "VARCHAR")
     (datetime.date(2020, 2, 29), 7, 'x')
     """
+    if isinstance(value, list) and kind is not None and kind.endswith("[]"):
+        return [read_value(each, kind.removesuffix("[]")) for each in value]
     if not isinstance(value, str) or kind is None or kind == "VARCHAR":
         return value
     text = value.strip()

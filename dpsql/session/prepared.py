@@ -54,6 +54,8 @@ def described(parameters: Sequence[str], plan: Callable[[tuple[object, ...]], Pl
 
 def _stand_in(kind: str, place: int, text: str) -> object:
     """A value of the type; later parameters have larger ones, so that ranges are not empty."""
+    if kind.endswith("[]"):
+        return [_stand_in(kind.removesuffix("[]"), place, text)]
     match kind.partition("(")[0]:
         case "BOOLEAN":
             return True
