@@ -70,7 +70,7 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
 
 
 def _by_alias(select: exp.Select) -> set[int]:
-    """The columns after WHERE, by identity, that name an item of the select list, as in ``COUNT(*) AS n … ORDER BY n``."""
+    """The columns behind WHERE, by identity, that name an item of the select list: ``COUNT(*) AS n … ORDER BY n``."""
     aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
     clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
     found = [column for clause in clauses if clause is not None for column in _columns(clause)]

@@ -35,8 +35,9 @@ def test_the_ten_lines_of_python_run(checkout: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_python_page_runs(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (script,) = _blocks((PROJECT / "docs" / "python.md").read_text(encoding="utf-8"), "python")
-    exec(compile(script, "python.md", "exec"), {})
+    names: dict[str, object] = {}
+    for script in _blocks((PROJECT / "docs" / "python.md").read_text(encoding="utf-8"), "python"):
+        exec(compile(script, "python.md", "exec"), names)
     assert len(capsys.readouterr().out.splitlines()) == 11
 
 
