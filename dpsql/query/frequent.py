@@ -82,7 +82,7 @@ def frequent_value(node: exp.Expr) -> exp.Expr | None:
         order = call.expression
         return order.expressions[0].this if isinstance(order, exp.Order) else None
     value: exp.Expr | None = next(iter(call.expressions), None) if isinstance(call, exp.Anonymous) else call.this
-    return value.expressions[0] if isinstance(value, exp.Distinct) else value
+    return next(iter(value.expressions), None) if isinstance(value, exp.Distinct) else value
 
 
 def _is_frequent(call: exp.Expr) -> bool:

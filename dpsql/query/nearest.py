@@ -29,8 +29,8 @@ def nearest_aggregate(node: exp.Expr) -> exp.Expr | None:
     if isinstance(argument, exp.Order):
         argument = argument.this
     if isinstance(argument, exp.Distinct) and not isinstance(node, exp.Count):
-        argument = next(iter(argument.expressions))
-        if not any(names & set(family) for family, _ in _BUILDS):
+        argument = next(iter(argument.expressions), None)
+        if argument is not None and not any(names & set(family) for family, _ in _BUILDS):
             return _without_distinct(node, argument)
     if argument is None:
         return None

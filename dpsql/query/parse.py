@@ -22,6 +22,9 @@ from dpsql.query.semi_joins import with_exists
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH, MAX_TREE_DEPTH = 20_000, 1_500, 60, 120
 
+#: What the parser raises and, of trees that it made without a part (as of ``BOOLAND(x, 1, 2)``), whoever reads them.
+MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
+
 # what sqlglot cannot read is refused; its warnings would quote the statement to whoever reads the log
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
@@ -64,7 +67,7 @@ def parse(text: str) -> Statement:
         refuse("E_LIMITS", "the statement is nested too deeply")
     except SqlglotError as error:
         refuse("E_PARSE", "the statement is not SQL that dpsql can read", _where(error))
-    except (LookupError, AttributeError, TypeError, ValueError):  # faults of the parser, such as for SHOW ALL
+    except MALFORMED:  # such as for SHOW ALL
         refuse("E_PARSE", "the statement is not SQL that dpsql can read")
     if not trees:
         refuse("E_PARSE", "the statement is empty")

@@ -25,7 +25,7 @@ from dpsql.query.clock import clock, names_clock, with_time
 from dpsql.query.hint import with_hint
 from dpsql.query.infer import parameter_types
 from dpsql.query.manner import PEOPLE, Manner
-from dpsql.query.parse import Statement, parse
+from dpsql.query.parse import MALFORMED, Statement, parse
 from dpsql.release import NOTHING, Released, release
 from dpsql.schema import Schema
 from dpsql.session.memory import Memory
@@ -125,11 +125,10 @@ class Session:
         """A sandbox to compile the text with; what is refused says what to write instead."""
         with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
             try:
-                yield shell
-            except RecursionError:
-                raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
-            except DatabaseError as refusal:
-                raise with_hint(refusal, text, self._schema, shell.types) from None
+                with _said(text, self._schema, shell):
+                    yield shell
+            except MALFORMED:
+                raise StatementError("E_PARSE", "the statement is not SQL that dpsql can read") from None
 
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], shell: Shell) -> Plan:
         if names_budget(parsed.text):
@@ -244,6 +243,17 @@ class Session:
                    OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"))  # fmt: skip
         row = (float(left.epsilon), float(left.budget.epsilon), float(left.delta), float(left.share))
         return Result(columns, [row], [(None,) * len(row)])
+
+
+@contextmanager
+def _said(text: str, schema: Schema, shell: Shell) -> Iterator[None]:
+    """What is refused says what to write instead."""
+    try:
+        yield
+    except RecursionError:
+        raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
+    except DatabaseError as refusal:
+        raise with_hint(refusal, text, schema, shell.types) from None
 
 
 def _text_result(name: str, lines: list[str]) -> Result:
