@@ -1,6 +1,6 @@
 """Apache Superset in an environment of its own: its pins (sqlglot < 29, SQLAlchemy < 2) exclude dpsql's.
 
-``python tests/clients/superset/installation.py`` makes the environment, or finds it made.
+``python tests/clients/superset/superset_installation.py`` makes the environment, or finds it made.
 """
 
 from __future__ import annotations

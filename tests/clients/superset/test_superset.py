@@ -9,7 +9,7 @@ from servers import POOR, Server
 from superset_application import Superset
 from superset_served import Datasets
 
-pytestmark = pytest.mark.clients
+pytestmark = [pytest.mark.clients, pytest.mark.xdist_group("superset")]
 
 
 def metric(sql: str, label: str | None = None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from superset_browser import browser, drawn, failed, filter_values, log_in, open
 from superset_dashboard import Chart, add_dashboard, charts, range_filter, select_filter
 from superset_served import Datasets, Served
 
-pytestmark = pytest.mark.clients
+pytestmark = [pytest.mark.clients, pytest.mark.xdist_group("superset")]
 
 _DOCS = Path(__file__).parents[3] / "docs"
 #: A picture that is larger does not belong into the documentation.
