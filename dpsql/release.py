@@ -147,23 +147,24 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
     return ReleasedTable(plan, keys, aggregates, intervals, shown, curves)
 
 
-def _grown(histogram: MeasuredHistogram, pairs: object, confidence: float, entropy: Entropy) -> Grown:
-    """What the histogram's mechanism releases of exact pairs; None is a group without any."""
+def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy) -> Grown:
+    """What the histogram's mechanism releases of exact bins and their counts; None is a group without any."""
     contribution = histogram.contribution
-    assert pairs is None or isinstance(pairs, list)
+    assert lists is None or isinstance(lists, list)
+    bins, counts = lists or ((), ())
     match histogram.mechanism:
         case Tree() as tree:
-            noisy = tree.grow(pairs or [], _entropy=entropy)
+            noisy = tree.grow(bins, counts, _entropy=entropy)
             if isinstance(contribution.cell, Frequencies):
                 return tuple(count * contribution.step for count in noisy.children(1, 0))
             assert contribution.bins is not None
             return Distribution(noisy, contribution.bins, contribution.step, confidence)
         case Ranking() as ranking:
             assert contribution.bins is not None
-            chosen = ranking.choose(pairs or [], confidence, contribution.fine, _entropy=entropy)
+            chosen = ranking.choose(bins, counts, confidence, contribution.fine, _entropy=entropy)
             return ChosenQuantiles(chosen, contribution.bins, confidence)
         case Peeling() as peeling:
-            return Picked(peeling.choose(pairs or [], _entropy=entropy))
+            return Picked(peeling.choose(bins, counts, _entropy=entropy))
         case _:
             assert_never(histogram.mechanism)
 

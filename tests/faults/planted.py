@@ -836,6 +836,13 @@ FAULTS = (
         "            if False:",
         (f"{ANSWERS}::test_data_that_change_while_they_are_read_are_not_kept",),
     ),
+    Fault(
+        "a histogram without keys and rows is two lists of nothing",
+        HISTOGRAM,
+        'lists = node.case((some, node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))))',
+        'lists = node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))',
+        ("tests/properties/test_targeted.py::test_no_rows_have_quantiles_and_modes_too",),
+    ),
     # choices
     Fault(
         "half of what a row moves two utilities of a rank apart",

@@ -215,6 +215,22 @@ def test_a_mode_is_chosen_by_noisy_counts(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert isinstance(counts, dict) and list(counts) == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("promise", ["L1", "L2"])
+@pytest.mark.parametrize("where", ["WHERE signed > 1e6", "WHERE price IS NULL AND price > 0", ""])
+@pytest.mark.parametrize("text", [
+    "SELECT MEDIAN(price) FROM visits", "SELECT MIN(price), MEDIAN(price), COUNT(*) FROM visits",
+    "SELECT MODE(small), APPROX_TOP_K(small, 2) FROM visits", "SELECT HISTOGRAM(small) FROM visits",
+    "SELECT small, MEDIAN(price), QUANTILE_DISC(signed, [0.4, 0.6]) FROM visits",
+])  # fmt: skip
+def test_no_rows_have_quantiles_and_modes_too(text: str, where: str, promise: str, tmp_path: Path) -> None:
+    """Whether there are rows does not decide whether there is an answer, nor whether it is NULL."""
+    grouped = " GROUP BY small" if "SELECT small" in text else ""
+    with session_on(hand_world("all", promise), tmp_path / "ledger") as (session, _):
+        rows = session.execute(f"{text} {where}{grouped}").rows
+    assert len(rows) == (7 if grouped else 1), "six values and NULL are keys"
+    assert all(value is not None for row in rows for value in row[bool(grouped) :])
+
+
 #: With no noise: statement, rows.
 EXACT = {
     "SELECT COUNT(*) FROM people": [(5,)],

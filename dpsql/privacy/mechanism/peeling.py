@@ -32,15 +32,17 @@ class Peeling:
         """How many fewer than another value a chosen one has at most with that confidence, in the steps of counts."""
         return log(self.values * self.most / confidence_tail(confidence)) / float(self.each.rate)
 
-    def choose(self, pairs: Sequence[Sequence[int]], *, _entropy: Entropy = OPERATING_SYSTEM) -> tuple[int, ...]:
-        """The places of the chosen values over one group's exact pairs (place, count)."""
-        counts = [0] * self.values
-        for place, count in pairs:
+    def choose(
+        self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> tuple[int, ...]:
+        """The places of the chosen values, over one group's places and their exact counts."""
+        whole = [0] * self.values
+        for place, count in zip(places, counts, strict=True):
             if 0 <= place < self.values:
-                counts[place] = min(count, MOST_COUNT)
+                whole[place] = min(count, MOST_COUNT)
         left, chosen = list(range(self.values)), list[int]()
         for _ in range(self.most):
-            chosen.append(left.pop(self.each.draw([counts[place] for place in left], _entropy=_entropy)))
+            chosen.append(left.pop(self.each.draw([whole[place] for place in left], _entropy=_entropy)))
         return tuple(chosen)
 
 

@@ -100,10 +100,16 @@ class Ranking:
         return sum((quantile.cost for quantile in self.quantiles), FREE)
 
     def choose(
-        self, pairs: Sequence[Sequence[int]], confidence: float, row: int, *, _entropy: Entropy = OPERATING_SYSTEM
+        self,
+        places: Sequence[int],
+        counts: Sequence[int],
+        confidence: float,
+        row: int,
+        *,
+        _entropy: Entropy = OPERATING_SYSTEM,
     ) -> dict[Target, Chosen]:
-        """The bins over one group's exact pairs (bin, count), of which a row adds ``row``."""
-        ordered = Ordered(pairs, self.bins)
+        """The chosen bins, over one group's bins and their exact counts, of which a row adds ``row``."""
+        ordered = Ordered(places, counts, self.bins)
         return {each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles}
 
 
@@ -112,11 +118,11 @@ class Ordered:
 
     __slots__ = ("_after", "_before", "_total", "_widths", "bins")
 
-    def __init__(self, pairs: Sequence[Sequence[int]], bins: int) -> None:
-        places, counts = _columns(pairs, bins)
-        sums = np.cumsum(np.concatenate([[0], counts]), dtype=counts.dtype)
-        empty = np.diff(np.concatenate([[-1], places, [bins]])) - 1
-        full = len(places)
+    def __init__(self, places: Sequence[int], counts: Sequence[int], bins: int) -> None:
+        inside, exact = _inside(places, counts, bins)
+        sums = np.cumsum(np.concatenate([[0], exact]), dtype=exact.dtype)
+        empty = np.diff(np.concatenate([[-1], inside, [bins]])) - 1
+        full = len(inside)
         widths = np.ones(2 * full + 1, np.int64)  # runs of empty bins and bins with rows by turns
         widths[::2] = empty
         before, after = np.repeat(sums, 2)[:-1], np.repeat(sums, 2)[1:]
@@ -160,10 +166,10 @@ class Ordered:
 
 
 def exact_utilities(
-    ranking: Ranking, pairs: Sequence[Sequence[int]], confidence: float, row: int
+    ranking: Ranking, places: Sequence[int], counts: Sequence[int], confidence: float, row: int
 ) -> list[tuple[Exponential, NDArray[np.int64], NDArray[np.int64]]]:
     """The choices of one group, each with the utilities it is made by and their widths: what the tests look at."""
-    ordered = Ordered(pairs, ranking.bins)
+    ordered = Ordered(places, counts, ranking.bins)
     found = []
     for each in ranking.quantiles:
         found.append((each.value, *ordered.near(each.target)))
@@ -179,11 +185,10 @@ def _utilities(distances: NDArray[np.int64]) -> NDArray[np.int64]:
     return near
 
 
-def _columns(pairs: Sequence[Sequence[int]], bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _inside(places: Sequence[int], counts: Sequence[int], bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The bins with rows, in order, and their counts: 64-bit integers where these and their multiples fit in."""
-    places = np.fromiter((place for place, _ in pairs), np.int64, len(pairs))
-    counts = [count for _, count in pairs]
-    kept = np.array(counts, np.int64 if sum(counts) < MOST_COUNT else object)
-    inside = np.flatnonzero((places >= 0) & (places < bins))
-    order = inside[np.argsort(places[inside])]
-    return places[order], kept[order]
+    at = np.array(places, np.int64)
+    exact = np.array(counts, np.int64 if sum(counts) < MOST_COUNT else object)
+    inside = np.flatnonzero((at >= 0) & (at < bins))
+    order = inside[np.argsort(at[inside])]
+    return at[order], exact[order]

@@ -59,9 +59,9 @@ class Tree:
         largest = max(fraction, 1 - fraction)
         return sqrt(self.branching * largest**2 + (self.levels - 1) * self.branching / 4)
 
-    def grow(self, pairs: Sequence[Sequence[int]], *, _entropy: Entropy = OPERATING_SYSTEM) -> NoisyTree:
-        """The tree over exact pairs (bin, count); what lies in no bin is not counted."""
-        return NoisyTree(self, pairs, _entropy)
+    def grow(self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> NoisyTree:
+        """The tree over bins and their exact counts; what lies in no bin is not counted."""
+        return NoisyTree(self, places, counts, _entropy)
 
 
 def shape(bins: int, power: int) -> tuple[int, int]:
@@ -93,8 +93,9 @@ class NoisyTree:
 
     __slots__ = ("_bins", "_entropy", "_read", "_sums", "tree")
 
-    def __init__(self, tree: Tree, pairs: Sequence[Sequence[int]], entropy: Entropy) -> None:
+    def __init__(self, tree: Tree, places: Sequence[int], counts: Sequence[int], entropy: Entropy) -> None:
         self.tree = tree
+        pairs = zip(places, counts, strict=True)
         inside = sorted((place, count) for place, count in pairs if 0 <= place < tree.bins)
         self._bins = [place for place, _ in inside]
         self._sums = list(accumulate((count for _, count in inside), initial=0))
@@ -124,14 +125,14 @@ def edges(tree: Tree, level: int, start: int) -> list[int]:
     return [*range(start, last, width), last]
 
 
-def exact_levels(tree: Tree, pairs: Sequence[Sequence[int]]) -> list[dict[int, int]]:
+def exact_levels(tree: Tree, places: Sequence[int], counts: Sequence[int]) -> list[dict[int, int]]:
     """The exact counts that each level perturbs, by the bin at which their node begins: what the tests look at."""
     found: list[dict[int, int]] = []
     for level in range(1, tree.levels + 1):
         width = tree.width(level)
-        counts: dict[int, int] = {}
-        for place, count in pairs:
+        nodes: dict[int, int] = {}
+        for place, count in zip(places, counts, strict=True):
             if 0 <= place < tree.bins:
-                counts[place - place % width] = counts.get(place - place % width, 0) + count
-        found.append(counts)
+                nodes[place - place % width] = nodes.get(place - place % width, 0) + count
+        found.append(nodes)
     return found

@@ -41,7 +41,7 @@ def core_sql(
     groups: int | None,
     dialect: str,
 ) -> str:
-    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and a list per histogram.
+    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and histograms.
 
     ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None.
     """
@@ -102,6 +102,8 @@ class _Emission:
         for cte in ctes:
             if cte.alias == "rows":
                 cte.set("materialized", self._keeps_rows)
+            elif cte.alias.endswith("_own"):  # few, and read twice
+                cte.set("materialized", True)
         final.set("with_", exp.With(expressions=ctes))
         return final
 

@@ -1,11 +1,14 @@
-"""Histograms: how many of the clipped rows of each group lie in each bin, one list of pairs per group.
+"""Histograms: how many of the clipped rows of each group lie in each bin, two lists per group.
 
 Where the values themselves are public, each of them is a bin.
 
-``h0_own``     the bins of the few units that have many rows, per key
-``h0_heavy``   of these, what scaling down changes, for the units whose norm over keys is above the limit
-``h0_bins``    per key and bin, the sum over all units
-``h0_lists``   per key, the pairs (bin, sum)
+``h0_many``    the few units that have many rows
+``h0_own``     their counts, per key and bin
+``h0_factors`` of these, the units whose norm over keys is above the limit, with the factor that brings it there
+``h0_heavy``   what scaling these down changes, per key and bin
+``h0_counts``  per key and bin, the rows of all units
+``h0_bins``    per key and bin, the rows and the changes together
+``h0_lists``   per key, the bins in order and their counts
 
 Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/frequencies.md``.
 """
@@ -72,8 +75,10 @@ def steps(name: str, keys: list[str], each: Contribution, norm: Norm, *, thresho
     return {
         f"{name}_many": _many(name, each, keys, thresholded),
         f"{name}_own": _own(name, keys, each, thresholded),
-        f"{name}_heavy": _heavy(name, keys, each, norm),
-        f"{name}_bins": _bins(name, keys, each, thresholded),
+        f"{name}_factors": _factors(name, keys, each, norm),
+        f"{name}_heavy": _heavy(name, keys),
+        f"{name}_counts": _counts(name, keys, each, thresholded),
+        f"{name}_bins": _bins(name, keys),
         f"{name}_lists": _lists(name, keys),
     }
 
@@ -106,41 +111,58 @@ def _own(name: str, keys: list[str], each: Contribution, thresholded: bool) -> e
                        [*_kept(keys, thresholded), many], _counted(name), groups)  # fmt: skip
 
 
-def _heavy(name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.Select:
-    """Per key and bin of a unit above the limit, what scaling it down by its factor changes.
+def _factors(name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.Select:
+    """The units above the limit, each with the factor that brings it there.
 
     The norm is that of the vector of counts per key, over all bins: no level of a tree over the bins has a larger one.
     """
-    value, carried = node.bare("v"), [*keys, name, "v"]
-    per_key = exp.Window(this=exp.Sum(this=value), partition_by=[node.bare(part) for part in ["u", *keys]])
-    size = value.copy() if norm == "l1" else node.times(value.copy(), node.paren(per_key))
-    sized = node.select([*map(node.bare, ["u", *carried]), node.aliased(size, "size")], node.table(f"{name}_own"))
-    whole = exp.Window(this=exp.Sum(this=node.bare("size")), partition_by=[node.bare("u")])
-    normed = node.select([*map(node.bare, carried), node.aliased(whole, "n")], node.subquery(sized, "sized"))
+    per_key = [node.bare(part) for part in ["u", *keys]]
+    value = node.aliased(exp.Sum(this=node.bare("v")), "v")
+    sizes = node.select([*(part.copy() for part in per_key), value], node.table(f"{name}_own"), group=per_key)
+    size = node.bare("v") if norm == "l1" else node.times(node.bare("v"), node.bare("v"))
+    whole = exp.Sum(this=size)
+    above = node.compare(exp.GT, whole.copy(), node.integer(each.limit))
+    norms = node.select([node.bare("u"), node.aliased(whole, "n")], node.subquery(sizes, "sizes"),
+                        group=[node.bare("u")], having=above)  # fmt: skip
     factor = node.aliased(clip.factor([("v", each)], norm), "factor")
-    above = node.compare(exp.GT, node.bare("n"), node.integer(each.limit))
-    scaled = node.select([*map(node.bare, carried), factor], node.subquery(normed, "normed"), where=above)
-    down = exp.IntDiv(this=node.times(node.bare("v"), node.bare("factor")),
+    return node.select([node.bare("u"), factor], node.subquery(norms, "norms"))
+
+
+def _heavy(name: str, keys: list[str]) -> exp.Select:
+    """Per key and bin of a unit above the limit, what scaling it down by its factor changes."""
+    own, factors = f"{name}_own", f"{name}_factors"
+    value = node.column(own, "v")
+    down = exp.IntDiv(this=node.times(value, node.column(factors, "factor")),
                       expression=node.integer(2**clip.FACTOR_BITS))  # fmt: skip
-    change = exp.Sub(this=node.paren(down), expression=node.bare("v"))
-    return node.select([*map(node.bare, [*keys, name]), node.aliased(change, "v")], node.subquery(scaled, "scaled"))
+    change = exp.Sub(this=node.paren(down), expression=value.copy())
+    columns = [node.column(own, part) for part in [*keys, name]]
+    joins = [node.join(node.table(factors), node.equal(own, factors, "u"))]
+    return node.select([*columns, node.aliased(change, "v")], node.table(own), joins)
 
 
-def _bins(name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
+def _counts(name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
+    """The rows of all units per key and bin, in fine steps."""
+    groups: list[exp.Expr] = [node.column("rows", part) for part in [*keys, name]]
+    count = node.times(exp.Count(this=exp.Star()), node.integer(each.fine))
+    return node.select([*(group.copy() for group in groups), node.aliased(count, "v")], node.table("rows"),
+                       _kept(keys, thresholded), _counted(name), groups)  # fmt: skip
+
+
+def _bins(name: str, keys: list[str]) -> exp.Select:
     columns = [*keys, name]
-    rows = node.select(
-        [*(node.column("rows", part) for part in columns), node.aliased(node.integer(each.fine), "v")],
-        node.table("rows"), _kept(keys, thresholded), _counted(name),
-    )  # fmt: skip
+    counts = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts"))
     changes = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy"))
-    whole = exp.Union(this=rows, expression=changes, distinct=False)
-    total = node.aliased(exp.Sum(this=node.bare("v")), "v")
+    whole = exp.Union(this=counts, expression=changes, distinct=False)
+    total = node.aliased(node.cast(exp.Sum(this=node.bare("v")), "bigint"), "v")
     return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
                        group=[node.bare(part) for part in columns])  # fmt: skip
 
 
 def _lists(name: str, keys: list[str]) -> exp.Select:
-    pair = node.function("LIST_VALUE", node.bare(name), node.bare("v"))
-    pairs = node.aliased(node.function("LIST", pair), name)
-    return node.select([*map(node.bare, keys), pairs], node.table(f"{name}_bins"),
+    """Both lists in the order of bins, NULL where there are none; with one key LIST would be another function."""
+    order = [exp.Ordered(this=node.bare(part), nulls_first=True) for part in (name, "v")]
+    ordered = [exp.Order(this=node.bare(part), expressions=[each.copy() for each in order]) for part in (name, "v")]
+    some = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(0))  # no key: one row, whatever there is
+    lists = node.case((some, node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))))
+    return node.select([*map(node.bare, keys), node.aliased(lists, name)], node.table(f"{name}_bins"),
                        group=[node.bare(part) for part in keys])  # fmt: skip
