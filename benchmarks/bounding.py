@@ -11,6 +11,7 @@ import argparse
 import resource
 import tempfile
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
@@ -39,6 +40,7 @@ CASES = (
     Case("COUNT(DISTINCT user)", "SELECT COUNT(DISTINCT user_id) FROM events", 0),
     Case("AVG, COUNT by 1,000 undeclared keys",
          "SELECT category, AVG(amount), COUNT(*) FROM events GROUP BY category", 1),
+    Case("MEDIAN by 20 countries", "SELECT country, MEDIAN(amount) FROM events GROUP BY country", 1),
     Case("SUM over the join, by 4 segments",
          "SELECT segment, SUM(amount) FROM events JOIN users USING (user_id) GROUP BY segment", 1),
 )  # fmt: skip
@@ -55,7 +57,8 @@ def processor_seconds(connection: duckdb.DuckDBPyConnection, sql: str) -> float:
 def errors(session: Session, case: Case, truth: dict[object, tuple[float, ...]]) -> list[tuple[int, list[float]]]:
     """How many groups came out, and each column's median relative error over them, for three answers."""
     found = []
-    for _ in range(3):
+    for place in range(3):
+        session.epsilon = Fraction(10**6 + place, 10**6)  # at the same price an answer would be given again
         rows = session.execute(case.text).rows
         relative = [
             [abs(float(mine) / float(true) - 1) for mine, true in zip(row[case.keys :], truth[row[: case.keys]],

@@ -60,7 +60,7 @@ def planned(schema: Schema, text: str) -> CorePlan:
 
 
 def groups(core: CorePlan, source: Path) -> Iterator[list[list[int]]]:
-    """The exact pairs (bin, count) of each group."""
+    """The bins of each group and their exact counts."""
     connection = duckdb.connect()
     connection.execute("ATTACH ':memory:' AS source")
     for table in core.tables:
@@ -85,15 +85,15 @@ class Truth:
         return self.places[min(bisect_left(self.sums, fraction * self.sums[-1], 1) - 1, len(self.places) - 1)]
 
 
-def released(mechanism: Tree | Ranking, contribution: Contribution, bins: Bins, pairs: Sequence[Sequence[int]],
+def released(mechanism: Tree | Ranking, contribution: Contribution, bins: Bins, listed: tuple[list[int], list[int]],
              fraction: Fraction) -> tuple[float, tuple[float, float]]:  # fmt: skip
     """One release of the quantile: its value and its interval."""
     ranks, found = Ranks((fraction,)), None
     if isinstance(mechanism, Tree):
-        grown = Distribution(mechanism.grow(pairs), bins, contribution.step, 0.95)
+        grown = Distribution(mechanism.grow(*listed), bins, contribution.step, 0.95)
         found = grown.values(ranks)[0], grown.curve(ranks)
     else:
-        chosen = ChosenQuantiles(mechanism.choose(pairs, 0.95, contribution.fine), bins, 0.95)
+        chosen = ChosenQuantiles(mechanism.choose(*listed, 0.95, contribution.fine), bins, 0.95)
         found = chosen.values(ranks)[0], chosen.curve(ranks)
     value, curve = found
     assert curve is not None
@@ -105,12 +105,12 @@ def measured(mechanism: Tree | Ranking, contribution: Contribution, exact: Seque
     """Error in rank and value, share of intervals that hold and their width."""
     bins, rows = contribution.bins, []
     assert bins is not None
-    for pairs in exact:
-        truth = Truth(sorted((place, count / contribution.fine) for place, count in pairs))
+    for places, counts in exact:
+        truth = Truth([(place, count / contribution.fine) for place, count in zip(places, counts, strict=True)])
         width, start = float(bins.size * bins.width), float(bins.position(0, Fraction(0)))
         right = truth.quantile(float(fraction))
         for _ in range(repeats):
-            value, (low, high) = released(mechanism, contribution, bins, pairs, fraction)
+            value, (low, high) = released(mechanism, contribution, bins, (places, counts), fraction)
             place = int((value - start) / width)
             inside = low - width <= start + right * width <= high + width
             rows.append((truth.rank_error(place, float(fraction)), 100 * abs(place - right) / bins.count, inside,
@@ -153,7 +153,7 @@ def main() -> None:
         core = planned(schema, text)
         (histogram,), exact = core.histograms, list(groups(core, source))
         contribution = histogram.contribution
-        rows = median([sum(count for _, count in pairs) / contribution.fine for pairs in exact])
+        rows = median([sum(counts) / contribution.fine for _, counts in exact])
         for fraction in FRACTIONS:
             head = f"{text[:52]:52} {float(fraction):5.2f} {rows:8.0f}"
             for kind, mechanism in mechanisms(contribution, core.norm, schema.privacy.query_epsilon, fraction):

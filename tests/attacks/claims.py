@@ -38,8 +38,8 @@ def histograms(core: CorePlan, run: Run) -> list[Histogram]:
     width, start = len(core.core.keys), len(core.core.keys) + len(core.cells) + (core.selection is not None)
     found: list[Histogram] = [{} for _ in core.histograms]
     for row in run(core.sql):
-        for histogram, pairs in zip(found, row[start:], strict=True):
-            for place, count in pairs or ():  # type: ignore[attr-defined]
+        for histogram, listed in zip(found, row[start:], strict=True):
+            for place, count in zip(*(listed or ((), ())), strict=True):  # type: ignore[misc]
                 assert type(place) is int and type(count) is int and count >= 0
                 assert (_key(row[:width]), place) not in histogram, "a bin stands there twice"
                 histogram[_key(row[:width]), place] = count

@@ -82,7 +82,7 @@ def _frozen(core: CorePlan, rows: CoreRows) -> CoreRows:
     width = len(core.core.keys)
     cells = len(core.cells) + (core.selection is not None)
     return [
-        (*row[:width], *[10**9 * (place + 1)] * cells, *[[[0, 10**9 * (place + 1)]]] * len(core.histograms))
+        (*row[:width], *[10**9 * (place + 1)] * cells, *[[[0], [10**9 * (place + 1)]]] * len(core.histograms))
         for place, row in enumerate(rows)
     ]
 

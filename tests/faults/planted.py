@@ -724,22 +724,22 @@ FAULTS = (
     Fault(
         "a histogram is clipped per bin instead of over all bins of a group",
         HISTOGRAM,
-        'partition_by=[node.bare(part) for part in ["u", *keys]])',
-        'partition_by=[node.bare(part) for part in ["u", *keys, name]])',
+        'per_key = [node.bare(part) for part in ["u", *keys]]',
+        'per_key = [node.bare(part) for part in ["u", *keys, name]]',
         _claim("rows", "L2", "quantiles of an expression"),
     ),
     Fault(
         "a histogram is not clipped",
         HISTOGRAM,
-        "whole = exp.Union(this=rows, expression=changes, distinct=False)",
-        "whole = rows",
+        "whole = exp.Union(this=counts, expression=changes, distinct=False)",
+        "whole = counts",
         _claim("rows", "L1", "median"),
     ),
     Fault(
         "a limit of a histogram for each group",
         HISTOGRAM,
-        'whole = exp.Window(this=exp.Sum(this=node.bare("size")), partition_by=[node.bare("u")])',
-        'whole = exp.Window(this=exp.Sum(this=node.bare("size")), partition_by=[node.bare(p) for p in ["u", *keys]])',
+        "    whole = exp.Sum(this=size)\n",
+        "    whole = exp.Max(this=size)\n",
         _claim("rows", "L1", "quantiles by integer"),
     ),
     Fault(
@@ -776,7 +776,7 @@ FAULTS = (
         "a mode is chosen by exact counts",
         "dpsql/release.py",
         "return tuple(count * contribution.step for count in noisy.children(1, 0))",
-        "return tuple(Fraction(dict(pairs or []).get(place, 0)) for place in range(tree.bins))",
+        "return tuple(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in range(tree.bins))",
         ("tests/properties/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
     ),
     Fault(

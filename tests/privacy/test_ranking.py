@@ -22,8 +22,10 @@ TARGETS = [MIDDLE, Target(Fraction(1, 2), "either"), Target(Fraction(9, 10), "up
 COUNTS = (0, 3, 1, 0, 2)
 
 
-def pairs(counts) -> list[list[int]]:
-    return [[place, count] for place, count in enumerate(counts) if count]
+def full(counts) -> tuple[list[int], list[int]]:
+    """The bins with rows, and their counts."""
+    places = [place for place, count in enumerate(counts) if count]
+    return places, [counts[place] for place in places]
 
 
 def distances(counts, target) -> list[int]:
@@ -41,7 +43,8 @@ def test_utilities_are_the_distances_in_rank(target):
     draw = np.random.default_rng(1)
     for _ in range(200):
         counts = [int(each) for each in draw.integers(0, 4, 6) * draw.integers(0, 2, 6)]
-        utilities, widths = Ordered([*pairs(counts), [-1, 5], [6, 5]], 6).near(target)
+        places, inside = full(counts)
+        utilities, widths = Ordered([*places, -1, 6], [*inside, 5, 5], 6).near(target)
         assert np.repeat(-utilities, widths).tolist() == distances(counts, target)
 
 
@@ -52,7 +55,7 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
     ranking = Ranking(6, (Quantile(target, choice, choice),))
     for _ in range(400):
         counts, own = draw.integers(0, 3, 6), draw.integers(0, 2, 6)
-        one, other = (exact_utilities(ranking, pairs(each.tolist()), 0.95, 1) for each in (counts, counts + own))
+        one, other = (exact_utilities(ranking, *full(each.tolist()), 0.95, 1) for each in (counts, counts + own))
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             change = np.repeat(here, wide) - np.repeat(there, broad)
             assert change.max() - change.min() <= target.spread * own.sum()
@@ -67,7 +70,7 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
 def test_a_quantile_has_its_law(choice):
     entropy, draws, rate = Seeded(1), 12_000, float(choice.rate)
     ranking = Ranking(len(COUNTS), (Quantile(MIDDLE, choice, None),))
-    found = [ranking.choose(pairs(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)]
+    found = [ranking.choose(*full(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)]
 
     def law(rate):
         weights = np.exp(-rate * np.array(distances(COUNTS, MIDDLE), float))
@@ -100,7 +103,7 @@ def test_the_interval_holds_the_quantile(counts, target):
     right = np.flatnonzero(distance == distance.min())
     missed, wide = 0, 0
     for _ in range(trials):
-        low, high = quantile.choose(Ordered(pairs(counts), len(counts)), 0.9, 1, entropy).ends
+        low, high = quantile.choose(Ordered(*full(counts), len(counts)), 0.9, 1, entropy).ends
         missed += not low <= right[-1] or not right[0] <= high
         wide += high - low >= 200
     assert missed <= 0.1 * trials
@@ -110,7 +113,7 @@ def test_the_interval_holds_the_quantile(counts, target):
 @pytest.mark.slow
 def test_frequent_values_have_their_law():
     """Two of three, one after the other; the law of the pair."""
-    counts, draws = [[0, 3], [1, 1], [2, 4], [9, 100]], 12_000
+    counts, draws = ([0, 1, 2, 9], [3, 1, 4, 100]), 12_000
 
     def exponential_law(rate):
         law = {}
@@ -122,7 +125,7 @@ def test_frequent_values_have_their_law():
 
     choice, entropy = ConcentratedExponential(4, Fraction(1, 8)), Seeded(4)
     peeling = Peeling(3, 2, choice)
-    found = [peeling.choose(counts, _entropy=entropy) for _ in range(draws)]
+    found = [peeling.choose(*counts, _entropy=entropy) for _ in range(draws)]
     observed = np.array([found.count(pair) for pair in sorted(permutations(range(3), 2))])
     rate = float(choice.rate)
     assert chi_square(observed, exponential_law(rate)) > FALSE_ALARM
@@ -134,7 +137,7 @@ def test_frequent_values_have_their_law():
 def test_a_flipped_mode_has_its_law():
     """Of two values, the one with a row less is taken with half the chance of its coin."""
     peeling, entropy, draws = Peeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))), Seeded(5), 12_000
-    found = [peeling.choose([[0, 3], [1, 2]], _entropy=entropy)[0] for _ in range(draws)]
+    found = [peeling.choose([0, 1], [3, 2], _entropy=entropy)[0] for _ in range(draws)]
     for rate, fits in ((0.5, True), (0.35, False), (0.65, False)):
         less = exp(-rate) / 2
         law = np.array([1 - less, less]) * draws
@@ -153,15 +156,15 @@ def test_without_noise_the_best_is_chosen(monkeypatch):
     without_noise(monkeypatch)
     choice = ExponentialMechanism.priced(1, Fraction(1))
     ranking = Ranking(5, tuple(Quantile(target, choice, None) for target in TARGETS))
-    places = [each.place for each in ranking.choose(pairs(COUNTS), 0.95, 1).values()]
+    places = [each.place for each in ranking.choose(*full(COUNTS), 0.95, 1).values()]
     assert places == [1, 1, 4, 1]
-    assert Peeling(5, 3, choice).choose(pairs(COUNTS)) == (1, 4, 2)
+    assert Peeling(5, 3, choice).choose(*full(COUNTS)) == (1, 4, 2)
 
 
 def test_more_rows_than_64_bits_hold_are_ranked():
-    utilities, widths = Ordered([[0, 10**30], [2, 1]], 4).near(MIDDLE)
+    utilities, widths = Ordered([0, 2], [10**30, 1], 4).near(MIDDLE)
     assert utilities[0] == 0 and utilities[1] == -(2**61) and widths.tolist() == [1, 1, 1, 1]
 
 
 def test_exact_ranks_do_not_show():
-    assert repr(Ordered(pairs(COUNTS), 5)) == "Ordered(…)"
+    assert repr(Ordered(*full(COUNTS), 5)) == "Ordered(…)"

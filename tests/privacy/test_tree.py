@@ -14,7 +14,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.tree import MOST_LEVELS, Tree, edges, exact_levels, shape
 
 NODE = Gaussian(1, Fraction(100))
-PAIRS = [(0, 3), (4, 2), (5, 1), (79, 7), (80, 100), (-1, 100)]
+COUNTED = ([0, 4, 5, 79, 80, -1], [3, 2, 1, 7, 100, 100])
 
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 10, 80, 256, 257, 4096, 50_001, 65_536])
@@ -47,8 +47,8 @@ def test_every_level_is_paid_for(node: Gaussian | Laplace) -> None:
 def test_without_noise_children_are_the_exact_counts_of_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
     without_noise(monkeypatch)
     tree = Tree(80, 5, 3, NODE)
-    noisy = tree.grow(PAIRS)
-    for level, exact in enumerate(exact_levels(tree, PAIRS), 1):
+    noisy = tree.grow(*COUNTED)
+    for level, exact in enumerate(exact_levels(tree, *COUNTED), 1):
         for start in range(0, tree.bins, tree.width(level) * tree.branching):
             counts = noisy.children(level, start)
             assert list(counts) == [exact.get(low, 0) for low in edges(tree, level, start)[:-1]]
@@ -56,13 +56,13 @@ def test_without_noise_children_are_the_exact_counts_of_their_level(monkeypatch:
 
 
 def test_a_node_has_one_noise_however_often_it_is_read() -> None:
-    noisy = Tree(80, 9, 2, Gaussian(1, Fraction(10**12))).grow(PAIRS)
+    noisy = Tree(80, 9, 2, Gaussian(1, Fraction(10**12))).grow(*COUNTED)
     assert [noisy.children(1, 0) for _ in range(5)] == [noisy.children(1, 0)] * 5
     assert noisy.children(2, 0) != noisy.children(2, 9)
 
 
 def test_a_noisy_tree_does_not_show_its_counts() -> None:
-    assert repr(Tree(80, 9, 2, NODE).grow(PAIRS)) == "NoisyTree(…)"
+    assert repr(Tree(80, 9, 2, NODE).grow(*COUNTED)) == "NoisyTree(…)"
 
 
 @pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])

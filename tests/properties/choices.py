@@ -12,6 +12,9 @@ from dpsql.privacy.mechanism import ConcentratedExponential
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking, exact_utilities
 
+#: A histogram without rows: no bins, no counts.
+NOTHING_LISTED: tuple[list[int], list[int]] = ([], [])
+
 
 @dataclass
 class Tally:
@@ -28,12 +31,12 @@ class Tally:
 
 def ranks(ranking: Ranking, row: int, left: dict[str, Any], right: dict[str, Any], tally: Tally) -> list[str]:
     """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for."""
-    full = {place for side in (left, right) for pairs in side.values() for place, _ in pairs or []}
+    full = {place for side in (left, right) for listed in side.values() for place in (listed or NOTHING_LISTED)[0]}
     near = {place + step for place in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
     places = sorted(place for place in near if 0 <= place < ranking.bins)
     spreads: list[list[int]] = []
     for key in left.keys() | right.keys():
-        one, other = (exact_utilities(ranking, side.get(key) or [], 0.95, row) for side in (left, right))
+        one, other = (exact_utilities(ranking, *(side.get(key) or NOTHING_LISTED), 0.95, row) for side in (left, right))
         found = []
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
@@ -42,7 +45,7 @@ def ranks(ranking: Ranking, row: int, left: dict[str, Any], right: dict[str, Any
             change = [int(_at(here, wide, place)) - int(_at(there, broad, place)) for place in at]
             found.append(max(change) - min(change))
         spreads.append(found)
-    choices = [choice for choice, _, _ in exact_utilities(ranking, [], 0.95, row)]
+    choices = [choice for choice, _, _ in exact_utilities(ranking, *NOTHING_LISTED, 0.95, row)]
     paid = sum((choice.cost for choice in choices), FREE)
     problems = ["the choices of a rank are not all paid for"] if ranking.cost != paid else []
     for place, choice in enumerate(choices):
@@ -57,7 +60,7 @@ def _at(utilities: Any, widths: Any, place: int) -> Any:
 def frequencies(peeling: Peeling, left: dict[str, Any], right: dict[str, Any], tally: Tally) -> list[str]:
     spreads = []
     for key in left.keys() | right.keys():
-        one, other = (dict(side.get(key) or []) for side in (left, right))
+        one, other = (dict(zip(*(side.get(key) or NOTHING_LISTED), strict=True)) for side in (left, right))
         change = [one.get(place, 0) - other.get(place, 0) for place in range(peeling.values)]
         spreads.append(max(change) - min(change))
     problems = _spread(peeling.each, spreads, "most frequent", tally)

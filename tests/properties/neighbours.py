@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 import pytest
-from choices import Tally, frequencies, ranks
+from choices import NOTHING_LISTED, Tally, frequencies, ranks
 from databases import without_noise
 from worlds import World
 
@@ -153,19 +153,20 @@ def _malformed(core: CorePlan, rows: Rowset) -> list[str]:
     for row in rows:
         if not all(type(cell) is int for cell in row[width:counts]):
             problems.append(f"a cell is no integer: {row}")
-        if not all(_is_histogram(pairs) for pairs in row[counts:]):
-            problems.append(f"a histogram is no list of bins with counts: {row}")
+        if not all(_is_histogram(listed) for listed in row[counts:]):
+            problems.append(f"a histogram is no list of bins with one of counts: {row}")
     if len({_spelt(row[:width]) for row in rows}) < len(rows):
         problems.append("a key stands twice")
     return problems
 
 
-def _is_histogram(pairs: Any) -> bool:
-    """Whether it is None or a list of (bin, count), each bin once and no count below 0."""
-    if pairs is None:
+def _is_histogram(listed: Any) -> bool:
+    """Whether it is None or a list of bins, each once and in order, and one of their counts, none below 0."""
+    if listed is None:
         return True
-    whole = all(type(number) is int and number >= 0 for pair in pairs for number in pair)
-    return whole and len({place for place, _ in pairs}) == len(pairs)
+    places, counts = listed
+    whole = all(type(number) is int and number >= 0 for number in [*places, *counts])
+    return whole and len(places) == len(counts) and places == sorted(set(places))
 
 
 def compare(
@@ -211,7 +212,9 @@ def compare(
 def _levels(tree: Tree, left: dict[str, Any], right: dict[str, Any], tally: Tally) -> list[str]:
     """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
     nothing: list[dict[int, int]] = [{}] * tree.levels
-    one, other = ({key: exact_levels(tree, pairs or []) for key, pairs in side.items()} for side in (left, right))
+    one, other = (
+        {key: exact_levels(tree, *(listed or NOTHING_LISTED)) for key, listed in side.items()} for side in (left, right)
+    )
     problems, kind = [], f"histogram {'L2' if isinstance(tree.node, Gaussian) else 'L1'}"
     for level in range(tree.levels):
         change, sums = [], []
