@@ -134,10 +134,11 @@ def epsilon_of_rho_standard(rho: Fraction, delta: Fraction) -> Fraction:
 def shown(value: Fraction) -> str:
     """Four significant digits of a figure, for messages.
 
-    >>> shown(Fraction(1, 3)), shown(Fraction(10)**400)
-    ('0.3333', '1e+400')
+    >>> shown(Fraction(1, 3)), shown(Fraction(5000)), shown(Fraction(10)**400)
+    ('0.3333', '5000', '1e+400')
     """
-    return format(_decimal(value).normalize(_CONTEXT), ".4g")
+    text = format(_decimal(value).normalize(_CONTEXT), ".4g")
+    return format(Decimal(text), "f") if 0 < Decimal(text).adjusted() < 9 else text
 
 
 @dataclass(frozen=True)

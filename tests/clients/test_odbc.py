@@ -97,4 +97,4 @@ def test_the_catalogue_functions(server: Server, connection: pyodbc.Connection) 
     assert columns["age"] == "int8" and columns["bmi"] == "numeric" and columns["male"] == "bool" and len(columns) == 9
     assert keys == ["patient_id"] and indexes == {"patient_id"}
     assert foreign == {"patient_id": "patients", "diagnosis": "conditions"}
-    assert {"int4", "text", "numeric", "timestamp"} <= kinds
+    assert {"int4", "text", "numeric", "timestamptz"} <= kinds
