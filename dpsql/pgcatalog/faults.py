@@ -6,7 +6,7 @@ import re
 
 import duckdb
 
-from dpsql.errors import Error, InvalidText, OperationalError, StatementError
+from dpsql.errors import Error, OperationalError, StatementError
 
 #: The code, what DuckDB says with the name in it, and what PostgreSQL says.
 _NAMED = (
@@ -16,9 +16,6 @@ _NAMED = (
     ("E_TABLE", re.compile(r'Referenced table "([^"]+)" not found'), 'missing FROM-clause entry for table "{}"'),
     ("E_COLUMN", re.compile(r'Ambiguous reference to column name "([^"]+)"'), 'column reference "{}" is ambiguous'),
 )
-#: A constant that is no value of the type that it is cast to.
-_UNREAD = re.compile(r"Could not convert string '(.*)' to (\w+)", re.DOTALL)
-_KINDS = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint", "FLOAT": "real", "DOUBLE": "double precision"}
 
 
 def fault(error: duckdb.Error) -> Error:
@@ -26,14 +23,9 @@ def fault(error: duckdb.Error) -> Error:
 
     >>> print(fault(duckdb.BinderException('Binder Error: Referenced column "x" not found in FROM clause!')))
     E_COLUMN column "x" does not exist
-    >>> print(fault(duckdb.ConversionException("Conversion Error: Could not convert string 'ten' to INT32")))
-    invalid input syntax for type integer: "ten"
     """
     if isinstance(error, duckdb.InterruptException):
         return OperationalError("the statement over the catalogue took too long")
-    unread = _UNREAD.search(str(error))
-    if unread is not None:
-        return InvalidText(_KINDS.get(unread[2], unread[2]), unread[1])
     for code, pattern, says in _NAMED:
         found = pattern.search(str(error))
         if found is not None:

@@ -24,6 +24,7 @@ _SPELLED = {
     "double precision": "float8", "decimal": "numeric", "numeric": "numeric", "date": "date",
     "timestamp": "timestamp", "timestamptz": "timestamptz", "time": "time", "interval": "interval", "json": "json",
     "jsonb": "json", "uuid": "uuid", "bytea": "bytea", "character varying": "varchar", "float": "float8",
+    "regoperator": "oid", "regoper": "oid",  # operators go by their numbers
 }  # fmt: skip
 
 

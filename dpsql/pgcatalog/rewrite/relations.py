@@ -27,6 +27,7 @@ _OUTPUTS = ("pg_partition_ancestors", "generate_subscripts", "current_schemas", 
 _EMPTY = {
     "aclexplode": {"grantor": "BIGINT", "grantee": "BIGINT", "privilege_type": "VARCHAR", "is_grantable": "BOOLEAN"},
     "pg_options_to_table": {"option_name": "VARCHAR", "option_value": "VARCHAR"},
+    "pg_partition_tree": {"relid": "BIGINT", "parentrelid": "BIGINT", "isleaf": "BOOLEAN", "level": "INTEGER"},
 }
 #: Relations that speak of passwords, sessions, statistics of data or files: not even their emptiness is said.
 _CLOSED = frozenset(
