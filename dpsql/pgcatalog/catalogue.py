@@ -17,6 +17,7 @@ from dpsql.errors import StatementError
 from dpsql.pgcatalog.answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
 from dpsql.pgcatalog.faults import absent, fault
 from dpsql.pgcatalog.literals import literal
+from dpsql.pgcatalog.outline import outline
 from dpsql.pgcatalog.repairs import repair
 from dpsql.pgcatalog.rewrite import Rewritten, parse, rewrite
 from dpsql.pgcatalog.rewrite.calls import OF_CATALOGUE
@@ -109,15 +110,15 @@ class Catalogue:
         try:
             return _rewrite(text, self._store)
         except StatementError as error:
-            log.warning("not answered (%s): %s", error.sqlstate, text)
+            log.warning("not answered (%s): %r", error.sqlstate, outline(text))
             raise
 
     def _asked(self, text: str, ask: Callable[[], T]) -> T:
         try:
             return ask()
         except duckdb.Error as error:
-            log.warning("not answered: %s\n%s", text, error)
             told = fault(error)
+        log.warning("not answered (%s): %r", told.sqlstate, outline(text))
         raise told
 
     def _sql(self, rewritten: Rewritten, parameters: Sequence[object] | None) -> str:

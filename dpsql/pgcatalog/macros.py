@@ -186,6 +186,8 @@ _SIZES = (
         WHEN abs(q__) < 10485760 THEN (q__ // 1024) || ' kB' ELSE (q__ // 1048576) || ' MB' END""",
     ),
 )
+#: The end of a series that is not too long to be held.
+_SHORT = "CASE WHEN (b__ - a__) // nullif({step}, 0) > 1000000 THEN error('long') ELSE b__ END"
 _ARRAYS = (
     (
         "array_to_string(q__, s__)",
@@ -196,6 +198,8 @@ _ARRAYS = (
     ("array_ndims(q__)", "CASE WHEN len(q__) > 0 THEN 1 END"),
     ("cardinality(q__)", "CAST(len(q__) AS INTEGER)"),
     ("last_subscript(q__, f__)", "CAST(nullif(len(q__), 0) + f__ - 1 AS INTEGER)"),
+    ("series(a__, b__)", f"generate_series(a__, {_SHORT.format(step=1)})"),
+    ("series(a__, b__, s__)", f"generate_series(a__, {_SHORT.format(step='s__')}, s__)"),
     ("subscripts(q__, f__)", "CAST(range(f__, len(q__) + f__) AS INTEGER[])"),
     (
         "expanded(q__)",

@@ -18,7 +18,7 @@ from dpsql.pgcatalog.fills import FILLS, fill
 from dpsql.pgcatalog.identifiers import name_parts, type_words
 from dpsql.pgcatalog.types import OIDS
 from dpsql.schema import Schema
-from dpsql.shell.sealed import SEALED
+from dpsql.shell.sealed import SEALED, fetched
 
 #: Seconds after which a statement over the catalogue is stopped.
 TIME_LIMIT = 10.0
@@ -74,7 +74,7 @@ class Store:
         watchdog.start()
         try:
             cursor.execute(sql)
-            return [(each[0], str(each[1])) for each in cursor.description or ()], cursor.fetchall()
+            return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(cursor)
         finally:
             watchdog.cancel()
             cursor.close()

@@ -19,7 +19,7 @@ from dpsql.query.relation import Core
 from dpsql.query.rewrite.scalar import engine_type
 from dpsql.release import ReleasedTable
 from dpsql.schema import Schema
-from dpsql.shell.sealed import SEALED
+from dpsql.shell.sealed import SEALED, fetched
 
 #: Seconds after which the shell is stopped.
 TIME_LIMIT = 30.0
@@ -49,12 +49,15 @@ class Sandbox:
         return list(zip(bound.columns, map(str, bound.types), strict=True))
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a query; trouble in it can only speak of what is public already."""
+        """The rows of a query; trouble in it can only speak of what is public already.
+
+        StatementError (E_LIMITS) where they are too many.
+        """
         watchdog = threading.Timer(TIME_LIMIT, self._connection.interrupt)
         watchdog.daemon = True
         watchdog.start()
         try:
-            return self._connection.execute(sql).fetchall()
+            return fetched(self._connection.execute(sql))
         except duckdb.Error as error:
             raise OperationalError(f"E_SHELL over the released rows: {_first_line(error)}") from None
         finally:

@@ -156,3 +156,13 @@ def test_an_epsilon_is_a_number(session: Session) -> None:
         with pytest.raises(DatabaseError):
             session.epsilon = wrong  # type: ignore[assignment]
     assert session.epsilon == before
+
+
+def test_an_answer_is_no_larger_than_can_be_held(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement over constants is free, and may not fill the memory that all share."""
+    monkeypatch.setattr("dpsql.shell.sealed.MOST_VALUES", 100_000)
+    values = ", ".join(f"({number})" for number in range(100))
+    many = ", ".join(f"(VALUES {values}) t{place}(x)" for place in range(4))
+    with pytest.raises(DatabaseError, match="E_LIMITS"):
+        session.execute(f"SELECT t0.x FROM {many}")
+    assert len(session.execute(f"SELECT x FROM (VALUES {values}) t(x)").rows) == 100

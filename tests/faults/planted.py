@@ -20,6 +20,7 @@ STATISTICS = "tests/properties/test_moments.py::test_without_noise_a_statistic_i
 ANSWERS = "tests/session/test_answers.py"
 TERMINAL = "tests/repl/test"
 WIRE = "tests/pgwire/test"
+CATALOGUE = "tests/pgcatalog/test_catalogue.py"
 LARGEST = "tests/properties/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
 
 CORE = "dpsql/query/rewrite/core.py"
@@ -991,5 +992,33 @@ FAULTS = (
         "        if self._in:\n            raise Malformed\n",
         "",
         (f"{WIRE}_login.py::test_what_was_sent_before_tls_began_is_not_read_after_it",),
+    ),
+    Fault(
+        "functions that were not renamed reach the catalogue's engine",
+        "dpsql/pgcatalog/rewrite/admitted.py",
+        "            if not name.startswith(CALL) and name not in _CALLED:\n",
+        "            if not name:\n",
+        (f"{CATALOGUE}::test_nothing_but_the_catalogue_is_reached",),
+    ),
+    Fault(
+        "characters that cannot be seen reach the catalogue's engine",
+        "dpsql/pgcatalog/rewrite/__init__.py",
+        "    require_seen(text)\n",
+        "",
+        (f"{CATALOGUE}::test_nothing_but_the_catalogue_is_reached",),
+    ),
+    Fault(
+        "a WITH query lends its name to tables that cannot see it",
+        "dpsql/pgcatalog/rewrite/relations.py",
+        "            if last:\n                break\n",
+        "",
+        (f"{CATALOGUE}::test_nothing_but_the_catalogue_is_reached",),
+    ),
+    Fault(
+        "the log has the constants of a statement over the catalogue",
+        "dpsql/pgcatalog/outline.py",
+        '"?" if "\'" in word or "$" in word or word[:1].isdigit() else word',
+        "word",
+        (f"{CATALOGUE}::test_the_log_has_neither_constants_nor_words_of_the_store",),
     ),
 )

@@ -97,6 +97,56 @@ def test_what_is_refused_is_logged_for_the_owner(catalogue: Catalogue, caplog: p
     assert "pg_from_the_future" in caplog.text
 
 
+def test_the_log_has_neither_constants_nor_words_of_the_store(
+    catalogue: Catalogue, caplog: pytest.LogCaptureFixture
+) -> None:
+    for text in (
+        "SELECT relname + 1 FROM pg_class WHERE relname = 'Ada Lovelace'\n-- a forged line",
+        "SELECT pg_no_such($$Ada Lovelace$$), E'Ada Lovelace', 13579",
+        "SELECT pg_class FROM 'Ada Lovelace",
+    ):
+        with pytest.raises(StatementError):
+            catalogue.run(text)
+    for word in ("Ada", "13579", "forged", "Binder", "Candidate", "pgc."):
+        assert word not in caplog.text
+    assert all("\n" not in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT DISTINCT ON (oid) current_setting('home_directory') FROM pg_class",
+        "SELECT DISTINCT ON (oid) getvariable('x') FROM pg_class",
+        "SELECT relname OPERATOR(pg_catalog.~) md5_number_upper('x')::text FROM pg_class",
+        "SELECT pg_backend_pid(), \u200bversion()",
+        "SELECT DISTINCT ON (1) name\u200bFROM\u200bduckdb_settings() FROM pg_class",
+        "SELECT pg_backend_pid() FROM pg_class WHERE now() > DATE '2020-01-01' + INTERVAL 1 day\u2060IS\u2060NULL",
+        "SELECT overlay('a' placing current_setting('home_directory') from 1), pg_backend_pid()",
+        "SELECT pg_backend_pid(), 1 BETWEEN SYMMETRIC getvariable('x') and 1",
+        "SELECT * FROM pg_class, ONLY duckdb_settings()",
+        "SELECT b.* FROM (WITH duckdb_tables AS (SELECT 1) SELECT 1) a, pg_am c, duckdb_tables b",
+        "WITH duckdb_tables AS (SELECT * FROM duckdb_tables) SELECT * FROM duckdb_tables, pg_am",
+        "WITH a AS (SELECT 1 FROM sqlite_master), sqlite_master AS (SELECT 1) SELECT * FROM sqlite_master, pg_class",
+        "SELECT repeat('x', 4000000000), version()",
+        "SELECT lpad('x', 4000000000, 'y'), version()",
+        "SELECT generate_series(1, 1000000000000), version()",
+        "SELECT generate_series(1000000000000, 1, -1), version()",
+        "SELECT * FROM pg_class, generate_series(1, 1000000000)",
+    ],
+)
+def test_nothing_but_the_catalogue_is_reached(catalogue: Catalogue, text: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(StatementError):
+        catalogue.run(text)
+    assert time.monotonic() - begun < 5
+
+
+def test_series_are_as_postgresql_has_them(catalogue: Catalogue) -> None:
+    for arguments, expected in (("1, 3", [1, 2, 3]), ("3, 1, -1", [3, 2, 1]), ("3, 1", []), ("0, 10, 5", [0, 5, 10])):
+        rows = catalogue.run(f"SELECT generate_series({arguments}), version()").rows
+        assert [row[0] for row in rows] == expected
+
+
 def test_errors_have_no_words_of_the_store(catalogue: Catalogue) -> None:
     for text in (
         "SELECT relname + 1 FROM pg_class",

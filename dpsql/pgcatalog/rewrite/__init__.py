@@ -14,6 +14,7 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import StatementError
+from dpsql.pgcatalog.rewrite.admitted import require_known, require_seen
 from dpsql.pgcatalog.rewrite.calls import rewrite_call
 from dpsql.pgcatalog.rewrite.kinds import KIND, Kinds, is_array, is_whole
 from dpsql.pgcatalog.rewrite.labels import is_star, label_outputs
@@ -61,8 +62,7 @@ def parse(text: str) -> exp.Expr:
     """The statement's tree, its functions renamed; StatementError where it cannot be read or is not one query."""
     if len(text) > MAX_LENGTH:
         raise StatementError("E_LIMITS", f"the statement is longer than {MAX_LENGTH} characters")
-    if "\x01" in text or "\x02" in text:
-        raise StatementError("E_CHARSET", "the statement has control characters; leave them out")
+    require_seen(text)
     try:
         trees = [tree for tree in sqlglot.parse(readable(text), dialect=Postgres) if tree is not None]
     except (SqlglotError, RecursionError):
@@ -76,6 +76,7 @@ def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Ma
     """The parsed statement for the store, whose relations have these ``shapes``; ``columns`` are all their types."""
     if not isinstance(tree, exp.Query):
         raise StatementError("E_STMT", "only queries are answered from the catalogue")
+    require_known(tree)
     fold_names(tree)
     label_outputs(tree)
     tables = list(tables_of(tree))

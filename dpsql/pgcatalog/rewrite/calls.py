@@ -15,8 +15,8 @@ from dpsql.pgcatalog.rewrite.words import CALL
 _SAME = frozenset(
     "abs any_value array_agg ascii avg bit_and bit_length bit_or bool_and bool_or ceil ceiling chr coalesce concat "
     "concat_ws count date_trunc dense_rank first_value floor generate_series greatest initcap lag last_value lead "
-    "least left length lower lpad ltrim max md5 min mod ntile nullif power rank regexp_replace repeat replace reverse "
-    "right round row_number rpad rtrim sign split_part sqrt starts_with string_agg strpos substr sum translate trim "
+    "least left length lower ltrim max md5 min mod ntile nullif power rank regexp_replace replace reverse "
+    "right round row_number rtrim sign split_part sqrt starts_with string_agg strpos substr sum translate trim "
     "trunc unnest upper".split()
 )
 _RENAMED = {
@@ -27,7 +27,7 @@ _RENAMED = {
 }  # fmt: skip
 #: Macros of the store that stand for something else than a function of PostgreSQL.
 _OURS = frozenset(
-    "modified described shared_description user_by_number last_subscript subscripts expanded text_array".split()
+    "modified described shared_description user_by_number last_subscript series subscripts expanded text_array".split()
 )
 _MACROS = {name: counts for name, counts in ARITIES.items() if name not in _OURS and not name.startswith("reg")}
 

@@ -43,10 +43,31 @@ _CLOSED = frozenset(
 
 def tables_of(tree: exp.Expr) -> Iterator[exp.Table]:
     """The relations that a statement reads, without the queries that it names itself."""
-    named = {query.alias.lower() for query in tree.find_all(exp.CTE)}
     for table in tree.find_all(exp.Table):
-        if isinstance(table.this, exp.Anonymous) or table.db or table.name.lower() not in named:
+        if isinstance(table.this, exp.Anonymous) or table.db or not _is_named_query(table):
             yield table
+
+
+def _is_named_query(table: exp.Table) -> bool:
+    """Whether the name is that of a WITH query which can be seen from there.
+
+    >>> from sqlglot import parse_one
+    >>> text = "WITH a AS (SELECT 1 FROM a, b), b AS (SELECT 2 FROM a) SELECT 3 FROM (WITH c AS (SELECT 4) SELECT 5), c"
+    >>> [table.name for table in tables_of(parse_one(text))]
+    ['c', 'a', 'b']
+    """
+    name, inside, node = table.name.lower(), None, table.parent
+    while node is not None:
+        inside = node if isinstance(node, exp.CTE) else inside
+        named = node.args.get("with_")
+        for query in () if named is None else named.expressions:
+            last = query is inside  # a query sees those before it, and itself where it is recursive
+            if query.alias.lower() == name and (not last or query.parent.args.get("recursive")):
+                return True
+            if last:
+                break
+        node = node.parent
+    return False
 
 
 def relation_of(table: exp.Table, relations: Collection[str]) -> str | None:
@@ -61,13 +82,13 @@ def relation_of(table: exp.Table, relations: Collection[str]) -> str | None:
     return None
 
 
-def rewrite_table(table: exp.Table, relations: Collection[str], kinds: Kinds) -> exp.Expr | None:
-    """The relation of the store in the place of PostgreSQL's; None where nothing changes."""
+def rewrite_table(table: exp.Table, relations: Collection[str], kinds: Kinds) -> exp.Expr:
+    """The relation of the store in the place of PostgreSQL's."""
     if isinstance(table.this, exp.Anonymous):
         return _row_function(table, kinds)
     relation = relation_of(table, relations)
     if relation is None:
-        return None
+        raise StatementError("E_TABLE", f'relation "{table.name}" does not exist')
     if relation not in relations:
         schema = next(schema for schema, short in SCHEMAS.items() if relation.startswith(short + "."))
         raise StatementError("E_TABLE", f'relation "{schema}.{table.name}" does not exist')

@@ -92,7 +92,7 @@ SPECIAL: Mapping[str, Build] = {
     "pg_typeof": lambda arguments, kinds: found("regtype", text(kinds.of(arguments[0]) or "text"), required=False),
     "array_lower": _first,
     "array_upper": lambda arguments, kinds: call("pgc.last_subscript", arguments[0], _first(arguments, kinds)),
-    "generate_series": lambda arguments, _: call("unnest", call("generate_series", *arguments)),
+    "generate_series": lambda arguments, _: call("unnest", call("pgc.series", *arguments)),
     "generate_subscripts": lambda arguments, kinds: call(
         "unnest", call("pgc.subscripts", arguments[0], _first(arguments, kinds))
     ),
