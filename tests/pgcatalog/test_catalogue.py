@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpsql.errors import StatementError
+from dpsql.errors import DatabaseError, StatementError
 from dpsql.pgcatalog import Catalogue, ObjectName
 from dpsql.pgcatalog.store import Store
 from dpsql.schema import Schema
@@ -157,7 +157,7 @@ def test_errors_have_no_words_of_the_store(catalogue: Catalogue) -> None:
         "SELECT unnest(relname) FROM pg_class",
         "SELECT (SELECT oid FROM pg_class) FROM pg_class",
     ):
-        with pytest.raises(StatementError) as refused:
+        with pytest.raises(DatabaseError) as refused:
             catalogue.run(text)
         for word in ("Binder", "Catalog", "Conversion", "duckdb", "LINE", "pgc", "Candidate", "Invalid"):
             assert word not in str(refused.value), text
