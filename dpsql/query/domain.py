@@ -217,7 +217,11 @@ class _Domain:
         return joined and not any(reads_private(subquery.relation) for subquery in subqueries(expression))
 
     def _function(self, expression: Expression) -> Expression | None:
-        return self._stands_for(expression, values(self._narrowly(expression)))
+        known = values(self._narrowly(expression))
+        if known is None and expression in self._moments:
+            days = self._narrow_part(expression)
+            known = column_values(days) if isinstance(days, Column) else None
+        return self._stands_for(expression, known)
 
     def _of_parts(self, expression: Expression, fine: bool) -> Expression | None:
         inner = {part: self._reduced(part, fine) for part in parts(expression)}

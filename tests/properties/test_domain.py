@@ -90,6 +90,11 @@ NARROWED = [
     ("word = 'a'", "word = 'a', flag"),
     (f"{_AFAR} >= '2001-03-01' AND {_AFAR} < '2003-01-01'", f"DATE_TRUNC('month', {_AFAR})"),
     ("day + INTERVAL 5 HOUR < '1996-01-01'", "YEAR(day + INTERVAL 5 HOUR)"),
+    (f"{_AFAR} >= '2001-03-01' AND {_AFAR} < '2001-05-01'", _AFAR),
+    (
+        "seen >= '2020-03-01' AND seen < '2020-03-03'",
+        "DATE_TRUNC('hour', seen) + INTERVAL '5 minutes' * FLOOR(EXTRACT(MINUTE FROM seen) / 60)",
+    ),
     ("age < 20 AND bmi > 40 AND bmi < 80", "FLOOR(age / 10), FLOOR(bmi / 20)"),
 ]
 #: Not to be told from the schema: these keys need a threshold.

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.query import literal
 from dpsql.query.calendar import STARTING, starts
 from dpsql.query.call import call
-from dpsql.query.expression import DATE, INTEGER, Cast, Expression, Literal
+from dpsql.query.expression import DATE, INTEGER, Call, Cast, Expression, Literal
 from dpsql.query.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.query.listed import PART_NAMES, SPELLING
 from dpsql.query.reading.spans import Span, constant_span, unit_word
@@ -164,15 +164,24 @@ def _variable(reader: Reader, interval: exp.Expr, node: exp.Expr) -> tuple[str, 
         number, inner = sides if _is_interval(sides[1]) else sides[::-1]
         steps = (constant_span(inner) or Span()).steps
         if len(steps) == 1:
-            unit, amount = steps[0][0], call("*", [reader.read(number), Literal(steps[0][1], INTEGER)], node)
+            unit, amount = steps[0][0], call("*", [_whole(reader.read(number)), Literal(steps[0][1], INTEGER)], node)
     elif isinstance(interval, exp.Interval) and interval.args.get("unit") is not None:
-        unit, amount = unit_word(interval.args["unit"].name), reader.read(interval.this)
+        unit, amount = unit_word(interval.args["unit"].name), _whole(reader.read(interval.this))
         if unit in _MULTIPLES:
             unit, times = _MULTIPLES[unit]
             amount = call("*", [amount, Literal(times, INTEGER)], node)
     if amount is None or unit not in SHIFTS or amount.type.kind != "integer":
         refuse("E_TYPE", "an interval is a constant, or a whole number of one unit: n * INTERVAL '1' DAY", node)
     return unit, amount
+
+
+def _whole(number: Expression) -> Expression:
+    """A rounded number as the integer that it is."""
+    match number:
+        case Call(function="floor" | "ceil" | "trunc" | "round", arguments=(_,)):
+            return Cast(number, INTEGER)
+        case _:
+            return number
 
 
 def moved(moment: Expression, span: Span, node: exp.Expr) -> Expression:

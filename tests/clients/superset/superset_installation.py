@@ -1,6 +1,6 @@
 """Apache Superset in an environment of its own: its pins (sqlglot < 29, SQLAlchemy < 2) exclude dpsql's.
 
-``python tests/clients/superset/superset_installation.py`` makes the environment, or finds it made.
+``python tests/clients/superset/superset_installation.py`` makes the environment and its first metadata, or finds them made.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 VERSION = "6.1.0"
@@ -65,4 +66,6 @@ def initialised(folder: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        initialised(Path(scratch))
     print(environment())

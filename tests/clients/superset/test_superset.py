@@ -97,12 +97,23 @@ def test_a_table_has_several_measures(superset: Superset, nafld: Server, dataset
     assert all(25 < row["mean BMI"] < 35 for row in table)
 
 
-@pytest.mark.parametrize("grain, count", [("P1Y", 10), ("P3M", 40), ("P1M", 120)])
+@pytest.mark.parametrize(
+    "grain, period, count",
+    [
+        ("P1Y", "2000-01-01 : 2010-01-01", 10),
+        ("P3M", "2000-01-01 : 2010-01-01", 40),
+        ("P1M", "2000-01-01 : 2010-01-01", 120),
+        ("P1W", "2000-02-01 : 2000-05-01", 13),
+        ("P1D", "2000-02-01 : 2000-05-01", 90),
+        (None, "2000-02-01 : 2000-05-01", 90),
+    ],
+)
 def test_a_time_series_has_a_point_for_each_grain(
-    superset: Superset, nafld: Server, datasets: Datasets, grain: str, count: int
+    superset: Superset, nafld: Server, datasets: Datasets, grain: str | None, period: str, count: int
 ) -> None:
     axis = {**SERIES["columns"][0], "timeGrain": grain}  # type: ignore[dict-item]
-    query = {**SERIES, "columns": [axis], "extras": {"time_grain_sqla": grain}}
+    time_range = [{"col": "measured", "op": "TEMPORAL_RANGE", "val": period}]
+    query = {**SERIES, "columns": [axis], "filters": time_range, "extras": {"time_grain_sqla": grain}}
     with nafld.charges(1):
         points = rows(superset, datasets.labs_by_date, query)
     assert len({point["measured"] for point in points}) == len(points) == count
