@@ -1,6 +1,6 @@
 """Apache Superset in an environment of its own: its pins (sqlglot < 29, SQLAlchemy < 2) exclude dpsql's.
 
-``python tests/clients/superset/superset_installation.py`` makes the environment and its first metadata, or finds them made.
+Run as a script it makes the environment and its first metadata, or finds them made.
 """
 
 from __future__ import annotations
