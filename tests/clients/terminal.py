@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from programs import program
@@ -39,13 +39,20 @@ class Terminal:
 
     def wait_for(self, *expected: str) -> str:
         """The screen once all of that stands on it."""
+        return self._wait(lambda seen: all(each in seen for each in expected), f"{expected} did not appear on")
+
+    def wait_until_gone(self, text: str) -> str:
+        """The screen once that stands on it no longer."""
+        return self._wait(lambda seen: text not in seen, f"{text} did not go from")
+
+    def _wait(self, expected: Callable[[str], bool], otherwise: str) -> str:
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             seen = self.screen()
-            if all(each in seen for each in expected):
+            if expected(seen):
                 return seen
             time.sleep(0.2)
-        raise AssertionError(f"{expected} did not appear on:\n{self.screen()}")
+        raise AssertionError(f"{otherwise}:\n{self.screen()}")
 
     def end(self) -> None:
         """End the screen and what runs on it."""

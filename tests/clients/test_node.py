@@ -13,15 +13,15 @@ from statements import COLUMNS, NOISE, PATIENTS, TESTS, count, counts, every_typ
 
 pytestmark = pytest.mark.clients
 
-#: Statements that the script executes, all different; of two no notice is seen: pg-copy-streams keeps that of COPY, and the
-#: pool has other connections.
+#: Statements that the script executes, all different. Of two no notice is seen: the pool has connections of its own,
+#: and pg-copy-streams keeps what comes with COPY.
 _CHARGES = 9
 
 
 def test_node_pg(server: Server) -> None:
     fresh = server.fresh
     wanted = {
-        "modules": str(node_modules("pg@8", "pg-cursor@2", "pg-query-stream@4", "pg-copy-streams@7")),
+        "modules": str(node_modules()),
         "host": server.host, "port": server.port, "user": server.user, "password": server.password,
         "database": server.database, "authority": None if server.authority is None else str(server.authority),
         "every_type": every_type(fresh()), "binary": count(fresh()), "cursor": counts(fresh()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import environment
+from programs import harlequin, pgcli
 from servers import Server
 from statements import count
 from terminal import terminal
@@ -25,10 +25,9 @@ def variables(server: Server, home: Path) -> dict[str, str]:
 
 
 def test_pgcli(server: Server, home: Path) -> None:
-    pgcli = str(environment("pgcli", "pgcli", "psycopg[binary]") / "pgcli")
     first = count(server.fresh())
     with (
-        terminal(home / "tmux", [pgcli, server.database], variables(server, home)) as screen,
+        terminal(home / "tmux", [pgcli(), server.database], variables(server, home)) as screen,
         server.charges(2),
     ):
         screen.wait_for(f"{server.database}>")
@@ -53,8 +52,7 @@ def test_pgcli(server: Server, home: Path) -> None:
 
 
 def test_harlequin(server: Server, home: Path) -> None:
-    harlequin = str(environment("harlequin", "harlequin", "harlequin-postgres") / "harlequin")
-    command = [harlequin, "-a", "postgres", server.url()]
+    command = [harlequin(), "-a", "postgres", server.url()]
     with terminal(home / "tmux", command, variables(server, home)) as screen, server.charges(1):
         screen.wait_for(f"{server.database} db", "Query Editor")
         screen.type("", "F6")
@@ -67,6 +65,7 @@ def test_harlequin(server: Server, home: Path) -> None:
             screen.type("", key)
         screen.wait_for("test s", "value #.#")
         screen.type("", "F2")
+        screen.wait_until_gone("Insert Name")
         screen.type(f"SELECT test, COUNT(*) AS found FROM labs WHERE day > {-8000 - server.fresh()} GROUP BY test")
         screen.type("", "C-j")
         screen.wait_for("found ##", "fib4", "smoke")
