@@ -58,7 +58,8 @@ class Transaction:
 Statement: TypeAlias = Select | ExplainPrivacy | Explain | SetEpsilon | Show | Transaction
 
 SETTINGS = ("dpsql.budget", "dpsql.epsilon")
-_BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+#: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
+_BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
 _EXPLAIN = re.compile(rf"{_BLANK}explain\b{_BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
 _PRICE = re.compile(
     rf"{_BLANK}explain\b{_BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)", re.IGNORECASE | re.DOTALL
@@ -68,13 +69,13 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 _SET = re.compile(
-    r"\s*set\s+(?:session\s+)?dpsql\.epsilon\s*(?:=|\sto\s)\s*(default|'?[0-9]{1,18}(?:\.[0-9]{1,18})?'?)\s*;?\s*",
+    r"\s*set\s+(?:session\s+)?dpsql\.epsilon\s*(?:=|\sto\s)\s*(default|'?[0-9]{1,18}(?:\.[0-9]{1,18})?'?)\s*+;?\s*+",
     re.IGNORECASE | re.ASCII,
 )
-_RESET = re.compile(r"\s*reset\s+dpsql\.epsilon\s*;?\s*", re.IGNORECASE)
-_SHOW = re.compile(r"\s*show\s+([a-z_.]+)\s*;?\s*", re.IGNORECASE)
+_RESET = re.compile(r"\s*reset\s+dpsql\.epsilon\s*+;?\s*+", re.IGNORECASE)
+_SHOW = re.compile(r"\s*show\s+([a-z_.]+)\s*+;?\s*+", re.IGNORECASE)
 _TRANSACTION = re.compile(
-    r"\s*(begin|commit|rollback|end|abort|start\s+transaction)(?:\s+(?:work|transaction))?\s*;?\s*", re.IGNORECASE
+    r"\s*(begin|commit|rollback|end|abort|start\s+transaction)(?:\s+(?:work|transaction))?\s*+;?\s*+", re.IGNORECASE
 )
 
 

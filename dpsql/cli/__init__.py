@@ -23,6 +23,7 @@ from dpsql.cli.serve import serve
 from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
+from dpsql.output import visible
 
 
 class _Commands(click.Group):
@@ -46,7 +47,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Error as error:
-            click.echo(f"dpsql: {error}", err=True)
+            click.echo(f"dpsql: {visible(str(error))}", err=True)
             ctx.exit(exit_code(error))
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise

@@ -1,8 +1,8 @@
 """How rows are written: tables, records and charts for people; CSV, TSV, JSON and Parquet for programs."""
 
 from dpsql.output.chart import chart
-from dpsql.output.figure import bar, cell, plain
+from dpsql.output.figure import bar, cell, plain, visible
 from dpsql.output.rows import Rows
 from dpsql.output.styles import STYLES, as_text, reserve, write
 
-__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "reserve", "write"]
+__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "reserve", "visible", "write"]

@@ -48,6 +48,17 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+def visible(text: str) -> str:
+    """Lines of text with a question mark for each other character that a terminal would obey.
+
+    >>> visible("a\\tb\\n\\x1b]0;c\\x07")
+    'a\\tb\\n?]0;c?'
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(letter if letter in "\n\t" or letter.isprintable() else "?" for letter in text)
+
+
 def bar(share: Fraction, width: int = 30) -> str:
     """What is left, drawn: never full where some is spent, and never empty where some is left.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Final
 
 import click
 
 from dpsql.output.chart import chart
+from dpsql.output.figure import visible
 from dpsql.output.records import json_array, json_lines, separated, write_parquet
 from dpsql.output.rows import Rows
 from dpsql.output.text import layout
@@ -45,6 +47,7 @@ def write(rows: Rows, style: str, intervals: bool, file: Path | None) -> None:
         assert file is not None
         write_parquet((rows.with_ends() if intervals else rows).apart(), file)
     elif file is None:
-        click.echo(as_text(rows, style, intervals), nl=False)
+        text = as_text(rows, style, intervals)
+        click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
     else:
         file.write_text(as_text(rows, style, intervals), encoding="utf-8", newline="")

@@ -32,7 +32,7 @@ from dpsql.schema import Schema
 log = logging.getLogger("dpsql.pgcatalog")
 T = TypeVar("T")
 
-_SHOW = re.compile(r"\s*show\s+([a-z_]+(?:\s+[a-z]+)*)\s*;?\s*", re.IGNORECASE)
+_SHOW = re.compile(r"\s*+show\s++([a-z_]+(?:\s++[a-z]+)*)\s*+;?\s*+", re.IGNORECASE)
 _QUERY = re.compile(r"\s*(?:select|with|values|table|\(|--|/\*)", re.IGNORECASE)
 _MENTIONS = re.compile(r"\b(?:pg_catalog|information_schema)\s*\.|\bpg_[a-z]+", re.IGNORECASE)
 _NOTHING = "CAST(NULL AS BIGINT)"

@@ -16,7 +16,7 @@ _TOKEN = re.compile(
   | (?P<escaped>[eE]'(?:[^'\\]|\\.|'')*')
   | (?P<text>'(?:[^']|'')*')
   | (?P<name>"(?:[^"]|"")*")
-  | (?P<dollar>\$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?P=tag)\$|\$\$.*?\$\$)
+  | (?P<dollar>\$(?:[A-Za-z_]\w*)?\$)
   | (?P<word>[^\W\d][\w$]*)
   | (?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)
   | (?P<sign>.)
@@ -70,8 +70,11 @@ def tokens(text: str) -> Iterator[Token]:
                 yield Token("text", piece[1:-1].replace("''", "'"), place, end)
             case "name":
                 yield Token("name", piece[1:-1].replace('""', '"'), place, end)
-            case "dollar" | "tag":
-                yield Token("text", piece[piece.index("$", 1) + 1 : piece.rindex("$", 0, -1)], place, end)
+            case "dollar":
+                close = text.find(piece, end)
+                inside = text[end:] if close < 0 else text[end:close]
+                end = len(text) if close < 0 else close + len(piece)
+                yield Token("text", inside, place, end)
             case "word":
                 yield Token("word", piece.lower(), place, end)
             case "number":

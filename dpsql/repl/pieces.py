@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 _QUIET = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
 _MARK = re.compile(rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)", re.DOTALL)
-_NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+_NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+", re.DOTALL)
 _COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 
 

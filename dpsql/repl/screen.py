@@ -15,6 +15,7 @@ from typing import Final, Literal, TextIO, TypeAlias
 import click
 
 from dpsql.errors import DataError
+from dpsql.output import visible
 
 Tone: TypeAlias = Literal["notice", "price", "error"]
 _COLOURS: Final = {"notice": None, "price": "green", "error": "red"}
@@ -45,13 +46,16 @@ class Screen:
         if self._file is not None:
             self._file.write(text)
             self._file.flush()
-        elif not (self.interactive and pager and self._is_large(text) and _paged(text)):
+            return
+        text = visible(text) if self.interactive or sys.stdout.isatty() else text
+        if not (self.interactive and pager and self._is_large(text) and _paged(text)):
             click.echo(text, nl=False)
 
     def says(self, text: str, tone: Tone = "notice") -> None:
         """A message beside the results."""
         stream = sys.stdout if self.interactive else sys.stderr
         colour = _COLOURS[tone] if has_colour(stream) else None
+        text = visible(text)
         click.echo(click.style(text, fg=colour) if colour else text, file=stream)
 
     def confirms(self, question: str) -> bool:

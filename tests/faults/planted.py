@@ -1021,4 +1021,11 @@ FAULTS = (
         "word",
         (f"{CATALOGUE}::test_the_log_has_neither_constants_nor_words_of_the_store",),
     ),
+    Fault(
+        "a terminal obeys what results hold",
+        "dpsql/repl/screen.py",
+        "        text = visible(text) if self.interactive or sys.stdout.isatty() else text\n",
+        "",
+        (f"{TERMINAL}_commands.py::test_a_terminal_is_told_nothing_that_it_would_obey",),
+    ),
 )

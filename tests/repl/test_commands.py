@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from repl_runs import BY_SEX
 
+from dpsql.output import Rows
 from dpsql.repl.catalogue import COMMANDS, find
 from dpsql.repl.commands import _ACTIONS
 from dpsql.repl.conversation import Conversation
@@ -143,3 +144,18 @@ def test_a_price_above_the_limit_is_asked_about(
     assert session.remaining.share < 1
     talk.feed(f"\\pset ask off\n{BY_SEX};")
     assert talk.display.ask is None
+
+
+@pytest.mark.parametrize("style", ["table", "vertical", "csv", "tsv", "json", "jsonl", "markdown"])
+def test_a_terminal_is_told_nothing_that_it_would_obey(
+    talk: Conversation, capsys: pytest.CaptureFixture[str], style: str
+) -> None:
+    """Texts of the data, of names and of messages may hold what clears a screen or types for the person."""
+    hostile = "a\x1b[2J\x9b5n\u202eb\rc\x07"
+    talk.display = talk.display.with_option("format", style)
+    talk.show_rows(Rows.exact([hostile], [(hostile,)]))
+    talk.screen.says(hostile, "error")
+    talk.feed(f"\\echo {hostile}\n")
+    said = capsys.readouterr()
+    assert not {"\x1b", "\x9b", "\u202e", "\r", "\x07"} & set(said.out + said.err)
+    assert "\n" in said.out

@@ -34,7 +34,7 @@ from dpsql.pgcatalog.rewrite.values import rewrite_cast, rewrite_comparison, rew
 from dpsql.pgcatalog.rewrite.words import CALL, readable
 
 #: Deeper or longer statements are refused: no tool sends them.
-MAX_LENGTH = 200_000
+MAX_LENGTH = 65_536
 
 _PART = re.compile(r"\"?\x01([a-z_0-9]+)\x02\"?")
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
