@@ -29,7 +29,7 @@ class DpsqlDialect(Reflection, DefaultDialect):
     type_compiler_cls = DpsqlTypeCompiler
     preparer = DpsqlIdentifierPreparer
     max_identifier_length = 255
-    colspecs = {types.Numeric: ExactNumeric}  # noqa: RUF012  # SQLAlchemy's own declaration is not a ClassVar
+    colspecs = {types.Numeric: ExactNumeric, types.Float: types.Float}  # noqa: RUF012  # SQLAlchemy's own declaration is not a ClassVar
     connection_characteristics = immutabledict(
         {**DefaultDialect.connection_characteristics, "dpsql_epsilon": EpsilonCharacteristic()}
     )

@@ -29,6 +29,7 @@ class Reflection:
     def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         return list(_declared(connection).tables) if schema in (None, SCHEMA) else []
 
+    @reflection.cache
     def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> bool:
         return schema in (None, SCHEMA) and table_name in _declared(connection).tables
 
@@ -43,7 +44,6 @@ class Reflection:
                 "type": _type_of(column.type),
                 "nullable": column.nullable,
                 "default": None,
-                "autoincrement": False,
                 "comment": column.comment,
             }
             for name, column in _table(connection, table_name, schema).columns.items()

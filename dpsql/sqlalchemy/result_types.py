@@ -20,7 +20,10 @@ class ExactNumeric(types.Numeric[Any]):
         places = self._effective_decimal_return_scale
 
         def decimal(value: Any) -> Decimal | None:
-            return Decimal(f"{value:.{places}f}") if isinstance(value, float) else value and Decimal(value)
+            if isinstance(value, float):
+                exact = Decimal(repr(value))
+                return round(exact, places) if exact.is_finite() else exact
+            return None if value is None else Decimal(value)
 
         return decimal
 

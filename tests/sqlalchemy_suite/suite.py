@@ -1,0 +1,3 @@
+"""All of SQLAlchemy's dialect suite."""
+
+from sqlalchemy.testing.suite import *  # noqa: F403
