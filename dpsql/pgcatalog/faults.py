@@ -18,6 +18,12 @@ _NAMED = (
 )
 
 
+class TookTooLong(OperationalError):
+    """A statement over the catalogue was stopped at its time limit."""
+
+    sqlstate = "57014"
+
+
 def fault(error: duckdb.Error) -> Error:
     """The error that a client is told for one of DuckDB's.
 
@@ -25,7 +31,7 @@ def fault(error: duckdb.Error) -> Error:
     E_COLUMN column "x" does not exist
     """
     if isinstance(error, duckdb.InterruptException):
-        return OperationalError("the statement over the catalogue took too long")
+        return TookTooLong("the statement over the catalogue took too long")
     for code, pattern, says in _NAMED:
         found = pattern.search(str(error))
         if found is not None:

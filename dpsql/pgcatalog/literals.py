@@ -25,6 +25,8 @@ def literal(value: object) -> str:
             return repr(value) if value == value and abs(value) != float("inf") else literal(str(value))
         case Decimal():
             return literal(str(value))
+        case str() if "\0" in value:
+            raise DataError("a text with the character 0 cannot be asked for in the catalogue")
         case str():
             return "'" + value.replace("'", "''") + "'"
         case bytes():

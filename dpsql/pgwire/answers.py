@@ -111,8 +111,6 @@ class Answers:
             plan = planned(query)
             self._cancellation.check()
             result = self._session.answer(plan)
-            for notice in result.notices:
-                self._noted(notice)
             self._tell(result)
             return Rows(result.rows)
 
@@ -121,7 +119,7 @@ class Answers:
     def _tell(self, result: Result) -> None:
         """Say what an answer cost, where it is of private data, and where it is another than its words ask for."""
         for notice in result.notices:
-            self._told(notice)
+            self._noted(notice)
         price = result.price
         if price.stored:
             self._told("answered from answers already paid for, cost 0")

@@ -243,7 +243,9 @@ def _read(kind: Type, data: bytes) -> object:
 
 def _read_numeric(data: bytes) -> Decimal:
     count, weight, sign, scale = _NUMERIC.unpack_from(data)
-    groups = struct.unpack(f"!{count}H", data[8:]) if count >= 0 else ()
+    if not 0 <= count <= 1100:  # more digits would take long, and Python reads none
+        raise ValueError
+    groups = struct.unpack(f"!{count}H", data[8:])
     if sign in (_NAN, _INFINITY, _MINUS_INFINITY):
         return Decimal({_NAN: "NaN", _INFINITY: "Infinity"}.get(sign, "-Infinity"))
     if sign not in (0, _NEGATIVE) or abs(weight) > 4096 or scale > 16383 or any(group > 9999 for group in groups):

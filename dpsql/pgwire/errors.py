@@ -10,7 +10,6 @@ from dpsql.errors import (
     LedgerError,
     NotSupportedError,
     OperationalError,
-    QueryCancelled,
     Refused,
     StatementError,
 )
@@ -59,7 +58,9 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             fields |= {"C": "22000", "M": _SHELL}
         case LedgerError():
             fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}
-        case BudgetExhausted() | ExecutionFailed() | QueryCancelled() | DataError() | NotSupportedError():
+        case OperationalError(sqlstate="57014"):
+            fields |= {"C": "57014", "M": str(error)}
+        case BudgetExhausted() | ExecutionFailed() | DataError() | NotSupportedError():
             fields |= {"C": error.sqlstate, "M": str(error)}
         case _:
             pass

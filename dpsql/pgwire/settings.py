@@ -174,9 +174,10 @@ def _only(*allowed: str) -> Callable[[str, str], str]:
 
 def _duration(name: str, value: str) -> str:
     found = _DURATION.fullmatch(value.strip())
-    if found is None:
+    milliseconds = -1 if found is None else int(found[1]) * _UNITS[found[2]]
+    if not 0 <= milliseconds < 2**31:
         raise _invalid(name, value)
-    return str(int(found[1]) * _UNITS[found[2]])
+    return str(milliseconds)
 
 
 def _time_zone(name: str, value: str) -> str:

@@ -279,11 +279,14 @@ def _read_interval(text: str) -> timedelta:
     return found
 
 
+_MEMBER = re.compile(r'[{},]|"(?:[^"\\]|\\.)*+"|[^{},"]++', re.DOTALL)
+_MEMBERS = re.compile(f"(?:{_MEMBER.pattern})*+", re.DOTALL)
+
+
 def _read_array(element: Type, text: str) -> list[object]:
-    tokens = re.findall(r'\{|\}|,|"(?:[^"\\]|\\.)*"|[^{},"]+', text.strip(), re.DOTALL)
-    if "".join(tokens) != text.strip():
+    if _MEMBERS.fullmatch(text) is None:
         raise ValueError
-    tokens = [token for token in tokens if token.strip()]
+    tokens = [token for token in _MEMBER.findall(text) if token.strip()]
     found, place = _read_list(element, tokens, 0)
     if place != len(tokens):
         raise ValueError

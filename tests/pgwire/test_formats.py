@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from time import process_time
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -205,3 +206,14 @@ def test_lists_that_are_no_arrays_have_no_binary_format() -> None:
     for value in ([[1], [2, 3]], [1, [2]], [[1], 2]):
         with pytest.raises(DataError):
             binary_format.encoder(by_name("INTEGER[]"))(value)
+
+
+def test_values_that_would_take_minutes_to_read_are_refused_at_once() -> None:
+    begun = process_time()
+    for text in ('{"' + '\\"' * 100_000, "{" + '"a' * 100_001, "{" * 100_000):
+        with pytest.raises(DataError):
+            text_format.decode(types.by_name("VARCHAR[]"), text)
+    for count in (32_767, -1):
+        with pytest.raises(DataError):
+            binary_format.decode(types.NUMERIC, struct.pack("!hhHH", count, 4096, 0, 0) + b"\x27\x0f" * 32_767)
+    assert process_time() - begun < 2
