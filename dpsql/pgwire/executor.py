@@ -17,6 +17,8 @@ from dpsql.pgwire.types import Column, Type
 
 #: Statements and cursors that one connection may hold.
 MOST_STATEMENTS, MOST_PORTALS = 2000, 500
+#: Values that its cursors may hold before another one is read.
+MOST_HELD = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class Executor:
             raise WireError("54000", f"more than {MOST_PORTALS} cursors are open", "CLOSE those that are read.")
         self.portals[name] = portal
 
+    def require_room(self, portal: Portal) -> None:
+        """54000 where a portal is to be run for the first time and others hold too much; nothing is charged then."""
+        if not portal.ran and sum(each.size for each in self.portals.values()) > MOST_HELD:
+            raise WireError("54000", "the cursors of this connection hold too many rows", "CLOSE those that are read.")
+
     @property
     def _opened(self) -> int:
         return 1 + max((portal.opened for portal in self.portals.values()), default=0)
@@ -103,7 +110,7 @@ class Executor:
             case command.Savepoint():
                 return self._savepoint(wanted)
             case command.Fetch(name=name):
-                return f"MOVE {len(self._cursor(name).fetch(wanted))}"
+                return f"MOVE {len(self._fetch(wanted).rows)}"
             case command.CloseCursor(name=name):
                 return self._close(name)
             case command.Set(name=name, value=value, local=local):
@@ -184,8 +191,10 @@ class Executor:
             raise WireError("34000", f'cursor "{name}" does not exist')
         return self.portals[name]
 
-    def _fetch(self, wanted: command.Fetch) -> Outcome:
-        return Rows(self._cursor(wanted.name).fetch(wanted), "FETCH")
+    def _fetch(self, wanted: command.Fetch) -> Rows:
+        cursor = self._cursor(wanted.name)
+        self.require_room(cursor)
+        return Rows(cursor.fetch(wanted), "FETCH")
 
     def _close(self, name: str | None) -> str:
         if name is None:

@@ -117,6 +117,7 @@ class Extended:
             self._send(codec.EmptyQueryResponse())
             return
         self._executor.admit(portal.command)
+        self._executor.require_room(portal)
         if portal.ran and isinstance(portal.outcome(), Done | CopyOut):
             raise WireError("55000", f'portal "{message.portal}" cannot be run')
         self._send_portal(portal, message.max_rows if message.max_rows < 2**31 else 0)

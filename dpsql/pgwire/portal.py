@@ -67,6 +67,13 @@ class Portal:
     def ran(self) -> bool:
         return self._outcome is not None
 
+    @property
+    def size(self) -> int:
+        """How many values it holds."""
+        held = self._outcome
+        rows = () if held is None or isinstance(held, Done) else held.rows
+        return len(rows) * len(rows[0]) if rows else 0
+
     def outcome(self) -> Outcome:
         """What the statement gave; it is run when this is first asked."""
         if self._outcome is None:

@@ -123,7 +123,7 @@ class Session:
     @contextmanager
     def _compiling(self, text: str) -> Iterator[Shell]:
         """A sandbox to compile the text with; what is refused says what to write instead."""
-        with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
+        with self._interruptible() as running, self._shells.lease(running.check) as shell, running.on(shell.interrupt):
             try:
                 with _said(text, self._schema, shell):
                     yield shell
@@ -168,7 +168,7 @@ class Session:
         known = None if self._memory is None or version is None else self._memory.result(plan, version)
         if known is not None:
             return known
-        with self._interruptible() as running, self._shells.lease() as shell, running.on(shell.interrupt):
+        with self._interruptible() as running, self._shells.lease(running.check) as shell, running.on(shell.interrupt):
             paid = self._paid(plan.written(), shell, running) if plan.cores else Paid(NOTHING, False, version)
             running.check()
             shown = shell.run(plan, paid.released)

@@ -13,8 +13,8 @@ from dpsql.schema import Schema
 from dpsql.shell.answer import Shell
 from dpsql.shell.sandbox import PublicRows
 
-#: How many statements may use a sandbox at the same time; others wait.
-MOST = 8
+#: How many statements may use a sandbox at the same time, and the seconds between looks at whether others still wait.
+MOST, PATIENCE = 8, 0.05
 
 
 class Shells:
@@ -35,9 +35,14 @@ class Shells:
         self._closed = False
 
     @contextmanager
-    def lease(self) -> Iterator[Shell]:
-        """A sandbox for one statement; what it released is taken out of it afterwards."""
-        with self._slots:
+    def lease(self, check: Callable[[], None] = lambda: None) -> Iterator[Shell]:
+        """A sandbox for one statement; what it released is taken out of it afterwards.
+
+        ``check`` raises where the statement was ended while it waits for its turn.
+        """
+        while not self._slots.acquire(timeout=PATIENCE):
+            check()
+        try:
             seen = self._renew()
             with self._lock:
                 shell = self._free.pop() if self._free else None
@@ -46,6 +51,8 @@ class Shells:
                 yield shell
             finally:
                 self._take_back(shell, seen)
+        finally:
+            self._slots.release()
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""

@@ -267,3 +267,20 @@ def test_columns_without_names_have_those_of_postgres(client: Client) -> None:
     answer = client.query("SELECT COUNT(*), AVG(cost), 1 + 1, CASE WHEN true THEN 1 END FROM visits")
     (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
     assert [field.name for field in described.fields] == ["count", "avg", "?column?", "case"]
+
+
+def test_cursors_hold_no_more_than_a_connection_may(
+    client: Client, spent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that does not fit is refused before it is charged, and is answered when there is room."""
+    monkeypatch.setattr("dpsql.pgwire.executor.MOST_HELD", 3)
+    client.query("BEGIN")
+    client.query("DECLARE a CURSOR FOR SELECT x, x FROM (VALUES (1), (2)) t(x)")
+    client.query(f"DECLARE b CURSOR FOR {count()}")
+    assert len(rows(client.query("FETCH 1 FROM a"))) == 1
+    client.query("SAVEPOINT s")
+    assert error(client.query("FETCH ALL FROM b"))["C"] == "54000" and spent() == 0
+    client.query("ROLLBACK TO s")
+    assert len(rows(client.query("FETCH ALL FROM a"))) == 1
+    client.query("CLOSE a")
+    assert len(rows(client.query("FETCH ALL FROM b"))) == 3 and spent() == 1

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -16,6 +17,7 @@ from databases import clinic
 from dpsql.database import Database, open_database
 from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import QueryCancelled
+from dpsql.shell.pool import MOST
 
 THREADS, EACH = 16, 6
 _NAMES = [f"p{place}" for place in range(22)]
@@ -118,3 +120,16 @@ def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest
     assert raised.value.__cause__ is None and "range" not in str(raised.value)
     assert session.remaining.spent.rho > before
     assert not session.execute("SELECT COUNT(*) FROM patients").price.stored
+
+
+def test_a_statement_that_waits_for_its_turn_can_be_ended(database: Database) -> None:
+    with ExitStack() as others:
+        for _ in range(MOST):
+            others.enter_context(database._shells.lease())
+        session = database.session("ada")
+        timer = threading.Timer(0.3, session.interrupt)
+        timer.start()
+        with pytest.raises(QueryCancelled):
+            session.plan("SELECT COUNT(*) FROM patients")
+        timer.join()
+    assert len(database.session("ada").execute("SELECT COUNT(*) FROM patients").rows) == 1
