@@ -51,9 +51,11 @@ def _mark(token: Token, place: int) -> Token:
 
 
 def _parted(tokens: list[Token]) -> list[Token]:
-    """The tokens, with a parameter and its cast apart: ?::DATE."""
+    """The tokens, with a parameter and its cast apart, as in ?::DATE, and FETCH FIRST 1 ROW as one of rows."""
     found: list[Token] = []
     for token in tokens:
+        if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
+            token = Token(TokenType.ROWS, token.text, token.line, token.col, token.start, token.end)
         if token.token_type == TokenType.QDCOLON:
             found.append(Token(TokenType.PLACEHOLDER, "?", token.line, token.col - 2, token.start, token.start))
             token = Token(TokenType.DCOLON, "::", token.line, token.col, token.start + 1, token.end)

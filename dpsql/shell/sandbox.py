@@ -38,7 +38,9 @@ class Sandbox:
         self._holding: set[str] = set()
         self.lock = threading.RLock()
         self._connection = duckdb.connect(":memory:", config=SEALED)
-        self._connection.execute("CREATE SCHEMA released; CREATE SCHEMA public; SET lock_configuration = true")
+        self._connection.execute(
+            "CREATE SCHEMA released; CREATE SCHEMA public; SET TimeZone = 'UTC'; SET lock_configuration = true"
+        )
 
     def describe(self, sql: str) -> list[tuple[str, str]]:
         """The names and types of the columns of a query; StatementError where it does not fit its tables."""

@@ -286,3 +286,15 @@ def test_moments_with_a_time_zone_are_read(connection: dpsql.Connection) -> None
     cursor = connection.cursor()
     cursor.execute("SELECT TIMESTAMPTZ '2024-02-29 12:30:00+02' AS moment, COUNT(*) AS n FROM patients")
     assert cursor.fetchall()[0][0] == datetime(2024, 2, 29, 10, 30, tzinfo=UTC)
+
+
+def test_the_time_zone_of_the_machine_has_no_say(checkout: Path) -> None:
+    script = (
+        "import dpsql\n"
+        "cursor = dpsql.connect('schemas/nafld.toml').cursor()\n"
+        "cursor.execute(\"SELECT CAST(TIMESTAMPTZ '2024-02-29 02:30:00+00' AS DATE) AS d, COUNT(*) FROM patients\")\n"
+        "print(cursor.fetchall()[0][0])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "TZ": "America/New_York"}, text=True,
+                          capture_output=True, check=True)  # fmt: skip
+    assert done.stdout.strip() == "2024-02-29"
