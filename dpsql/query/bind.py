@@ -64,7 +64,7 @@ def bind(
     binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner)
     shell = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
-    probe = isinstance(statement.tree, exp.Select) and is_probe(statement.tree)
+    probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
     notices = tuple(dict.fromkeys(binder.notices))
     return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe, options, notices)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dpsql.query.bind import Binder
 
 
-def is_probe(select: exp.Select) -> bool:
-    """Whether the SELECT has no row whatever the data: LIMIT 0, or a WHERE before any group that is false as written.
+def is_probe(select: exp.Select | exp.SetOperation) -> bool:
+    """Whether the query has no row whatever the data: LIMIT 0, or a WHERE before any group that is false as written.
 
     >>> from sqlglot import parse_one
     >>> ends = ("a FROM t LIMIT 0", "a FROM t WHERE 1 = 0", "COUNT(*) FROM t WHERE FALSE", "a FROM t LIMIT 1")
@@ -32,17 +32,24 @@ def is_probe(select: exp.Select) -> bool:
     limit, where = select.args.get("limit"), select.args.get("where")
     if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
         return not limit.args.get("limit_options")
-    return where is not None and not is_grouped(select) and any(_is_false(part) for part in _conjuncts(where.this))
+    if where is None or not isinstance(select, exp.Select) or is_grouped(select):
+        return False
+    return any(_is_false(part) for part in _conjuncts(where.this))
 
 
 def is_raw_probe(select: exp.Select, manner: Manner) -> bool:
     """Whether the SELECT of single rows is answered by its columns alone, as the front end wants it.
 
+    As a part of a statement it would say that there are no rows, which nobody knows: there it is refused.
+
     >>> from sqlglot import parse_one
-    >>> is_raw_probe(parse_one("SELECT a FROM t LIMIT 1"), Manner(raw_select="probe"))
-    True
+    >>> probe, part = parse_one("SELECT a FROM t LIMIT 1"), parse_one("SELECT EXISTS (SELECT 1 FROM t LIMIT 1)")
+    >>> [is_raw_probe(each, Manner(raw_select="probe")) for each in (probe, part.find(exp.Exists).this)]
+    [True, False]
     """
     if manner.raw_select == "error" or is_plain_distinct(select):
+        return False
+    if select.find_ancestor(exp.Select, exp.SetOperation) is not None:
         return False
     limit = select.args.get("limit")
     few = isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "1"

@@ -124,6 +124,25 @@ def test_more_rows_than_one_are_refused_unless_none_are_wanted(database: Databas
     assert database.session("ada", Manner(raw_select="empty")).execute(text).rows == []
 
 
+@pytest.mark.parametrize("manner", [TOOLS, Manner(raw_select="empty")])
+def test_that_there_are_no_rows_is_said_of_whole_statements_only(database: Database, manner: Manner) -> None:
+    for text in (
+        "SELECT EXISTS (SELECT 1 FROM patients LIMIT 1)",
+        "SELECT COUNT(*), (SELECT ward FROM patients LIMIT 1) FROM patients",
+        "SELECT ward FROM patients LIMIT 1 UNION ALL SELECT 5",
+        "SELECT COUNT(*) FROM (SELECT ward FROM patients LIMIT 1)",
+    ):
+        with pytest.raises(Refused):
+            database.session("ada", manner).execute(text)
+
+
+def test_no_rows_of_several_queries_cost_nothing(database: Database) -> None:
+    session = database.session("ada", TOOLS)
+    found = session.execute("SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex UNION ALL SELECT 'x', 1 LIMIT 0")
+    assert (found.rows, found.price.charged) == ([], 0)
+    assert [column.name for column in found.columns] == ["sex", "n"]
+
+
 NAMES = (
     ("COUNT(*)", "count"), ("COUNT(*) + 1", "?column?"), ("AVG(weight)::int", "avg"), ("1::bigint", "int8"),
     ("CASE WHEN COUNT(*) > 1 THEN 1 END", "case"), ("CASE WHEN TRUE THEN 1 ELSE COUNT(*) END", "count"),
