@@ -52,6 +52,11 @@ class From:
         """Whether no source is private."""
         return self._side is None or not self._side.is_private
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one table with all of its rows."""
+        return self._side is not None and isinstance(self._side.relation, Scan) and not self._side.conditions
+
     def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
         relation, conditions = lift(source.relation)

@@ -48,6 +48,8 @@ def declared_ends(select: exp.Select, source_from: From, binder: Binder) -> exp.
     plain = ("expressions", "from_", "limit")
     if any(value for name, value in select.args.items() if name not in plain) or not select.expressions:
         return None
+    if not source_from.is_whole:
+        return None
     ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
     if len(ends) < len(select.expressions):
         return None

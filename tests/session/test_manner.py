@@ -85,6 +85,9 @@ def test_tools_get_declared_ranges(database: Database, text: str, rows: list[obj
         "SELECT sex, MIN(ward) FROM patients GROUP BY sex",
         "SELECT MIN(ward), COUNT(*) FROM patients",
         "SELECT MIN(ward + 1) FROM patients",
+        "SELECT MAX(ward) FROM (SELECT ward FROM patients WHERE ward < 2) t",
+        "WITH t AS (SELECT ward FROM patients WHERE ward < 3) SELECT MAX(ward) FROM t",
+        "SELECT MAX(ward) FROM patients SEMI JOIN visits ON visits.patient = patients.patient",
     ],
 )
 def test_other_ranges_are_released(database: Database, text: str) -> None:
