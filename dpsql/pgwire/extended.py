@@ -16,8 +16,8 @@ from dpsql.pgwire.row_format import description, expanded
 from dpsql.pgwire.types import Type, by_oid
 from dpsql.pgwire.words import pieces
 
-#: Characters of one statement.
-LONGEST = 256 * 1024
+#: Characters of one statement, and bytes of the values that are bound to one portal.
+LONGEST, LARGEST = 256 * 1024, 1024 * 1024
 
 
 class Extended:
@@ -152,6 +152,8 @@ def _values(kinds: Sequence[Type], message: codec.Bind) -> tuple[object, ...]:
     if len(given) != len(kinds):
         raise WireError("08P01", f"bind message supplies {len(given)} parameters, but prepared statement "
                         f'"{message.statement}" requires {len(kinds)}')  # fmt: skip
+    if sum(len(data) for data in given if data is not None) > LARGEST:
+        raise WireError("54000", f"the values of the parameters have more than {LARGEST} bytes")
     codes = expanded(message.param_formats, len(given))
     return tuple(_value(kind, code, data) for kind, code, data in zip(kinds, codes, given, strict=True))
 

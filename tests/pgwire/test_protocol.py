@@ -284,3 +284,9 @@ def test_cursors_hold_no_more_than_a_connection_may(
     assert len(rows(client.query("FETCH ALL FROM a"))) == 1
     client.query("CLOSE a")
     assert len(rows(client.query("FETCH ALL FROM b"))) == 3 and spent() == 1
+
+
+def test_values_that_no_statement_needs_are_not_held(client: Client) -> None:
+    answer = client.extended(Parse(query="SELECT $1 AS x"), Bind(param_values=[b"x" * (1024 * 1024 + 1)]), Execute())
+    assert error(answer)["C"] == "54000"
+    assert rows(client.query("SELECT 1 AS one")) == [[b"1"]]
