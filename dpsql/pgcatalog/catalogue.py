@@ -6,6 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -58,6 +59,7 @@ class Catalogue:
         self._assigned: dict[str, str] = {}
         self._settings = self._assigned if settings is None else settings
         self._assign = self._assigned.__setitem__ if assign is None else assign
+        self._end: Callable[[], None] = lambda: None
 
     def claims(self, text: str) -> bool:
         """Whether the statement reads the catalogue alone, or nothing but calls one of its functions.
@@ -96,11 +98,19 @@ class Catalogue:
                 "E_PARAM", f"the statement has {expected} parameters, and {len(parameters)} values came"
             )
         sql = self._sql(rewritten, parameters)
-        held, rows = self._asked(text, lambda: self._store.run(sql, rewritten.relations))
+        held, rows = self._asked(text, lambda: self._store.run(sql, rewritten.relations, self._begun))
         for name, value in rewritten.assigned:
             self._assign(self._given(name, parameters).lower(), self._given(value, parameters))
         columns = tuple(columns_of(rewritten, held))
         return CatalogueAnswer(columns, tuple(self._row(row, columns) for row in rows))
+
+    def interrupt(self) -> None:
+        """End the statement that runs now, from another thread; without effect where none does."""
+        with suppress(duckdb.Error):  # the statement is over, and its cursor closed
+            self._end()
+
+    def _begun(self, end: Callable[[], None]) -> None:
+        self._end = end
 
     @property
     def _store(self) -> Store:

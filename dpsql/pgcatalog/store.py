@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import duckdb
@@ -62,13 +62,16 @@ class Store:
         self._names: dict[int, Mapping[int, str]] = {}
         self._found: dict[str, Mapping[str, int]] = {}
 
-    def run(self, sql: str, relations: Collection[str] = ()) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+    def run(
+        self, sql: str, relations: Collection[str] = (), begun: Callable[[Callable[[], None]], None] = lambda _: None
+    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
         """The names and DuckDB types of the columns of a query over these relations, and its rows.
 
-        duckdb.Error where the query does not fit.
+        ``begun`` is given what ends the query. duckdb.Error where the query does not fit.
         """
         self._require(relations)
         cursor = self._connection.cursor()
+        begun(cursor.interrupt)
         watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
         watchdog.daemon = True
         watchdog.start()

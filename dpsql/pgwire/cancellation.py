@@ -16,8 +16,8 @@ _BY_END = "terminating connection due to administrator command"
 class Cancellation:
     """One connection's; a request between statements is without effect, as in PostgreSQL."""
 
-    def __init__(self, interrupt: Callable[[], None]) -> None:
-        self._interrupt, self._lock = interrupt, threading.Lock()
+    def __init__(self, *interrupts: Callable[[], None]) -> None:
+        self._interrupts, self._lock = interrupts, threading.Lock()
         self._running, self._reason = False, ""
 
     @contextmanager
@@ -52,11 +52,12 @@ class Cancellation:
 
     def said(self, error: Error) -> Error:
         """The error, in PostgreSQL's words where the statement was ended."""
-        return WireError("57014", self._reason) if isinstance(error, QueryCancelled) and self._reason else error
+        return WireError("57014", self._reason) if error.sqlstate == QueryCancelled.sqlstate and self._reason else error
 
     def _cancel(self, reason: str) -> None:
         with self._lock:
             if not self._running or self._reason:
                 return
             self._reason = reason
-        self._interrupt()
+        for interrupt in self._interrupts:
+            interrupt()

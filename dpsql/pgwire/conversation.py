@@ -38,7 +38,7 @@ class Conversation:
 
     def __init__(self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings) -> None:
         self._wire, self._session, self._settings = wire, session, settings
-        self._cancellation = Cancellation(session.interrupt)
+        self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
         self._price = ""
         answers = Answers(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
