@@ -21,6 +21,8 @@ _SYNTAX = (
 )  # fmt: skip
 #: Words before a parenthesis that are syntax and come as calls.
 _CALLED = frozenset({"all", "row"})
+#: Functions that make texts longer, how often they may stand in a statement, and how long what they put in may be.
+_GROWING, MOST_GROWING, LONGEST_PIECE = frozenset({f"{CALL}replace", f"{CALL}regexp_replace"}), 3, 32
 #: Blanks between words; DuckDB takes more characters for blanks than sqlglot does.
 _BLANKS = frozenset(" \t\r\n\f")
 
@@ -40,12 +42,21 @@ def require_seen(text: str) -> None:
 
 def require_known(tree: exp.Expr) -> None:
     """Refuse calls that are neither syntax nor renamed, and names and constants with characters that mark values."""
+    growing = 0
     for node in tree.walk():
         if isinstance(node, exp.Anonymous):
             name = node.name.lower()
+            growing += name in _GROWING
+            if name in _GROWING and (growing > MOST_GROWING or not _is_short(node.expressions[2:3])):
+                raise StatementError("E_LIMITS", f"{name.removeprefix(CALL)} is answered {MOST_GROWING} times in a "
+                                     f"statement, with constants of at most {LONGEST_PIECE} characters")  # fmt: skip
             if not name.startswith(CALL) and name not in _CALLED:
                 raise StatementError("E_FUNC", f"function {node.name} is not answered in this place")
         elif isinstance(node, exp.Func) and not isinstance(node, _SYNTAX):
             raise StatementError("E_FUNC", f"{node.sql_name().upper()} is not answered in the catalogue")
         elif isinstance(node.this, str) and ("\x01" in node.this or "\x02" in node.this):
             raise StatementError("E_CHARSET", "a constant has control characters; leave them out")
+
+
+def _is_short(pieces: list[exp.Expr]) -> bool:
+    return all(isinstance(each, exp.Literal | exp.ByteString) and len(each.name) <= LONGEST_PIECE for each in pieces)
