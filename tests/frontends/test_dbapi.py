@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import dpsql
@@ -45,7 +46,8 @@ def test_importing_loads_nothing_heavy(checkout: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
-    assert found.stdout.strip() == "[] []"
+    by_the_engine = "['pandas']" if duckdb.__version__ < "2" else "[]"  # DuckDB 1.5 loads it where it is installed
+    assert found.stdout.strip() in ("[] []", f"[] {by_the_engine}")
 
 
 def test_intervals_have_the_shape_of_the_rows(connection: dpsql.Connection) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from databases import without_noise
 
-from dpsql.explain import measured
+from dpsql.explained import measured
 from dpsql.moment_intervals import moment_interval
 from dpsql.moments import Moment, Variable, statistic
 from dpsql.query.relation import Joint, Product, Spread

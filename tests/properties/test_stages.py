@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,12 @@ def test_a_plan_is_the_same_whatever_is_released(session: Session) -> None:
 
 
 def test_all_stages_are_charged_together(session: Session) -> None:
-    before = session.remaining.spent.rho
+    before, usual = session.remaining.spent.rho, session.epsilon
+    session.epsilon = Fraction(7, 64)  # a price of its own, so that no answer is kept under it
     plan = session.plan(FAITHFUL["three stages"])
     session.answer(plan)
-    assert session.remaining.spent.rho - before == plan.cost.rho == session.epsilon**2 / 2
+    session.epsilon = usual
+    assert session.remaining.spent.rho - before == plan.cost.rho == Fraction(7, 64) ** 2 / 2
 
 
 def test_nothing_stays_in_the_engine(session: Session) -> None:
