@@ -297,6 +297,6 @@ def test_the_time_zone_of_the_machine_has_no_say(checkout: Path) -> None:
         "cursor.execute(\"SELECT CAST(TIMESTAMPTZ '2024-02-29 02:30:00+00' AS DATE) AS d, COUNT(*) FROM patients\")\n"
         "print(cursor.fetchall()[0][0])"
     )
-    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "TZ": "America/New_York"}, text=True,
-                          capture_output=True, check=True)  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "TZ": "America/New_York"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, text=True, capture_output=True, check=True)
     assert done.stdout.strip() == "2024-02-29"
