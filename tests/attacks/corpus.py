@@ -56,6 +56,7 @@ ANSWERED: dict[str, str] = {
     **dict.fromkeys(
         ("F01-function-006", "M-function-001", "M-function-002"), "the time is public, and a constant of the statement"
     ),
+    **dict.fromkeys(("D02-meta-009", "D02-meta-011"), "EXPLAIN is the price, as EXPLAIN PRIVACY is; nothing is run"),
     "M-function-005": "a constant pattern, matched in time that grows with the text alone",
     "M-function-006": "a constant pattern, matched in time that grows with the text alone",
     "M-setop-007": "INTERSECT of units is taken within each unit",

@@ -9,8 +9,8 @@ import polars
 import psycopg
 import pyarrow
 import sqlalchemy
+from client_statements import COLUMNS, TESTS, count, counts, every_type, near
 from servers import Server
-from statements import COLUMNS, TESTS, count, counts, every_type, near
 
 
 def test_adbc_reads_arrow_by_binary_copy(server: Server) -> None:

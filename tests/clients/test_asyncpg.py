@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 import asyncpg
 import pytest
+from client_statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
 from servers import Server
-from statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
 
 
 def conversed(server: Server, talk: Callable[[asyncpg.Connection], Awaitable[None]], **more: object) -> None:

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from client_statements import COLUMNS, SLOW, TESTS, counts, every_type
 from programs import program
 from servers import Server
-from statements import COLUMNS, SLOW, TESTS, counts, every_type
 
 pytestmark = pytest.mark.clients
 

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from client_statements import COLUMNS, NOISE, PATIENTS, TESTS, count, counts, every_type
 from programs import node_modules, program
 from servers import Server
-from statements import COLUMNS, NOISE, PATIENTS, TESTS, count, counts, every_type
 
 pytestmark = pytest.mark.clients
 

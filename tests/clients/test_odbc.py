@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from client_statements import COLUMNS, TESTS, count, counts, every_type, near
 from servers import Server
-from statements import COLUMNS, TESTS, count, counts, every_type, near
 
 if TYPE_CHECKING:
     import pyodbc

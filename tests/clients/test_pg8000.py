@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pg8000.dbapi
 import pg8000.native
 import pytest
+from client_statements import COLUMNS, check_every_type, count, every_type, near
 from servers import Server
-from statements import COLUMNS, check_every_type, count, every_type, near
 
 
 def arguments(server: Server) -> dict[str, object]:

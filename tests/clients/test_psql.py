@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from client_statements import SLOW, TESTS, count, counts
 from programs import program
 from servers import Server
-from statements import SLOW, TESTS, count, counts
 
 pytestmark = pytest.mark.clients
 

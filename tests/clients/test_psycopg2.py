@@ -11,8 +11,8 @@ import psycopg2.errors
 import psycopg2.extensions
 import psycopg2.extras
 import pytest
+from client_statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
 from servers import POOR, Server
-from statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from client_statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
 from psycopg import pq, sql
 from psycopg.rows import dict_row
 from servers import POOR, Server
-from statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
 
 
 @pytest.fixture

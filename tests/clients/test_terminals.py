@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from client_statements import count
 from programs import harlequin, pgcli
 from servers import Server
-from statements import count
 from terminal import terminal
 
 pytestmark = pytest.mark.clients

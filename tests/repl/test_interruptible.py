@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 from repl_runs import BY_SEX
@@ -12,6 +13,14 @@ from repl_runs import BY_SEX
 from dpsql.errors import DataError, InternalError, QueryCancelled
 from dpsql.repl.interruptible import interruptibly
 from dpsql.session import Session
+
+
+@pytest.fixture(autouse=True)
+def _hears_of_ctrl_c() -> Iterator[None]:
+    """A shell that starts tests in the background has them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def press_ctrl_c(after: float) -> None:

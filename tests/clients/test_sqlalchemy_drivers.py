@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
+from client_statements import TESTS, count, counts, near
 from servers import Server
 from sqlalchemy import orm
 from sqlalchemy.ext.asyncio import create_async_engine
-from statements import TESTS, count, counts, near
 
 DRIVERS = ("psycopg", "psycopg2", "pg8000")
 
