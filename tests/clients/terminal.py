@@ -23,7 +23,8 @@ class Terminal:
     def start(self, command: list[str], environment: Mapping[str, str]) -> None:
         """Run the command on the screen."""
         arguments = ["new-session", "-d", "-x", "160", "-y", "50", *command]
-        subprocess.run([*self._tmux, *arguments], check=True, env={**environment, "TERM": "xterm-256color"})
+        sized = {name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES")}
+        subprocess.run([*self._tmux, *arguments], check=True, env={**sized, "TERM": "xterm-256color"})
         subprocess.run([*self._tmux, "set-option", "-g", "remain-on-exit", "on"], check=True)
 
     def type(self, text: str, *keys: str) -> None:
