@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.query.refusal import only, refuse
+from dpsql.schema import fold
 
 
 def with_exists(tree: exp.Expr) -> exp.Expr:
@@ -39,6 +40,9 @@ def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp
     only(join, "this", "on", "using", "kind", "side", code="E_JOIN", what=f"this form of a {kind} JOIN")
     if join.side.upper() not in ("", "LEFT") or any(each.side.upper() in ("RIGHT", "FULL") for each in later):
         refuse("E_JOIN", f"beside a RIGHT or FULL JOIN, put the {kind} JOIN into a subquery of its own", join)
+    outer = [select.args["from_"].this, *(each.this for each in select.args["joins"] if each is not join)]
+    if fold(join.this.alias_or_name) in {fold(each.alias_or_name) for each in outer}:
+        refuse("E_JOIN", f"give the table of the {kind} JOIN a name of its own: inside it would hide the other", join)
     found = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this.copy()))
     found.where(*_ties(select, join), copy=False)
     exists = exp.Exists(this=found)

@@ -95,3 +95,8 @@ SELECT COUNT(*) FROM patients p SEMI JOIN labs ON patient_id = patient_id
 SELECT COUNT(*) FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id FULL JOIN diagnoses d ON d.patient_id = p.patient_id
 -- says: beside a RIGHT or FULL JOIN, put the SEMI JOIN into a subquery of its own (line 1, column 43)
 -- answered: SELECT COUNT(*) FROM (SELECT p.patient_id FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id) p FULL JOIN diagnoses d ON d.patient_id = p.patient_id
+
+-- schema: nafld
+SELECT COUNT(*) FROM conditions ANTI JOIN conditions USING (diagnosis)
+-- says: give the table of the ANTI JOIN a name of its own: inside it would hide the other (line 1, column 43)
+-- answered: SELECT COUNT(*) FROM conditions c ANTI JOIN conditions d USING (diagnosis)
