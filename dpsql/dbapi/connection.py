@@ -96,7 +96,12 @@ class Connection:
         self._require_open()
 
     def close(self) -> None:
-        """Give the engine back; a second call is an InterfaceError, as PEP 249's test suite wants it."""
+        """Give the engine back; a second call is an InterfaceError, as PEP 249's test suite wants it.
+
+        Nothing in a fork of the process that opened it, where pools close what they inherit.
+        """
+        if self._process != os.getpid():
+            return
         with self._lock:
             self._require_open()
             self._closed = True

@@ -19,6 +19,7 @@ from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.version import files_version, with_journal
 from dpsql.errors import ExecutionFailed, InternalError, OperationalError, SchemaError
+from dpsql.instance import close_instance, open_instance
 from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.query.derived import Derived
@@ -71,7 +72,7 @@ class DuckDBEngine:
         path = schema.source_path.resolve()
         self._folder = _parquet_files(schema, path) if path.is_dir() else None
         self._opened = files_version(with_journal(path))
-        self._connection = duckdb.connect(":memory:", config=_CONFIG)
+        self._connection = open_instance(_CONFIG)
         try:
             if self._folder is not None:
                 self._attach_folder(self._folder)
@@ -83,7 +84,7 @@ class DuckDBEngine:
             self._require_unique_parents()
             self._lock_down()
         except duckdb.Error:
-            self._connection.close()
+            close_instance(self._connection)
             raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
 
     def _attach_folder(self, files: Mapping[str, Path]) -> None:
@@ -134,7 +135,7 @@ class DuckDBEngine:
         raise ExecutionFailed
 
     def close(self) -> None:
-        self._connection.close()
+        close_instance(self._connection)
 
 
 class DuckDBReading:

@@ -11,8 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-import duckdb
-
+from dpsql.instance import close_instance, open_instance
 from dpsql.pgcatalog.build import build, creation, is_late
 from dpsql.pgcatalog.fills import FILLS, fill
 from dpsql.pgcatalog.identifiers import name_parts, type_words
@@ -55,7 +54,7 @@ class Store:
     def __init__(self, schema: Schema, database: str) -> None:
         self.schema = schema
         self._database, self._lock = database, threading.Lock()
-        self._connection = duckdb.connect(":memory:", config={**SEALED, "enable_external_access": "true"})
+        self._connection = open_instance({**SEALED, "enable_external_access": "true"})
         self.columns = build(self._connection.execute, schema, database)
         self.kinds = _kinds(self.columns)
         self._ready: set[str] = set()
@@ -110,7 +109,7 @@ class Store:
 
     def close(self) -> None:
         """Give the memory back."""
-        self._connection.close()
+        close_instance(self._connection)
 
     def _require(self, relations: Collection[str]) -> None:
         """Make and fill what is read for the first time."""

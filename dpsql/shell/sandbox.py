@@ -14,6 +14,7 @@ import duckdb
 from dpsql.cells import aggregate_type
 from dpsql.cubes import CubeTable
 from dpsql.errors import InternalError, OperationalError, StatementError
+from dpsql.instance import close_instance, open_instance
 from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.query.rewrite.scalar import engine_type
@@ -37,7 +38,7 @@ class Sandbox:
         self._columns: dict[str, dict[str, str]] = {}
         self._holding: set[str] = set()
         self.lock = threading.RLock()
-        self._connection = duckdb.connect(":memory:", config=SEALED)
+        self._connection = open_instance(SEALED)
         self._connection.execute(
             "CREATE SCHEMA released; CREATE SCHEMA public; SET TimeZone = 'UTC'; SET lock_configuration = true"
         )
@@ -121,7 +122,7 @@ class Sandbox:
         self._connection.interrupt()
 
     def close(self) -> None:
-        self._connection.close()
+        close_instance(self._connection)
 
     def _public_types(self, name: str) -> dict[str, str]:
         return {each: engine_type(column.type) for each, column in self._schema.tables[name].columns.items()}
