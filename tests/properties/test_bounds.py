@@ -6,9 +6,9 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from built_worlds import world
 from neighbours import planned
 from statements import Writer
-from worlds import world
 
 from dpsql.errors import DatabaseError
 from dpsql.query.bounds import bounds, is_nullable

@@ -12,9 +12,9 @@ from typing import Any
 
 import duckdb
 import pytest
+from built_worlds import world
 from statements import statement
 from world_session import session_on, without_noise
-from worlds import world
 
 from dpsql.errors import DatabaseError
 from dpsql.histogram import MeasuredHistogram

@@ -6,9 +6,11 @@ from random import Random
 
 import duckdb
 import pytest
+from aggregates import JOINT, SPREADS
+from built_worlds import world
+from kinds import KINDS
 from neighbours import Tally, faults, planned, report
-from statements import JOINT, SPREADS, Writer
-from worlds import KINDS, world
+from statements import Writer
 
 from dpsql.errors import DatabaseError
 from dpsql.query.expression import Column

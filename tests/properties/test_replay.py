@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from built_worlds import world
 from statements import statement
 from world_session import FrozenNoise, session_on
-from worlds import World, world
+from worlds import World
 
 from dpsql.errors import DatabaseError
 from dpsql.plan import Plan

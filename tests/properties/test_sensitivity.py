@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
+from built_worlds import world
 from neighbours import Tally, faults, planned, report
 from statements import statement
-from worlds import World, world
+from worlds import World
 
 from dpsql.errors import DatabaseError
 
