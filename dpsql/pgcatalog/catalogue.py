@@ -98,7 +98,7 @@ class Catalogue:
                 "E_PARAM", f"the statement has {expected} parameters, and {len(parameters)} values came"
             )
         sql = self._sql(rewritten, parameters)
-        held, rows = self._asked(text, lambda: self._store.run(sql, rewritten.relations, self._begun))
+        held, rows = self._asked(text, lambda: self._store.run(sql, rewritten.relations, self._user, self._begun))
         for name, value in rewritten.assigned:
             self._assign(self._given(name, parameters).lower(), self._given(value, parameters))
         columns = tuple(columns_of(rewritten, held))

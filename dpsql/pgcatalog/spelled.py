@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 #: PostgreSQL's spelling of a type where it is not the type's name.
 _SPELLED = {
     16: "boolean", 18: '"char"', 20: "bigint", 21: "smallint", 23: "integer", 700: "real", 701: "double precision",
@@ -28,20 +30,26 @@ SPELLED: tuple[str, ...] = (
     SELECT c.oid, CASE WHEN n.nspname IN ('pg_catalog', 'public') THEN '' ELSE n.nspname || '.' END ||
            pgc.quote_ident(c.relname) AS spelled, n.nspname, c.relname
     FROM pgc.pg_class c JOIN pgc.pg_namespace n ON n.oid = c.relnamespace""",
-    f"""CREATE TABLE pgc.constraint_definitions AS
-    SELECT k.oid, CASE k.contype WHEN 'p' THEN 'PRIMARY KEY (' || {_OF_KEY} || ')'
-           WHEN 'u' THEN 'UNIQUE (' || {_OF_KEY} || ')'
-           WHEN 'f' THEN 'FOREIGN KEY (' || {_OF_KEY} || ') REFERENCES ' || f.spelled || '(' || {_REFERRED} || ')'
-           END AS definition
-    FROM pgc.pg_constraint k LEFT JOIN pgc.spelled_classes f ON f.oid = k.confrelid""",
-    f"""CREATE TABLE pgc.index_definitions AS
-    SELECT i.indexrelid AS oid, 'CREATE ' || CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX ' ||
-           pgc.quote_ident(x.relname) || ' ON ' || n.nspname || '.' || pgc.quote_ident(t.relname) ||
-           ' USING btree (' || {_OF_INDEX} || ')' AS definition
-    FROM pgc.pg_index i JOIN pgc.pg_class x ON x.oid = i.indexrelid JOIN pgc.pg_class t ON t.oid = i.indrelid
-    JOIN pgc.pg_namespace n ON n.oid = t.relnamespace""",
+    "CREATE TABLE pgc.constraint_definitions(oid BIGINT, definition VARCHAR)",
+    "CREATE TABLE pgc.index_definitions(oid BIGINT, definition VARCHAR)",
     """CREATE TABLE pgc.procedure_types AS
     SELECT p.oid, list(s.spelled || s.suffix ORDER BY p.place) AS types
     FROM (SELECT oid, unnest(proargtypes) AS argument, unnest(range(len(proargtypes))) AS place FROM pgc.pg_proc) p
     JOIN pgc.spelled_types s ON s.oid = p.argument GROUP BY p.oid""",
 )
+
+#: Functions, and the statements that fill the tables which they look into; few tools call them, and it takes a while.
+LATE: Mapping[str, str] = {
+    "pg_get_constraintdef": f"""INSERT INTO pgc.constraint_definitions
+    SELECT k.oid, CASE k.contype WHEN 'p' THEN 'PRIMARY KEY (' || {_OF_KEY} || ')'
+           WHEN 'u' THEN 'UNIQUE (' || {_OF_KEY} || ')'
+           WHEN 'f' THEN 'FOREIGN KEY (' || {_OF_KEY} || ') REFERENCES ' || f.spelled || '(' || {_REFERRED} || ')'
+           END AS definition
+    FROM pgc.pg_constraint k LEFT JOIN pgc.spelled_classes f ON f.oid = k.confrelid""",
+    "pg_get_indexdef": f"""INSERT INTO pgc.index_definitions
+    SELECT i.indexrelid AS oid, 'CREATE ' || CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX ' ||
+           pgc.quote_ident(x.relname) || ' ON ' || n.nspname || '.' || pgc.quote_ident(t.relname) ||
+           ' USING btree (' || {_OF_INDEX} || ')' AS definition
+    FROM pgc.pg_index i JOIN pgc.pg_class x ON x.oid = i.indexrelid JOIN pgc.pg_class t ON t.oid = i.indrelid
+    JOIN pgc.pg_namespace n ON n.oid = t.relnamespace""",
+}

@@ -11,16 +11,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+import duckdb
+
 from dpsql.instance import close_instance, open_instance
 from dpsql.pgcatalog.build import build, creation, is_late
 from dpsql.pgcatalog.fills import FILLS, fill
 from dpsql.pgcatalog.identifiers import name_parts, type_words
+from dpsql.pgcatalog.spelled import LATE
 from dpsql.pgcatalog.types import OIDS
 from dpsql.schema import Schema
+from dpsql.shell.places import Places
 from dpsql.shell.sealed import SEALED, fetched
 
 #: Seconds after which a statement over the catalogue is stopped.
 TIME_LIMIT = 10.0
+#: How many statements may run over one catalogue at the same time.
+MOST = 8
 #: How many catalogues a process keeps.
 KEPT = 8
 
@@ -58,32 +64,45 @@ class Store:
         self.columns = build(self._connection.execute, schema, database)
         self.kinds = _kinds(self.columns)
         self._ready: set[str] = set()
+        self._places = Places(MOST)
         self._names: dict[int, Mapping[int, str]] = {}
         self._found: dict[str, Mapping[str, int]] = {}
 
     def run(
-        self, sql: str, relations: Collection[str] = (), begun: Callable[[Callable[[], None]], None] = lambda _: None
-    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """The names and DuckDB types of the columns of a query over these relations, and its rows.
+        self, sql: str, relations: Collection[str] = (), user: str = "",
+        begun: Callable[[Callable[[], None]], None] = lambda _: None,
+    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:  # fmt: skip
+        """The names and DuckDB types of the columns of the user's query over these relations, and its rows.
 
         ``begun`` is given what ends the query. duckdb.Error where the query does not fit.
         """
-        self._require(relations)
-        cursor = self._connection.cursor()
-        begun(cursor.interrupt)
+        self._require(sql, relations)
+        ended, cursor = threading.Event(), self._connection.cursor()
+
+        def check() -> None:
+            if ended.is_set():
+                raise duckdb.InterruptException
+
+        def end() -> None:
+            ended.set()
+            cursor.interrupt()
+
+        begun(end)
         watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
         watchdog.daemon = True
-        watchdog.start()
         try:
-            cursor.execute(sql)
-            return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(cursor)
+            with self._places.place(user, check):
+                check()
+                watchdog.start()
+                cursor.execute(sql)
+                return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(cursor)
         finally:
             watchdog.cancel()
             cursor.close()
 
     def describe(self, sql: str, relations: Collection[str] = ()) -> list[tuple[str, str]]:
         """The names and DuckDB types of the columns of a query, which is not run."""
-        self._require(relations)
+        self._require(sql, relations)
         with self._connection.cursor() as cursor:
             bound = cursor.sql(sql)
             return list(zip(bound.columns, map(str, bound.types), strict=True))
@@ -111,12 +130,20 @@ class Store:
         """Give the memory back."""
         close_instance(self._connection)
 
-    def _require(self, relations: Collection[str]) -> None:
-        """Make and fill what is read for the first time."""
+    def _require(self, sql: str, relations: Collection[str]) -> None:
+        """Make and fill what the query reads, or its functions look into, for the first time."""
         with self._lock, self._connection.cursor() as cursor:
+            filled = sql
             for relation in set(relations) & self.columns.keys() - self._ready:
                 if is_late(relation):
                     cursor.execute(creation(relation, self.columns))
+                if relation in FILLS:
+                    filled += FILLS[relation]
+            for function in LATE.keys() - self._ready:
+                if function in filled.lower():
+                    cursor.execute(LATE[function])
+                    self._ready.add(function)
+            for relation in set(relations) & self.columns.keys() - self._ready:
                 if relation in FILLS:
                     cursor.execute(fill(relation, self._database))
                 self._ready.add(relation)

@@ -123,7 +123,7 @@ class Session:
     @contextmanager
     def _compiling(self, text: str) -> Iterator[Shell]:
         """A sandbox to compile the text with; what is refused says what to write instead."""
-        with self._interruptible() as running, self._shells.lease(running.check) as shell, running.on(shell.interrupt):
+        with self._leased() as (shell, _):
             try:
                 with _said(text, self._schema, shell):
                     yield shell
@@ -168,7 +168,7 @@ class Session:
         known = None if self._memory is None or version is None else self._memory.result(plan, version)
         if known is not None:
             return known
-        with self._interruptible() as running, self._shells.lease(running.check) as shell, running.on(shell.interrupt):
+        with self._leased() as (shell, running):
             paid = self._paid(plan.written(), shell, running) if plan.cores else Paid(NOTHING, False, version)
             running.check()
             shown = shell.run(plan, paid.released)
@@ -228,6 +228,16 @@ class Session:
             self._running = None
             running.end()
         running.check()
+
+    @contextmanager
+    def _leased(self) -> Iterator[tuple[Shell, Running]]:
+        """A sandbox for one piece of work that `interrupt` ends."""
+        with (
+            self._interruptible() as running,
+            self._shells.lease(self.analyst, running.check) as shell,
+            running.on(shell.interrupt),
+        ):
+            yield shell, running
 
     def _budget_row(self) -> BudgetRow:
         left = self.remaining

@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 
 from dpsql.schema import Schema
 from dpsql.shell.answer import Shell
+from dpsql.shell.places import Places
 from dpsql.shell.sandbox import PublicRows
 
-#: How many statements may use a sandbox at the same time, and the seconds between looks at whether others still wait.
-MOST, PATIENCE = 8, 0.05
+#: How many statements may use a sandbox at the same time.
+MOST = 8
 
 
 class Shells:
@@ -29,20 +30,18 @@ class Shells:
         self._schema, self._rows, self._version = schema, public_rows, version
         self._seen: str | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._slots = threading.Semaphore(MOST)
+        self._places = Places(MOST)
         self._free: list[Shell] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False
 
     @contextmanager
-    def lease(self, check: Callable[[], None] = lambda: None) -> Iterator[Shell]:
-        """A sandbox for one statement; what it released is taken out of it afterwards.
+    def lease(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[Shell]:
+        """A sandbox for one statement of the analyst; what it released is taken out of it afterwards.
 
         ``check`` raises where the statement was ended while it waits for its turn.
         """
-        while not self._slots.acquire(timeout=PATIENCE):
-            check()
-        try:
+        with self._places.place(analyst, check):
             seen = self._renew()
             with self._lock:
                 shell = self._free.pop() if self._free else None
@@ -51,8 +50,6 @@ class Shells:
                 yield shell
             finally:
                 self._take_back(shell, seen)
-        finally:
-            self._slots.release()
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
 import pytest
 
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.pgcatalog import Catalogue, ObjectName
-from dpsql.pgcatalog.store import Store
+from dpsql.pgcatalog.store import MOST, Store, store_of
 from dpsql.schema import Schema
 
 
@@ -187,6 +188,25 @@ def test_it_says_what_the_schema_file_says(catalogue: Catalogue) -> None:
     )
 
 
+def test_keys_are_those_that_the_schema_declares(catalogue: Catalogue, schema: Schema) -> None:
+    shown = catalogue.run(
+        "SELECT conrelid::regclass::text, contype::text, pg_get_constraintdef(oid) FROM pg_constraint "
+        "WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2, 3"
+    )
+    declared = [
+        (name, "p", f"PRIMARY KEY ({', '.join(table.key)})") for name, table in schema.tables.items() if table.key
+    ]
+    for name, table in schema.tables.items():
+        for column, target in table.references.items():
+            parent, _, key = target.partition(".")
+            declared.append((name, "f", f"FOREIGN KEY ({column}) REFERENCES {parent}({key})"))
+            assert schema.tables[parent].key == (key,)
+    assert sorted(shown.rows) == sorted(declared)
+    assert any(table.key is None for table in schema.tables.values()), "a table without a key is among them"
+    indexed = _values(catalogue, "SELECT tablename FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
+    assert indexed == sorted(name for name, table in schema.tables.items() if table.key)
+
+
 def test_rows_and_sizes_are_constants(catalogue: Catalogue) -> None:
     counted = (
         "SELECT reltuples, relpages, pg_total_relation_size(oid), pg_relation_size(oid) FROM pg_class "
@@ -228,8 +248,38 @@ def test_settings_of_the_session_come_first(schema: Schema) -> None:
 
 
 def test_nobody_sees_the_name_of_another(schema: Schema) -> None:
-    Catalogue(schema, database="demo", user="grace").run("SELECT * FROM pg_roles")
-    assert "grace" not in str(Catalogue(schema, database="demo", user="ada").run("SELECT * FROM pg_roles").rows)
+    """Nor their settings, whatever either of them asks."""
+    asked = (
+        "SELECT * FROM pg_roles",
+        "SELECT * FROM pg_user",
+        "SELECT current_user, session_user, current_setting('application_name')",
+        "SELECT name, setting FROM pg_settings",
+        "SELECT * FROM information_schema.table_privileges",
+        "SHOW application_name",
+    )
+    grace = Catalogue(schema, database="demo", user="grace", settings={"application_name": "grace's notebook"})
+    ada = Catalogue(schema, database="demo", user="ada", settings={"application_name": "ada's"})
+    assert all("grace" in str(grace.run(text).rows) for text in asked if "privileges" not in text)
+    for text in asked:
+        assert "grace" not in str(ada.run(text).rows), text
+
+
+def test_the_store_itself_opens_no_file(schema: Schema) -> None:
+    """What stands behind the rewriting, should it ever let something through."""
+    store = Store(schema, "demo")
+    try:
+        for sql in (
+            f"SELECT * FROM read_text('{__file__}')",
+            f"COPY (SELECT 1) TO '{__file__}.copy'",
+            f"ATTACH '{__file__}.duckdb' AS other",
+            "SET enable_external_access = true",
+            "SET memory_limit = '100GB'",
+            "INSTALL httpfs",
+        ):
+            with pytest.raises(duckdb.Error):
+                store.run(sql)
+    finally:
+        store.close()
 
 
 def test_a_users_name_cannot_end_its_quotes(schema: Schema) -> None:
@@ -264,6 +314,41 @@ def test_what_takes_long_is_stopped(catalogue: Catalogue, monkeypatch: pytest.Mo
     with pytest.raises(DatabaseError, match="too long") as stopped:
         catalogue.run("SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c")
     assert stopped.value.sqlstate == "57014"
+
+
+def test_one_user_has_half_of_the_places_at_most_and_waiting_can_be_ended(schema: Schema) -> None:
+    greedy = [Catalogue(schema, database="demo", user="mallory") for _ in range(MOST)]
+    stopped: list[str] = []
+
+    def ask(catalogue: Catalogue) -> None:
+        with pytest.raises(DatabaseError, match="too long") as raised:
+            catalogue.run("SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c")
+        stopped.append(raised.value.sqlstate)
+
+    threads = [threading.Thread(target=ask, args=(catalogue,)) for catalogue in greedy]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    places = store_of(schema, "demo")._places
+    assert places.held() == {"mallory": MOST // 2}
+    ada = Catalogue(schema, database="demo", user="ada")
+    assert _values(ada, "SELECT current_user") == ["ada"] and not stopped
+    while any(thread.is_alive() for thread in threads):
+        for catalogue in greedy:
+            catalogue.interrupt()
+        time.sleep(0.05)
+    assert stopped == ["57014"] * MOST and places.held() == {}
+
+
+def test_definitions_of_keys_are_there_however_they_are_called(schema: Schema) -> None:
+    for text in (
+        "SELECT PG_GET_INDEXDEF(indexrelid) FROM pg_index WHERE indrelid = 'orders'::regclass",
+        "SELECT indexdef FROM pg_indexes WHERE tablename = 'orders'",
+        "SELECT Pg_Catalog.Pg_Get_ConstraintDef(oid) FROM pg_constraint WHERE conrelid = 'orders'::regclass",
+    ):
+        fresh = Catalogue(schema, database=f"fresh for {text}", user="ada")
+        found = _values(fresh, text)
+        assert found and all(isinstance(each, str) and "(" in each for each in found), text
 
 
 def test_many_threads_may_ask(catalogue: Catalogue) -> None:

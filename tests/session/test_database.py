@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
+from queue import SimpleQueue
 from statistics import median
 
 import pytest
@@ -17,6 +18,7 @@ from databases import clinic
 from dpsql.database import Database, open_database
 from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import QueryCancelled
+from dpsql.shell.places import Places
 from dpsql.shell.pool import MOST
 
 THREADS, EACH = 16, 6
@@ -25,6 +27,12 @@ _NAMES = [f"p{place}" for place in range(22)]
 ENDLESS = (
     f"SELECT SUM(length({' || '.join(f'{name}.place' for name in _NAMES)}) * n) "
     f"FROM (SELECT COUNT(*) AS n FROM patients), {', '.join(f'places {name}' for name in _NAMES)}"
+)
+
+#: As long, over public tables alone; with a number, so that each is another statement.
+FREE = (
+    f"SELECT COUNT(*) FROM {', '.join(f'places {name}' for name in _NAMES)} "
+    f"WHERE concat({', '.join(f'{name}.place' for name in _NAMES)}) <> 'n{{number}}'"
 )
 
 
@@ -71,7 +79,7 @@ def test_a_session_is_cheap(database: Database) -> None:
 
 def test_a_sandbox_goes_from_hand_to_hand_without_rows(database: Database) -> None:
     database.session("ada").execute("SELECT sex, COUNT(*) FROM patients GROUP BY sex")
-    with database._shells.lease() as shell:
+    with database._shells.lease("another") as shell:
         tables = shell._sandbox._connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'released' AND estimated_size > 0"
         )
@@ -124,8 +132,8 @@ def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest
 
 def test_a_statement_that_waits_for_its_turn_can_be_ended(database: Database) -> None:
     with ExitStack() as others:
-        for _ in range(MOST):
-            others.enter_context(database._shells.lease())
+        for number in range(MOST):
+            others.enter_context(database._shells.lease(f"another{number}"))
         session = database.session("ada")
         timer = threading.Timer(0.3, session.interrupt)
         timer.start()
@@ -133,3 +141,57 @@ def test_a_statement_that_waits_for_its_turn_can_be_ended(database: Database) ->
             session.plan("SELECT COUNT(*) FROM patients")
         timer.join()
     assert len(database.session("ada").execute("SELECT COUNT(*) FROM patients").rows) == 1
+
+
+def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> None:
+    """Who asks for the longest work, and as often as they can, does not keep another from the shortest."""
+    greedy = [database.session("mallory") for _ in range(MOST)]
+    ended = 0
+
+    def ask(number: int) -> None:
+        nonlocal ended
+        with pytest.raises(QueryCancelled):
+            greedy[number].execute(FREE.format(number=number))
+        ended += 1
+
+    with ThreadPoolExecutor(MOST) as threads:
+        waited = [threads.submit(ask, number) for number in range(MOST)]
+        time.sleep(1)
+        assert database._shells._places.held() == {"mallory": MOST // 2}
+        start = time.monotonic()
+        assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
+        assert time.monotonic() - start < 10
+        assert ended == 0
+        while not all(each.done() for each in waited):
+            for session in greedy:
+                session.interrupt()
+            time.sleep(0.05)
+        for each in waited:
+            each.result()
+    assert database._shells._places.held() == {}
+
+
+def test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first() -> None:
+    places, got = Places(4), SimpleQueue[str]()
+    gates = {name: threading.Event() for name in "a1 a2 b1 c1 b2 d1 a3 c2".split()}
+
+    def work(name: str) -> None:
+        with places.place(name[0]):
+            got.put(name)
+            gates[name].wait(20)
+
+    workers = []
+    for name in gates:
+        workers.append(threading.Thread(target=work, args=(name,)))
+        workers[-1].start()
+        time.sleep(0.05)
+    assert [got.get(timeout=5) for _ in range(4)] == ["a1", "a2", "b1", "c1"]
+    for leaves, comes in (("c1", "d1"), ("d1", "c2"), ("c2", "b2"), ("b1", None), ("a1", "a3")):
+        gates[leaves].set()
+        if comes is not None:
+            assert got.get(timeout=5) == comes
+    for gate in gates.values():
+        gate.set()
+    for worker in workers:
+        worker.join()
+    assert places.held() == {} and got.empty()
