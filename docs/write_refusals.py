@@ -33,8 +33,10 @@ MEANINGS = {
     "E_COLUMN": "No such column, several of that name, or one that must stand in GROUP BY or in an aggregate.",
     "E_TYPE": "The types do not fit. dpsql converts constants only: whether the conversion of a column fails is "
     "data. CAST it.",
-    "E_SHELL": "The part over released rows does not fit its tables; the words are DuckDB's own, about public "
-    "names.",
+    "E_SHELL": "The part over released rows does not fit their columns or types, which is said before anything is "
+    "paid; the message has PostgreSQL's code for it (42803, 42703, 42883 …). With 22P02, 22003, 22012 and the like the "
+    "statement was paid for and then failed on a released value: corrected, it costs nothing while its aggregates "
+    "stay as they are.",
     "E_STMT": "Only SELECT is answered, with the clauses that docs/sql.md lists.",
     "E_FUNC": "The function is not in the list: it may fail on some value, read something else, or have no "
     "bounded cost. The message names the nearest that is.",

@@ -40,6 +40,8 @@ from dpsql.errors import (
     QueryCancelled,
     Refused,
     SchemaError,
+    ShellFailed,
+    ShellStopped,
     StatementError,
     Warning,
 )
@@ -73,6 +75,8 @@ __all__ = [
     "QueryCancelled",
     "Refused",
     "SchemaError",
+    "ShellFailed",
+    "ShellStopped",
     "StatementError",
     "Time",
     "TimeFromTicks",

@@ -9,11 +9,13 @@ Each message names what the statement or the schema says, never what the data ho
         │   └── SchemaError               the owner's schema file: file, table, column and the mend
         └── DatabaseError
             ├── DataError                 a parameter that has no SQL value
-            │   └── InvalidText           22P02   a text that is no value of its parameter's type
+            │   ├── InvalidText           22P02   a text that is no value of its parameter's type
+            │   └── ShellFailed           22003, 22P02 …  the part over released rows failed on a value
             ├── OperationalError
             │   ├── BudgetExhausted       53400   the total, or an analyst's cap, does not admit the price
             │   ├── LedgerError           58030   the ledger cannot be read or written: nothing is released
             │   ├── ExecutionFailed       XX000   one constant message; the charge stays
+            │   ├── ShellStopped          53200, 57014    the part over released rows needs too much
             │   └── QueryCancelled        57014   ended by the analyst; what was charged stays charged
             ├── IntegrityError
             ├── InternalError
@@ -73,6 +75,14 @@ class InvalidText(DataError):
         super().__init__(f'invalid input syntax for type {kind.lower()}: "{text}"')
 
 
+class ShellFailed(DataError):
+    """The part of a statement over released rows failed on a value; what was charged stays charged."""
+
+    def __init__(self, sqlstate: str, reason: str) -> None:
+        self.sqlstate, self.reason = sqlstate, f"over the released rows: {reason}"
+        super().__init__(f"E_SHELL {self.reason}")
+
+
 class OperationalError(DatabaseError):
     """An error of the database's operation."""
 
@@ -124,6 +134,14 @@ class ExecutionFailed(OperationalError):
         super().__init__("E_EXEC query could not be completed")
 
 
+class ShellStopped(OperationalError):
+    """The part of a statement over released rows needs too much time or memory; what was charged stays charged."""
+
+    def __init__(self, sqlstate: str, reason: str) -> None:
+        self.sqlstate, self.reason = sqlstate, f"over the released rows: {reason}"
+        super().__init__(f"E_SHELL {self.reason}")
+
+
 class QueryCancelled(OperationalError):
     """The analyst ended the statement; what it was charged stays charged."""
 
@@ -147,12 +165,20 @@ class Position:
 class _Diagnosed(DatabaseError):
     """A refusal with a stable code, a place, a reason and what to write instead."""
 
-    def __init__(self, code: str, reason: str, *, hint: str | None = None, position: Position | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        reason: str,
+        *,
+        hint: str | None = None,
+        position: Position | None = None,
+        sqlstate: str | None = None,
+    ) -> None:
         self.code, self.reason, self.hint, self.position = code, reason, hint, position
         where = f" ({position})" if position else ""
         mend = f"\n  Write instead: {hint}" if hint else ""
         super().__init__(f"{code} {reason}{where}{mend}")
-        self.sqlstate = SQLSTATES[code]
+        self.sqlstate = sqlstate or SQLSTATES[code]
 
     @property
     def page(self) -> str:

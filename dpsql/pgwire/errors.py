@@ -11,14 +11,14 @@ from dpsql.errors import (
     NotSupportedError,
     OperationalError,
     Refused,
+    ShellFailed,
+    ShellStopped,
     StatementError,
 )
 from dpsql.pgwire.word_reader import SyntaxProblem
 
 #: What a client is told of a fault of dpsql, whatever it was.
 FAULT = "internal error; what the statement cost stays charged"
-#: What a client is told where the part of a statement over released rows fails: the engine's words stay inside.
-_SHELL = "the part of the statement that works on released rows does not fit their columns or types"
 
 
 class WireError(Error):
@@ -38,15 +38,14 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
     fields = {"S": severity, "V": severity, "C": "XX000", "M": FAULT}
     match error:
         case StatementError() | Refused():
-            shell = error.code == "E_SHELL"
             fields |= {
                 "C": error.sqlstate,
-                "M": _SHELL if shell else error.reason,
+                "M": error.reason,
                 "D": f"{error.code}, see {error.page}",
             }
             if error.hint:
                 fields["H"] = f"Write instead: {error.hint}"
-            if error.position is not None and not shell:
+            if error.position is not None and error.code != "E_SHELL":
                 fields["P"] = str(start + _offset(text, error.position.line, error.position.column) + 1)
         case WireError():
             fields |= {"C": error.sqlstate, "M": str(error)} | ({"H": error.hint} if error.hint else {})
@@ -54,8 +53,8 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             fields |= {"C": error.sqlstate, "M": str(error)}
             if error.place is not None:
                 fields["P"] = str(error.place + 1)
-        case OperationalError() if str(error).startswith("E_SHELL"):
-            fields |= {"C": "22000", "M": _SHELL}
+        case ShellFailed() | ShellStopped():
+            fields |= {"C": error.sqlstate, "M": error.reason, "D": "E_SHELL, see docs/refusals.md#e_shell"}
         case LedgerError():
             fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}
         case OperationalError(sqlstate="57014"):

@@ -36,7 +36,13 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
     if not isinstance(refusal, Refused | StatementError):
         return refusal
     start = place(text, len(text) - len(text.lstrip()))
-    refusal = type(refusal)(refusal.code, refusal.reason, hint=refusal.hint, position=refusal.position or start)
+    refusal = type(refusal)(
+        refusal.code,
+        refusal.reason,
+        hint=refusal.hint,
+        position=refusal.position or start,
+        sqlstate=refusal.sqlstate,
+    )
     if refusal.code not in _MENDABLE or refusal.hint:
         return refusal
     for candidate in _candidates(text, schema):

@@ -8,7 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsql.errors import BudgetExhausted, DataError, Error, ExecutionFailed, InternalError, QueryCancelled
+from dpsql.errors import (
+    BudgetExhausted,
+    DataError,
+    Error,
+    ExecutionFailed,
+    InternalError,
+    QueryCancelled,
+    ShellFailed,
+    ShellStopped,
+)
 from dpsql.output import Rows, as_text, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.asking import Answer, answer, planned, price_of
@@ -188,7 +197,7 @@ class Conversation:
         text = piece.text if isinstance(piece, Sql) else piece.before or piece.argument
         where = f"{source}:{piece.line}: " if source else ""
         self.screen.says(where + complaint(error, text), "error")
-        if isinstance(error, ExecutionFailed | QueryCancelled):
+        if isinstance(error, ExecutionFailed | QueryCancelled | ShellFailed | ShellStopped):
             self.screen.says(left(self.session.remaining), "price")
         self.failure = self.failure or error
         if not self.screen.interactive and (self.rules.stop or isinstance(error, QueryCancelled)):

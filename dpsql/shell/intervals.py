@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from dpsql.cubes import CubeTable
-from dpsql.errors import OperationalError
+from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
 from dpsql.plan import OutputColumn, Plan
 from dpsql.release import ReleasedTable
@@ -107,7 +107,7 @@ def _middles(sandbox: Sandbox, wanted: Mapping[int, str], confidence: float) -> 
     )
     try:
         found = sandbox.execute(f'SELECT "row", {parts} FROM released."drawn" GROUP BY "row"')
-    except OperationalError:
+    except (ShellFailed, ShellStopped):
         return {}
     return {
         (number, row[0]): (row[1 + 2 * place], row[2 + 2 * place])

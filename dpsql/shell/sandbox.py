@@ -13,13 +13,13 @@ import duckdb
 
 from dpsql.cells import aggregate_type
 from dpsql.cubes import CubeTable
-from dpsql.errors import InternalError, OperationalError, StatementError
 from dpsql.instance import close_instance, open_instance
 from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.query.rewrite.scalar import engine_type
 from dpsql.release import ReleasedTable
 from dpsql.schema import Schema
+from dpsql.shell.faults import failed, unfit
 from dpsql.shell.sealed import SEALED, fetched
 
 #: Seconds after which the shell is stopped.
@@ -48,7 +48,7 @@ class Sandbox:
         try:
             bound = self._connection.sql(sql)
         except duckdb.Error as error:
-            raise StatementError("E_SHELL", _first_line(error)) from None
+            raise unfit(error) from None
         return list(zip(bound.columns, map(str, bound.types), strict=True))
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
@@ -62,7 +62,7 @@ class Sandbox:
         try:
             return fetched(self._connection.execute(sql))
         except duckdb.Error as error:
-            raise OperationalError(f"E_SHELL over the released rows: {_first_line(error)}") from None
+            raise failed(error) from None
         finally:
             watchdog.cancel()
 
@@ -141,11 +141,3 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[list[object]]:
     rows = zip(table.keys, table.totals, table.aggregates, strict=True)
     whole = [(number, *keys, *totals, *values) for number, (keys, totals, values) in enumerate(rows)]
     return [list(column) for column in zip(*whole, strict=True)]
-
-
-def _first_line(error: duckdb.Error) -> str:
-    """What went wrong in the sandbox, without the engine's picture of the statement."""
-    lines = str(error).strip().splitlines()
-    if not lines:
-        raise InternalError("the sandbox failed without a word")
-    return lines[0]

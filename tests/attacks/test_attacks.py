@@ -14,7 +14,7 @@ from claims import Run, Vectors, broken_claims, broken_histograms, charged_rho, 
 from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
 from dpsql import statement
-from dpsql.errors import Error, OperationalError
+from dpsql.errors import Error, OperationalError, ShellFailed
 from dpsql.estimate import Mean
 from dpsql.plan import CorePlan, Plan
 from dpsql.session import Session
@@ -44,7 +44,7 @@ def planned(session: Session, case: Case) -> Plan | None:
 
 def is_refusal(outcome: Result | Error) -> bool:
     """Whether the statement was refused; trouble in the sandbox comes later, speaks of released rows, and is paid."""
-    return isinstance(outcome, Error) and not isinstance(outcome, OperationalError)
+    return isinstance(outcome, Error) and not isinstance(outcome, OperationalError | ShellFailed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])

@@ -184,7 +184,12 @@ def test_a_refusal_says_where_why_and_what_to_write(client: Client) -> None:
 def test_the_words_of_the_engine_inside_stay_inside(client: Client) -> None:
     fields = error(client.query("SELECT COUNT(*) AS n FROM patients HAVING array_position(COUNT(*), 1) > 0"))
     assert fields["D"].startswith("E_SHELL")
-    assert fields["M"] == "the part of the statement that works on released rows does not fit their columns or types"
+    assert fields["C"] == "42883"
+    assert fields["M"] == "function array_position(BIGINT, INTEGER) does not exist; a CAST may help"
+    fields = error(client.query("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"))
+    assert fields["C"] == "22P02"
+    assert fields["M"].startswith("over the released rows: a value cannot be converted")
+    assert fields["D"].startswith("E_SHELL")
 
 
 @pytest.mark.parametrize(
