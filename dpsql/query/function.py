@@ -54,8 +54,29 @@ class Function:
 
 
 def attempt(node: Node) -> Node:
-    """The expression inside TRY: NULL where it would have failed."""
-    return exp.Try(this=node)
+    """The expression inside TRY: NULL where it would have failed.
+
+    The engine takes no subquery inside TRY, so those of the expression are read beside it.
+
+    >>> attempt(exp.maybe_parse("EXP((SELECT MAX(b.y) FROM b) / a.x)")).sql()
+    '(SELECT TRY(EXP("beside"."s0" / a.x)) FROM (VALUES ((SELECT MAX(b.y) FROM b))) AS "beside"("s0"))'
+    """
+    if node.find(exp.Subquery, exp.Exists) is None:
+        return exp.Try(this=node)
+    found: list[Node] = []
+
+    def beside(part: Node) -> Node:
+        if not isinstance(part, exp.Subquery | exp.Exists):
+            return part
+        if part not in found:
+            found.append(part)
+        return exp.column(f"s{found.index(part)}", "beside", quoted=True)
+
+    inside = exp.Try(this=node.transform(beside, copy=False))
+    names = [exp.to_identifier(f"s{place}", quoted=True) for place in range(len(found))]
+    alias = exp.TableAlias(this=exp.to_identifier("beside", quoted=True), columns=names)
+    source = exp.Values(expressions=[exp.Tuple(expressions=found)], alias=alias)
+    return exp.Subquery(this=exp.Select(expressions=[inside], from_=exp.From(this=source)))
 
 
 def number(value: int | float) -> Node:

@@ -72,6 +72,13 @@ SUBQUERIES = {
     "FROM items i WHERE i.visit = v.id) GROUP BY pid) t",
     "an aggregate per unit of exists": "SELECT SUM(n) FROM (SELECT pid, COUNT(*) FILTER (WHERE EXISTS (SELECT 1 "
     "FROM items i WHERE i.visit = v.id AND share > 0.4)) AS n FROM visits v GROUP BY pid) t",
+    "a function that may fail of a count": "SELECT SUM(EXP((SELECT COUNT(*) FROM visits v WHERE v.pid = p.id) / 1e3)) "
+    "FROM people p",
+    "a part of a moment of the unit": "SELECT EXTRACT(MONTH FROM (SELECT MAX(q.seen) FROM people q WHERE q.id = p.id)) "
+    "AS k, COUNT(*) FROM people p GROUP BY 1",
+    "a power of whether there are rows": "SELECT SUM(POWER(2, CASE WHEN EXISTS (SELECT 1 FROM visits v "
+    "WHERE v.pid = p.id) THEN SQRT(POWER(2, (SELECT MIN(v.small) FROM visits v WHERE v.pid = p.id))) ELSE 0 END)) "
+    "FROM people p",
     "grouped by a key": "SELECT AVG(s), COUNT(*) FROM (SELECT visit, SUM(share) AS s FROM items GROUP BY visit) t",
 }  # fmt: skip
 SETS = {
