@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -25,7 +26,11 @@ class Schema(BaseModel):
 
     name: str = Field(description="The database's name, as analysts see it.")
     source: str = Field(min_length=1, description="A .duckdb file or a folder of Parquet, relative to this file.")
-    ledger: str | None = Field(default=None, min_length=1, description="The ledger file, relative to this file.")
+    ledger: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The ledger file, relative to this file, or postgresql://user@host/database.",
+    )
     comment: str | None = Field(default=None, description="What the database is.")
     privacy: Privacy = Field(description="The unit, the budget and how statements are priced.")
     analysts: dict[str, Analyst] = Field(default_factory=dict, description="Caps by analyst, under the total.")
@@ -51,6 +56,8 @@ class Schema(BaseModel):
             checked_name(self.name, "name")
         except ValueError as error:
             faults.append(str(error))
+        if self.ledger is not None and urlsplit(self.ledger).password:
+            faults.append("ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass")
         for name, cap in self.analysts.items():
             if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,128}", name):
                 faults.append(f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -")
@@ -73,9 +80,9 @@ class Schema(BaseModel):
         return self._beside(self.source)
 
     @property
-    def ledger_path(self) -> Path | None:
-        """The ledger as a path, relative to the schema's own folder; None where the schema names none."""
-        return None if self.ledger is None else self._beside(self.ledger)
+    def ledger_place(self) -> Path | str | None:
+        """The ledger as an address, or as a path from the schema's own folder; None where the schema names none."""
+        return self.ledger if self.ledger is None or "://" in self.ledger else self._beside(self.ledger)
 
     @property
     def unit(self) -> tuple[str, str]:

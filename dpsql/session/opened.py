@@ -38,8 +38,8 @@ def completed_schema(schema: Schema | str | Path) -> Schema:
 
 def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Accountant:
     """The accountant of a schema's database, on the ledger that all its sessions share."""
-    path = ledger or schema.ledger_path or ledger_path(schema.source_path)
-    journal = Ledger.open(path, dataset=schema.name, unit=schema.privacy.unit)
+    place = ledger or schema.ledger_place or ledger_path(schema.source_path)
+    journal = Ledger.open(place, dataset=schema.name, unit=schema.privacy.unit)
     total = Budget(schema.privacy.epsilon, schema.privacy.delta)
     return Accountant(journal, total, _caps(schema))
 

@@ -89,8 +89,11 @@ def test_places_are_relative_to_the_file() -> None:
     schema = loads('ledger = "shop.ledger"\n' + GOOD, Path("some/where/shop.toml"))
     assert schema.path == Path("some/where/shop.toml")
     assert schema.source_path == Path("some/where/shop.duckdb")
-    assert schema.ledger_path == Path("some/where/shop.ledger")
-    assert loads(GOOD).ledger_path is None
+    assert schema.ledger_place == Path("some/where/shop.ledger")
+    assert loads(GOOD).ledger_place is None
+    assert loads('ledger = "postgresql://ada@host/db"\n' + GOOD).ledger_place == "postgresql://ada@host/db"
+    with pytest.raises(SchemaError, match="and with it a password"):
+        loads('ledger = "postgresql://ada:secret@host/db"\n' + GOOD)
     with pytest.raises(SchemaError, match="is no file"):
         _ = loads(GOOD.replace("shop.duckdb", "postgresql://me:secret@host")).source_path
 

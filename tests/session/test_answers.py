@@ -312,7 +312,7 @@ def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPat
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
-    with sqlite3.connect(database.accountant.ledger.path) as connection:
+    with sqlite3.connect(database.accountant.ledger.place) as connection:
         assert connection.execute("SELECT entry FROM answers ORDER BY entry").fetchall() == [(3,), (4,)]
     connection.close()
 
@@ -322,7 +322,7 @@ def test_the_answers_together_are_bounded(database: Database, monkeypatch: pytes
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
-    with sqlite3.connect(database.accountant.ledger.path) as connection:
+    with sqlite3.connect(database.accountant.ledger.place) as connection:
         assert connection.execute("SELECT sum(length(answer)) <= 300, count(*) > 0 FROM answers").fetchone() == (1, 1)
     connection.close()
 

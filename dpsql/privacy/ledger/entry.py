@@ -105,8 +105,8 @@ def _hash(cells: list[int | str]) -> str:
 
 
 def storable(text: str) -> str:
-    """The text with what UTF-8 cannot hold written as an escape."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """The text with what UTF-8 or PostgreSQL cannot hold written as an escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
 def _texts(cost: Cost) -> tuple[str, str, str]:

@@ -8,15 +8,36 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from weakref import WeakSet
 
 from dpsql.errors import LedgerError
+from dpsql.privacy.ledger.forks import watch
+from dpsql.privacy.ledger.store import PATIENCE, Written
 
-#: Seconds that a charge waits for other processes.
-PATIENCE = 30.0
+_TABLES = (
+    "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
+    "CREATE TABLE head (seq INTEGER NOT NULL, digest TEXT NOT NULL)",
+    """
+    CREATE TABLE entries (
+      seq INTEGER PRIMARY KEY, previous TEXT NOT NULL, digest TEXT NOT NULL, at TEXT NOT NULL,
+      analyst TEXT NOT NULL, statement TEXT NOT NULL, cells TEXT NOT NULL,
+      epsilon TEXT NOT NULL, rho TEXT NOT NULL, delta TEXT NOT NULL,
+      total_epsilon TEXT NOT NULL, total_rho TEXT NOT NULL, total_delta TEXT NOT NULL,
+      own_epsilon TEXT NOT NULL, own_rho TEXT NOT NULL, own_delta TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE answers (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, entry INTEGER NOT NULL,
+      answer BLOB NOT NULL, digest TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX entries_of_analyst ON entries (analyst, seq)",
+    "CREATE TRIGGER entries_stay BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay'); END",
+    "CREATE TRIGGER entries_are_fixed BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are fixed'); END",
+)
 
 #: What SQLite says of a file that cannot be used, in our words.
 _REASONS = {
@@ -35,17 +56,21 @@ class LedgerFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._process = -1
         self._identity: tuple[int, int] | None = None
-        with _FORKING:
-            _FILES.add(self)
+        watch(self)
 
-    def create(self, script: list[tuple[str, tuple[object, ...]]]) -> None:
-        """Make the file with these statements in it, whole or not at all; a file that is already there stays."""
+    @property
+    def place(self) -> str:
+        return str(self.path)
+
+    def create(self, facts: Sequence[Written]) -> None:
+        """Make the file with these facts in it, whole or not at all; a file that is already there stays."""
         if os.path.lexists(self.path):
             return
+        script = [*((table, ()) for table in _TABLES), *facts]
         try:
             handle, draft = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
             os.close(handle)
@@ -62,7 +87,7 @@ class LedgerFile:
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """All that is read and written inside happens at one moment; on a clean exit it is on the disk."""
-        with self._lock, _said():
+        with self.lock, _said():
             connection = self._connected()
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
@@ -74,11 +99,11 @@ class LedgerFile:
                 raise
 
     def close(self) -> None:
-        with self._lock:
-            self._disconnect()
+        with self.lock:
+            self.disconnect()
 
     @staticmethod
-    def _draft(draft: str, script: list[tuple[str, tuple[object, ...]]]) -> None:
+    def _draft(draft: str, script: Sequence[Written]) -> None:
         connection = sqlite3.connect(draft, isolation_level=None)
         try:
             connection.execute("BEGIN")
@@ -114,7 +139,7 @@ class LedgerFile:
         self._connection, self._process, self._identity = connection, os.getpid(), identity
         return connection
 
-    def _disconnect(self) -> None:
+    def disconnect(self) -> None:
         if self._connection is not None and self._process == os.getpid():
             self._connection.close()
         self._connection = None
@@ -160,27 +185,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-#: SQLite connections and held locks must not cross a fork: files are closed before it and opened again when used.
-_FORKING = threading.Lock()
-_FILES: WeakSet[LedgerFile] = WeakSet()
-_HELD: list[LedgerFile] = []
-
-
-def _before_fork() -> None:
-    _FORKING.acquire()
-    _HELD.extend(_FILES)
-    for file in _HELD:
-        file._lock.acquire()
-        file._disconnect()
-
-
-def _after_fork() -> None:
-    for file in _HELD:
-        file._lock.release()
-    _HELD.clear()
-    _FORKING.release()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from hashlib import blake2b
+
+from dpsql.privacy.ledger.store import Tables
 
 #: How many answers a ledger keeps, how large one may be, and all together in bytes; the oldest go first.
 MOST, LARGEST, LARGEST_SUM = 10_000, 8 * 2**20, 256 * 2**20
-
-TABLE = """
-    CREATE TABLE IF NOT EXISTS answers (
-      number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, entry INTEGER NOT NULL,
-      answer BLOB NOT NULL, digest TEXT NOT NULL
-    )
-"""
 
 _FOUND = """
     SELECT answers.entry, entries.digest, answers.answer, answers.digest
@@ -22,9 +16,9 @@ _FOUND = """
 _OLDEST = "SELECT number, length(answer) FROM answers ORDER BY number LIMIT 1"
 
 
-def find(connection: sqlite3.Connection, start: str, key: str) -> bytes | None:
+def find(tables: Tables, start: str, key: str) -> bytes | None:
     """The answer that was kept under the key; None where there is none, or where it is not what was written."""
-    row = connection.execute(_FOUND, (key,)).fetchone()
+    row = tables.execute(_FOUND, (key,)).fetchone()
     if row is None:
         return None
     entry, paid, answer, digest = row
@@ -32,28 +26,27 @@ def find(connection: sqlite3.Connection, start: str, key: str) -> bytes | None:
     return answer if whole else None
 
 
-def keep(connection: sqlite3.Connection, start: str, key: str, entry: int, answer: bytes) -> None:
+def keep(tables: Tables, start: str, key: str, entry: int, answer: bytes) -> None:
     """Keep the answer that the entry paid for, unless one is kept under the key already; a damaged one is replaced."""
-    paid = connection.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
-    if len(answer) > LARGEST or paid is None or find(connection, start, key) is not None:
+    paid = tables.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
+    if len(answer) > LARGEST or paid is None or find(tables, start, key) is not None:
         return
     digest = _digest(start, key, entry, paid[0], answer)
-    connection.execute(
-        "INSERT OR REPLACE INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)", (key, entry, answer, digest)
-    )
-    _forget_oldest(connection)
+    tables.execute("DELETE FROM answers WHERE key = ?", (key,))
+    tables.execute("INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)", (key, entry, answer, digest))
+    _forget_oldest(tables)
 
 
-def _forget_oldest(connection: sqlite3.Connection) -> None:
+def _forget_oldest(tables: Tables) -> None:
     """Hold the table within its bounds."""
-    connection.execute(
+    tables.execute(
         "DELETE FROM answers WHERE number <= (SELECT number FROM answers ORDER BY number DESC LIMIT 1 OFFSET ?)",
         (MOST,),
     )
-    (size,) = connection.execute("SELECT sum(length(answer)) FROM answers").fetchone()
+    (size,) = tables.execute("SELECT sum(length(answer)) FROM answers").fetchone()
     while size > LARGEST_SUM:
-        number, freed = connection.execute(_OLDEST).fetchone()
-        connection.execute("DELETE FROM answers WHERE number = ?", (number,))
+        number, freed = tables.execute(_OLDEST).fetchone()
+        tables.execute("DELETE FROM answers WHERE number = ?", (number,))
         size -= freed
 
 

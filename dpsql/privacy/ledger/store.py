@@ -1,0 +1,54 @@
+"""What a ledger is written to: a place that holds rows durably. ``docs/proofs/ledger.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+#: Seconds that a charge waits for other processes.
+PATIENCE = 30.0
+
+#: A statement with ``?`` for each of its parameters.
+Written = tuple[str, tuple[object, ...]]
+
+
+class Found(Protocol):
+    """The rows of a statement."""
+
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Tables(Protocol):
+    """The tables of a ledger within one transaction; all stores understand the same SQL, with ``?`` for parameters."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Found: ...
+
+
+class Store(Protocol):
+    """The tables ``meta``, ``head``, ``entries`` and ``answers``; safe to share between threads.
+
+    Everything that goes wrong in it is a LedgerError in our words, without a path or an address.
+    """
+
+    @property
+    def place(self) -> str:
+        """Where it is, as people write it, without a password."""
+        ...
+
+    def create(self, facts: Sequence[Written]) -> None:
+        """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
+        ...
+
+    def transaction(self, *, write: bool) -> AbstractContextManager[Tables]:
+        """All that is read and written inside happens at one moment; on a clean exit it is durable.
+
+        Nobody else can write between the first and the last statement of one that writes.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of it; using it again opens it again."""
+        ...

@@ -1,0 +1,151 @@
+"""Threads, processes, forks and kills: exactly what is affordable passes, and what was released was paid for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from places import Place, reopen
+from spending import TENTH, Ask, admit, fill, other
+
+from dpsql.errors import BudgetExhausted
+from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.ledger import Ledger, Line
+from dpsql.privacy.measure import Cost
+
+
+def test_sixteen_threads_get_exactly_what_is_left(place: Place) -> None:
+    shared = reopen(place)
+    accountants = [
+        Accountant(shared if n % 2 else reopen(place), Budget(Fraction(2), Fraction(1, 10**6))) for n in range(16)
+    ]
+    start, passed = threading.Barrier(16), []
+
+    def run(accountant: Accountant) -> None:
+        start.wait()
+        for _ in range(3):
+            try:
+                passed.append(accountant.spend(Ask(), analyst="ada", statement="SELECT 1").entry)
+            except BudgetExhausted:
+                return
+
+    threads = [threading.Thread(target=run, args=(accountant,)) for accountant in accountants]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(passed) == list(range(1, 21))
+    assert shared.verify() == 20
+
+
+def test_four_processes_get_exactly_what_is_left(place: Place, path: Path) -> None:
+    """They also race to create the ledger."""
+    go = path.with_name("go")
+    code = f"""
+    while not Path({str(go)!r}).exists():
+        time.sleep(0.001)
+    mine, passed = accountant(2), 0
+    try:
+        while True:
+            spend(mine)
+            passed += 1
+    except BudgetExhausted:
+        print(passed)
+    """
+    processes = [other(place, code) for _ in range(4)]
+    time.sleep(0.5)
+    go.touch()
+    passed = [int(process.communicate(timeout=60)[0]) for process in processes]
+    assert sum(passed) == 20 and [process.returncode for process in processes] == [0] * 4
+    assert reopen(place).verify() == 20
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.01, 0.03, 0.07])
+def test_a_killed_process_has_paid_for_all_that_it_released(place: Place, moment: float) -> None:
+    process = other(
+        place,
+        """
+        mine = accountant(10 ** 6)
+        while True:
+            spend(mine)
+            print("released", flush=True)
+        """,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "released\n"
+    time.sleep(moment)
+    process.send_signal(signal.SIGKILL)
+    released = 1 + process.stdout.read().count("released\n")
+    process.wait()
+    assert released <= reopen(place).verify() <= released + 1
+
+
+def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) -> None:
+    stop = threading.Event()
+
+    def keep_writing() -> None:
+        while not stop.is_set():
+            ledger.append(Line("ada", "SELECT 1", "", TENTH), admit)
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=keep_writing)
+    thread.start()
+    for _ in range(5):
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            fill(ledger, 2, "child")
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    stop.set()
+    thread.join()
+    assert len(list(ledger.history("child"))) == 10
+    assert ledger.verify() == len(list(ledger.history()))
+
+
+def test_ten_thousand_attempts_for_what_is_left_get_exactly_that(place: Place, path: Path) -> None:
+    """Eight processes, and a ninth with sixteen threads: all others are refused, and nothing of them is written."""
+    go, affordable, threads, each = path.with_name("go"), 300, 16, 417
+    code = f"""
+    mine, passed, refused = accountant({affordable // 10}), 0, 0
+    print("ready", flush=True)
+    while not Path({str(go)!r}).exists():
+        time.sleep(0.001)
+    for _ in range({each}):
+        try:
+            spend(mine)
+            passed += 1
+        except BudgetExhausted:
+            refused += 1
+    print(passed, refused)
+    """
+    processes = [other(place, code) for _ in range(8)]
+    for process in processes:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    shared = Accountant(reopen(place), Budget(Fraction(affordable, 10)))
+    outcomes: list[bool] = []
+
+    def run() -> None:
+        for _ in range(each):
+            try:
+                shared.spend(Ask(Cost(Fraction(1, 10), Fraction(1, 200))), analyst="bob", statement="SELECT 1")
+                outcomes.append(True)
+            except BudgetExhausted:
+                outcomes.append(False)
+
+    workers = [threading.Thread(target=run) for _ in range(threads)]
+    go.touch()
+    for worker in workers:
+        worker.start()
+    told = [[int(each) for each in process.communicate(timeout=300)[0].split()] for process in processes]
+    for worker in workers:
+        worker.join()
+    passed, refused = (sum(part) for part in zip(*told, strict=True))
+    assert passed + outcomes.count(True) == affordable == shared.ledger.verify()
+    assert passed + refused + len(outcomes) == (8 + threads) * each >= 10_000
+    assert shared.remaining().epsilon == 0
