@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -32,6 +32,12 @@ LOG = logging.getLogger("dpsql.pgwire")
 _UNREAD = 300
 #: Seconds of silence before a connection is probed, between probes, and the probes before it is given up.
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
+#: How statements are read under each value of dpsql.raw_select.
+_MANNERS = {
+    "probe": TOOLS,
+    "error": replace(TOOLS, raw_select="error"),
+    "empty": replace(TOOLS, raw_select="empty"),
+}
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,12 @@ class Server:
         """The visitor's session, while the connection lasts."""
         session = self._database.session(visitor.user, TOOLS)
         try:
-            settings = Settings(visitor.user, lambda: session.epsilon, lambda price: setattr(session, "epsilon", price))
+            settings = Settings(
+                visitor.user,
+                lambda: session.epsilon,
+                lambda price: setattr(session, "epsilon", price),
+                lambda given: setattr(session, "manner", _MANNERS[given]),
+            )
             try:
                 for name, value in visitor.settings.items():
                     settings.begin_with(name, value)

@@ -43,7 +43,7 @@ _FREE = {
     "array_nulls": "on", "quote_all_identifiers": "off", "plan_cache_mode": "auto", "max_parallel_workers_per_gather":
     "0", "role": "none", "log_statement": "none",
     "log_min_duration_statement": "-1", "debug_print_plan": "off", "tcp_keepalives_idle":
-    "0", "tcp_keepalives_interval": "0", "tcp_keepalives_count": "0",
+    "0", "tcp_keepalives_interval": "0", "tcp_keepalives_count": "0", "dpsql.raw_select": "probe",
 }  # fmt: skip
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
 _DURATION = re.compile(r"(\d{1,9})\s*(ms|s|min|h|d)?")
@@ -53,13 +53,22 @@ Snapshot = tuple[dict[str, str], Fraction]
 
 
 class Settings(Mapping[str, str]):
-    """Settings by their names in lower case; ``epsilon`` reads and sets the price of the session's statements."""
+    """Settings by their names in lower case; ``epsilon`` reads and ``price`` sets what the session's statements cost.
 
-    def __init__(self, user: str, epsilon: Callable[[], Fraction], price: Callable[[Fraction | None], None]) -> None:
+    ``raw_select`` is told what a SELECT of single rows gives whenever that may have changed.
+    """
+
+    def __init__(
+        self,
+        user: str,
+        epsilon: Callable[[], Fraction],
+        price: Callable[[Fraction | None], None],
+        raw_select: Callable[[str], None],
+    ) -> None:
         self._defaults = {**_FREE}
         self._fixed = {**_FIXED, "session_authorization": user}
         self._values: dict[str, str] = {}
-        self._epsilon, self._price = epsilon, price
+        self._epsilon, self._price, self._raw_select = epsilon, price, raw_select
 
     def __getitem__(self, name: str) -> str:
         key = name.lower()
@@ -96,6 +105,7 @@ class Settings(Mapping[str, str]):
             self.set(name, value)
         else:
             self._defaults[name.lower()] = self._checked(name.lower(), value)
+            self._raw_select(self["dpsql.raw_select"])
 
     def set(self, name: str, value: str | None) -> None:
         """Change a setting; None goes back to its default."""
@@ -107,11 +117,13 @@ class Settings(Mapping[str, str]):
             self._values.pop(key, None)
         else:
             self._values[key] = self._checked(key, value)
+        self._raw_select(self["dpsql.raw_select"])
 
     def reset(self) -> None:
         """All settings at their defaults."""
         self._values.clear()
         self._price(None)
+        self._raw_select(self["dpsql.raw_select"])
 
     def snapshot(self) -> Snapshot:
         """What `restore` goes back to."""
@@ -121,6 +133,7 @@ class Settings(Mapping[str, str]):
         """Undo what was set since."""
         self._values = dict(snapshot[0])
         self._price(snapshot[1])
+        self._raw_select(self["dpsql.raw_select"])
 
     def reported(self) -> dict[str, str]:
         """What clients are told of, in PostgreSQL's spelling."""
@@ -203,6 +216,7 @@ def _on(name: str, value: str) -> str:
 _CHECKS: dict[str, Callable[[str, str], str]] = {
     "client_encoding": _encoding,
     "datestyle": _date_style,
+    "dpsql.raw_select": _only("error", "probe", "empty"),
     "intervalstyle": _only("postgres"),
     "bytea_output": _only("hex"),
     "client_min_messages": _only(*_LEVELS),
