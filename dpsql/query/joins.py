@@ -14,16 +14,16 @@ from sqlglot import exp
 
 from dpsql.query.call import call
 from dpsql.query.compounds import output, projected
-from dpsql.query.expression import Column, Expression, columns, conjunction, conjuncts
+from dpsql.query.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
 from dpsql.query.foreign_keys import along_foreign_keys
 from dpsql.query.kept_rows import Kept, never_holds_without
-from dpsql.query.one_unit import require_one_unit
+from dpsql.query.one_unit import require_one_unit, tied_source
 from dpsql.query.reads import outer_columns
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
 from dpsql.query.scalar import Known, Reader
 from dpsql.query.scope import Scope, Visible
-from dpsql.query.side import Side, graft, lift, padded_sources
+from dpsql.query.side import Side, graft, lift, padded_column, padded_sources
 from dpsql.query.sources import Source
 from dpsql.query.stability import sources as sources_of
 from dpsql.schema import fold
@@ -39,6 +39,8 @@ class From:
         self.parameters = parameters
         self.known: Known = _nothing
         self.kept: list[Kept] = []
+        self._lacking: dict[Expression, Column] = {}
+        self._partners: dict[str, str] = {}
         self._alias = alias
         self._side: Side | None = None
         self._has_comma = False
@@ -66,6 +68,8 @@ class From:
         """Join what stands between parentheses."""
         assert group._side is not None
         self.kept += group.kept
+        self._lacking |= group._lacking
+        self._partners |= group._partners
         self._join(group._side, node, join)
 
     def add_values(self, values: dict[str, Expression], name: str, node: exp.Expr) -> None:
@@ -96,9 +100,38 @@ class From:
             right = self._wrapped(right, at, kind)
         shared, condition = self._condition(left, right, kind, at, join)
         if kind != "inner" and left.is_private and right.is_private:
-            require_one_unit([*sources_of(left.relation), *sources_of(right.relation)],
-                             [*left.conditions, *right.conditions, *condition], at)  # fmt: skip
+            one, many = (left, right) if kind == "right" else (right, left)
+            self._tie(one, many, condition, at)
+        if kind == "left" and right.is_private:
+            self.kept = [each.with_partners(condition, right.relations) for each in self.kept]
         self._show(self._joined(left, right, kind, condition, shared, at), at)
+
+    def _tie(self, lacking: Side, kept: Side, condition: list[Expression], at: exp.Expr) -> None:
+        """Note which source the partners of an outer join have their unit from; refused where there is none."""
+        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]
+        partner = tied_source(lacking.relation, sources_of(kept.relation), self._in_rows_that_have(condition))
+        if partner is None:
+            require_one_unit(parts, [], at)
+            return
+        self._partners |= {part.alias: partner for part in sources_of(lacking.relation)}
+
+    def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
+        """The conditions with the columns that may lack as they are where they do not: an equality needs a value."""
+        return [rebuilt(each, lambda part: self._lacking.get(part, part)) for each in conditions]
+
+    def _padded(self, side: Side) -> Side:
+        """The side as seen from rows that may lack it; what its columns identify is noted for equalities with them."""
+        for each in side.seen():
+            known = self._lacking.get(each, each)
+            if isinstance(known, Column) and known.identifies is not None:
+                self._lacking[padded_column(each)] = known
+        return side.padded()
+
+    def _hand_on(self, before: Expression, after: Column) -> None:
+        """Note that the column after stands for the one before."""
+        known = self._lacking.get(before)
+        if known is not None:
+            self._lacking[after] = replace(after, identifies=known.identifies)
 
     def _joined(
         self, left: Side, right: Side, kind: Kind, condition: list[Expression], shared: dict[str, list[Expression]],
@@ -112,11 +145,11 @@ class From:
             case "left":
                 on = conjunction([*right.conditions, *condition])
                 relation, conditions = Join(left.relation, right.relation, "left", on), left.conditions
-                right = right.padded()
+                right = self._padded(right)
             case "right":
                 on = conjunction([*left.conditions, *condition])
                 relation, conditions = Join(right.relation, left.relation, "left", on), right.conditions
-                left = left.padded()
+                left = self._padded(left)
             case "full":
                 return self._full(left, right, condition, shared, at)
             case _:
@@ -133,12 +166,14 @@ class From:
         units = [unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None]
         unit = call("coalesce", [*units], at) if units else None
         names = frozenset(each.name for each in [*left.sources, *right.sources])
-        padded = Side(both, [], [*left.padded().sources, *right.padded().sources])
-        padded.merged = left.padded().merged | right.padded().merged
+        left, right = self._padded(left), self._padded(right)
+        padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
         padded.merged |= {name: (call("coalesce", pair, at), names) for name, pair in shared.items()}
         alias, seen = self._alias(), padded.seen()
         told = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
         columns = {each: output(alias, place, [each], told.get(each)) for place, each in enumerate(seen)}
+        for each, column in columns.items():
+            self._hand_on(each, column)
         whole = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))
         return padded.replaced(whole, columns.__getitem__)
 
@@ -197,12 +232,15 @@ class From:
         plain = all(isinstance(each, Column) for each in side.seen())
         if is_one and plain and not (side.conditions and kind == "full"):
             return side
-        if self.kept:
-            self.kept[0].refuse()
+        for kept in self.kept:
+            if kept.relations & side.relations:
+                kept.refuse()
         relation = self._whole(side.relation, side.conditions, at, frozenset())
         if any(column.relation in self.scope.relations() - side.relations for column in outer_columns(relation)):
             refuse("E_JOIN", "a subquery that reads the tables beside it cannot stand in an outer join", at)
         compound, outputs = projected(relation, unit_of(relation), side.seen(), self._alias())
+        for before, after in zip(side.seen(), outputs, strict=True):
+            self._hand_on(before, after)
         return side.replaced(compound, dict(zip(side.seen(), outputs, strict=True)).__getitem__)
 
     def _whole(
@@ -210,7 +248,7 @@ class From:
     ) -> Relation:
         lacking = padded_sources(relation)
         inner = [source for source in sources_of(relation) if source not in lacking]
-        require_one_unit(inner, conditions, node, outside)
+        require_one_unit(inner, self._in_rows_that_have(conditions), node, outside, self._partners)
         shortened = along_foreign_keys(relation, conditions)
         whole = conjunction(conditions)
         return shortened if whole is None else Filter(shortened, whole)

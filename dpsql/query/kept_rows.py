@@ -6,7 +6,7 @@ Proved in ``docs/proofs/stability.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlglot import exp
@@ -29,6 +29,11 @@ class Kept:
         """Say that rows without a unit would be seen."""
         refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit; count a "
                "column of the private table instead of *, or join the other way round", self.join)  # fmt: skip
+
+    def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> Kept:
+        """The same once a left join brought partners, which rows without a unit lack if the condition needs one."""
+        lacks = any(never_holds_without(each, self.relations) for each in condition)
+        return replace(self, relations=self.relations | partners) if lacks else self
 
     def require_unseen(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate]) -> None:
         """Refuse unless every aggregate passes over rows without partner, and no key tells them apart."""

@@ -5,7 +5,8 @@ Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 from sqlglot import exp
@@ -20,22 +21,24 @@ _OUTSIDE = ""
 
 
 def require_one_unit(
-    parts: list[Leaf], conditions: list[Expression], node: exp.Expr, outside: frozenset[str] = frozenset()
-) -> None:
+    parts: list[Leaf], conditions: list[Expression], node: exp.Expr, outside: frozenset[str] = frozenset(),
+    partners: Mapping[str, str] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Refuse the joined sources unless the conditions tie all private ones to one unit, with the paths printed.
 
-    ``outside`` are relations of rows around a subquery, each of one unit.
+    ``outside`` are relations of rows around a subquery, each of one unit. ``partners`` are sources that rows may lack,
+    each with the source whose unit it has where it is there.
     """
     private = [part for part in parts if unit_of(part) is not None]
     home = {part.alias: part.alias for part in private}
     home[_OUTSIDE] = _OUTSIDE
     owners = dict.fromkeys(outside, _OUTSIDE)
     owners |= {alias: part.alias for part in private for alias in _aliases(part)}
+    owners = {**partners, **owners}
 
     def root(alias: str) -> str:
-        alias = owners.get(alias, alias)
-        while home[alias] != alias:
-            alias = home[alias]
+        while (above := home.get(alias, owners.get(alias, alias))) != alias:
+            alias = above
         return alias
 
     for left, right in _ties(conditions):
@@ -45,6 +48,20 @@ def require_one_unit(
         paths = "; ".join(sorted({_path(part) for part in private}))
         refuse("E_JOIN", f"these private tables are not joined on their unit, so a row could have two ({paths})",
                node)  # fmt: skip
+
+
+def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression]) -> str | None:
+    """The source of an outer join's kept side that a condition ties the other side to; None where there is none.
+
+    The other side is one source. A row that has it fulfils the condition, so it has the unit of that kept source.
+    """
+    own = {alias for part in sources(lacking) for alias in _aliases(part)}
+    others = {alias: part.alias for part in kept if unit_of(part) is not None for alias in _aliases(part)}
+    for left, right in _ties(conditions):
+        for mine, other in ((left, right), (right, left)):
+            if mine.relation in own and other.relation in others:
+                return others[other.relation]
+    return None
 
 
 def _ties(conditions: list[Expression]) -> Iterator[tuple[Column, Column]]:

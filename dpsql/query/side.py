@@ -50,7 +50,7 @@ class Side:
 
     def padded(self) -> Side:
         """The side as seen from rows that may lack a partner in it."""
-        return replace(self.replaced(self.relation, _padded), conditions=self.conditions)
+        return replace(self.replaced(self.relation, padded_column), conditions=self.conditions)
 
 
 def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
@@ -62,7 +62,7 @@ def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
     return relation, conditions
 
 
-def _padded(column: Expression) -> Expression:
+def padded_column(column: Expression) -> Expression:
     """A column of the side of an outer join that may lack: NULL then, and no longer a name of the unit."""
     assert isinstance(column, Column)
     domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))

@@ -6,9 +6,10 @@ are a function of that unit's own rows and of public tables. What the limits say
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
-from dpsql.query.expression import Column, Expression, columns, conjuncts
+from dpsql.query.expression import Call, Column, Expression, columns, conjuncts
 from dpsql.query.relation import (
     Compound,
     Constants,
@@ -30,6 +31,10 @@ def limits(relation: Relation) -> Limits:
             return declared
         case Join(left=left, right=right, kind="full"):
             return _most(_product(limits(left), limits(right)), _sum(limits(left), limits(right)))
+        case Join(left=left, right=right, kind="left") if _partner_is_one(relation):
+            return limits(left)
+        case Join(left=left, right=right, kind="left") if _is_partner_once(relation):
+            return _sum(limits(left), limits(right))
         case Join(left=left, right=right):
             if not _multiplies(left):
                 return limits(right)
@@ -85,6 +90,53 @@ def rows_per_group(relation: Relation, keys: list[Expression]) -> int | None:
             return 1 if {name for name, _ in own} <= shown else None
         case _:
             return limits(relation).rows_per_group
+
+
+def _partner_is_one(join: Join) -> bool:
+    """Whether a left row meets one partner at most: a subquery's row, all of whose keys the condition equates."""
+    match join.right:
+        case PerUnit(alias=alias, keys=keys):
+            equal = {own.name for own, other in _equal(join.condition) if own.relation == alias != other.relation}
+            return bool(keys) and {name for name, _ in keys} <= equal
+        case _:
+            return False
+
+
+def _is_partner_once(join: Join) -> bool:
+    """Whether a row of the right side is the partner of one left row at most: the one with the key that it names."""
+    scans = {source.alias: source for source in sources(join.left) if isinstance(source, Scan)}
+    return any(
+        key.relation in scans and own.relation not in scans
+        and own.identifies == f"{scans[key.relation].table}.{key.name}" and own.type == key.type
+        and _stands_once(join.left, key.relation)
+        for key, own in _equal(join.condition)
+    )  # fmt: skip
+
+
+def _stands_once(relation: Relation, alias: str) -> bool:
+    """Whether each row of the source is in one row of the relation at most, as far as this is plain."""
+    match relation:
+        case Filter(child=child):
+            return _stands_once(child, alias)
+        case Join(left=left, kind="left"):
+            if alias in {source.alias for source in sources(left)}:
+                return _partner_is_one(relation) and _stands_once(left, alias)
+            return limits(left).rows == 1 or _is_partner_once(relation)
+        case Scan(alias=own):
+            return own == alias
+        case _:
+            return False
+
+
+def _equal(condition: Expression | None) -> Iterator[tuple[Column, Column]]:
+    """The pairs of columns that the condition equates, either way round."""
+    for each in conjuncts(condition):
+        match each:
+            case Call(function="=", arguments=(Column() as left, Column() as right)):
+                yield left, right
+                yield right, left
+            case _:
+                pass
 
 
 def _multiplies(relation: Relation) -> bool:

@@ -325,6 +325,21 @@ FAULTS = (
         (ANSWER,),
     ),
     Fault(
+        "the partners of an outer join are anybody's",
+        JOINS,
+        "        if partner is None:\n            require_one_unit(parts, [], at)\n            return\n",
+        "        if partner is None:\n            return\n",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "two units are tied by what a row may lack",
+        JOINS,
+        "        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]\n",
+        "        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]\n"
+        "        kept.conditions += condition\n",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
         "an outer join that keeps public rows",
         "dpsql/query/kept_rows.py",
         "        if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):",

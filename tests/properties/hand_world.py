@@ -110,9 +110,9 @@ def tame_world() -> World:
         for n, unit in enumerate(owners)
     )
     items = tuple((str(10 + n % 8), f"0.{n % 9}") for n in range(20))
-    loose = (("max_rows_per_unit", 1000),)
+    few, loose = (("max_rows_per_unit", 10),), (("max_rows_per_unit", 100),)
     tables = (
-        replace(_PEOPLE, rows=people, limits=loose),
+        replace(_PEOPLE, rows=people, limits=few),
         replace(_visits(loose), rows=visits),
         replace(_ITEMS, rows=items, limits=loose),
         _PLACES,

@@ -150,6 +150,32 @@ JOINS = {
     "FROM visits v JOIN places ON v.word = code) t ON t.pid = p.id",
     "left grouped by its column": "SELECT v.small, COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id "
     "GROUP BY v.small",
+    "left and left": "SELECT COUNT(*), SUM(w.price) FROM people p LEFT JOIN visits v ON v.pid = p.id AND v.small > 1 "
+    "LEFT JOIN visits w ON w.pid = p.id AND w.small < 3",
+    "left and left of partners": "SELECT COUNT(*), COUNT(v.id), SUM(w.price) FROM people p LEFT JOIN visits v "
+    "ON v.pid = p.id AND v.small > 1 LEFT JOIN visits w ON w.pid = v.pid AND w.id > v.id",
+    "left down the foreign keys": "SELECT p.grade, COUNT(*), COUNT(v.id), SUM(i.share) FROM people p LEFT JOIN visits "
+    "v ON v.pid = p.id LEFT JOIN items i ON i.visit = v.id GROUP BY p.grade",
+    "left of two subqueries": "SELECT COUNT(*), SUM(a.n), SUM(b.s) FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS n "
+    "FROM visits GROUP BY pid) a ON a.pid = p.id LEFT JOIN (SELECT v.pid, SUM(share) AS s FROM items i JOIN visits v "
+    "ON i.visit = v.id GROUP BY v.pid) b ON b.pid = a.pid",
+    "left by using twice": "SELECT COUNT(*), COUNT(n), SUM(s) FROM (SELECT id AS u FROM people) a LEFT JOIN (SELECT "
+    "pid AS u, small AS n FROM visits) b USING (u) LEFT JOIN (SELECT pid AS u, price AS s FROM visits WHERE small > 2) "
+    "c USING (u)",
+    "inner behind left": "SELECT COUNT(*), SUM(i.share) FROM people p LEFT JOIN visits v ON v.pid = p.id JOIN items i "
+    "ON i.visit = v.id",
+    "right behind left": "SELECT COUNT(*), COUNT(p.id), SUM(i.share) FROM people p LEFT JOIN visits v ON v.pid = p.id "
+    "AND v.small > 1 RIGHT JOIN items i ON i.visit = v.id",
+    "left behind full": "SELECT COUNT(*), COUNT(v.id), SUM(i.share) FROM (SELECT * FROM people WHERE above < 1005) p "
+    "FULL JOIN visits v ON v.pid = p.id LEFT JOIN items i ON i.visit = v.id",
+    "left joins of two, made one": "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id, (SELECT id "
+    "FROM people WHERE above < 1005) q LEFT JOIN visits w ON w.pid = q.id WHERE v.id = w.id",
+    "left before its side is tied": "SELECT COUNT(*), COUNT(i.share) FROM people p, visits v LEFT JOIN items i "
+    "ON i.visit = v.id WHERE v.pid = p.id",
+    "public kept before left": "SELECT region, COUNT(p.id), COUNT(v.id), COALESCE(SUM(v.price), 0) FROM places "
+    "LEFT JOIN people p ON code = p.word LEFT JOIN visits v ON v.pid = p.id GROUP BY region",
+    "public kept down the foreign keys": "SELECT region, COUNT(i.share), COUNT(DISTINCT v.pid) FROM places LEFT JOIN "
+    "visits v ON code = v.word LEFT JOIN items i ON i.visit = v.id GROUP BY region",
     "left of public groups": "SELECT COUNT(*), SUM(CASE WHEN c.code IS NULL THEN 1 ELSE 0 END) FROM people p "
     "LEFT JOIN (SELECT DISTINCT code FROM places) c ON c.code = p.word",
     "parentheses": "SELECT COUNT(*) FROM (people p JOIN visits v ON p.id = v.pid) JOIN items i ON i.visit = v.id",

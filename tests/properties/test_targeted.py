@@ -105,6 +105,18 @@ DOUBTFUL = {
     "WHERE q.word = p.word) t WHERE n > 1",
     "padded unit in a later join": "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid AND v.small > 9 "
     "JOIN people q ON q.id = v.pid OR q.word = p.word",
+    "left join behind another on another id": "SELECT COUNT(*), SUM(w.price) FROM people p LEFT JOIN visits v "
+    "ON v.pid = p.id LEFT JOIN visits w ON w.pid = v.id",
+    "left join behind another on a word": "SELECT COUNT(*), SUM(w.price) FROM people p LEFT JOIN visits v "
+    "ON v.pid = p.id LEFT JOIN visits w ON w.word = v.word",
+    "two units tied by what a row may lack": "SELECT COUNT(*) FROM people p, people q LEFT JOIN visits v "
+    "ON v.pid = p.id AND v.pid = q.id AND v.small > 9",
+    "a padded unit that equals nothing": "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id AND v.small "
+    "> 9 LEFT JOIN visits w ON w.pid IS NOT DISTINCT FROM v.pid OR v.pid IS NULL",
+    "grouped by a padded unit": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM people p LEFT JOIN visits v "
+    "ON v.pid = p.id AND v.small > 9 LEFT JOIN visits w ON w.pid = v.pid GROUP BY v.pid) t WHERE n > 2",
+    "public rows kept before a left join": "SELECT COUNT(COALESCE(v.price, 1)) FROM places LEFT JOIN people p "
+    "ON code = p.word LEFT JOIN visits v ON v.pid = p.id",
     "exists on a word": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM people q WHERE q.word = p.word "
     "AND q.id <> p.id)",
     "exists on another id": "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.id = p.id)",

@@ -100,3 +100,15 @@ SELECT COUNT(*) FROM patients p SEMI JOIN labs l ON l.patient_id = p.patient_id 
 SELECT COUNT(*) FROM conditions ANTI JOIN conditions USING (diagnosis)
 -- says: give the table of the ANTI JOIN a name of its own: inside it would hide the other (line 1, column 43)
 -- answered: SELECT COUNT(*) FROM conditions c ANTI JOIN conditions d USING (diagnosis)
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.patient_id = p.patient_id LEFT JOIN diagnoses d ON d.day = l.day
+-- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 91)
+-- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.patient_id = p.patient_id LEFT JOIN diagnoses d ON d.patient_id = l.patient_id AND d.day = l.day
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p.patient_id AND l.patient_id = q.patient_id
+-- says: these private tables are not joined on their unit, so a row could have two (patients: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p.patient_id WHERE q.patient_id = p.patient_id
