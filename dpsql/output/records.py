@@ -15,11 +15,19 @@ from dpsql.output.rows import Rows
 
 
 def separated(rows: Rows, delimiter: str) -> str:
-    """The rows as CSV, or with another delimiter, under a line of names; NULL is empty."""
+    """The rows as CSV, or with another delimiter, under a line of names; NULL is empty, and lists are JSON.
+
+    >>> separated(Rows.exact(["a", "b"], [(True, [1, None])]), ";")
+    'a;b\\ntrue;[1, null]\\n'
+    """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([rows.names, *rows.rows])
+    writer.writerows([rows.names, *(map(_written, row) for row in rows.rows)])
     return text.getvalue()
+
+
+def _written(value: object) -> object:
+    return json.dumps(_jsonable(value), ensure_ascii=False) if isinstance(value, bool | list | tuple | dict) else value
 
 
 def json_array(rows: Rows) -> str:

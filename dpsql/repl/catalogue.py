@@ -17,7 +17,7 @@ class Described:
 
 
 COMMANDS = (
-    Described(("d",), "[TABLE]", "tables, or the columns of one"),
+    Described(("d",), "[PATTERN]", "tables, or the columns of those that fit"),
     Described(("dt",), "[PATTERN]", "tables"),
     Described(("df",), "[PATTERN]", "functions that are allowed"),
     Described(("dn",), "", "schemas"),
@@ -44,6 +44,8 @@ COMMANDS = (
     Described(("q", "quit"), "", "leave; so does Ctrl-D"),
 )
 
+#: Commands that use the statement in front of them, or end it.
+_ENDING = frozenset({"cost", "explain", "chart", "g", "gx", "r", "e", "watch"})
 _BY_NAME = {name: command for command in COMMANDS for name in command.names}
 
 
@@ -54,6 +56,16 @@ def find(name: str) -> Described | None:
     'tables'
     """
     return _BY_NAME.get(name)
+
+
+def ends_statement(name: str) -> bool:
+    """Whether an unfinished statement in front of the command is used up; otherwise it is gone on with behind it.
+
+    >>> ends_statement("g"), ends_statement("timing")
+    (True, False)
+    """
+    found = find(name)
+    return found is not None and found.names[0] in _ENDING
 
 
 def nearest(name: str) -> str:

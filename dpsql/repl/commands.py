@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from dpsql.errors import DataError, Refused
-from dpsql.output import Rows, chart, plain, reserve, write
+from dpsql.output import Rows, chart, plain
 from dpsql.repl import describe
 from dpsql.repl.catalogue import find, listed, nearest
 from dpsql.repl.conversation import Conversation
+from dpsql.repl.copying import copy
 from dpsql.repl.meter import budget_lines, cost_lines
 from dpsql.repl.pieces import Command
 from dpsql.repl.screen import said_of
-
-#: The style of a file, by what its name ends in.
-_STYLES: Final = {
-    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".md": "markdown",
-    ".parquet": "parquet", ".txt": "table",
-}  # fmt: skip
-#: Words of COPY that change nothing here.
-_IDLE: Final = frozenset({"with", "format", "header", "true"})
-_COPY = re.compile(
-    r"(?P<what>\(.*\)|[\w.\"]*)\s*\b(?P<way>to|from)\b\s*(?P<file>'[^']+'|[^\s']+)(?P<options>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-
 
 _KEYS: Final = (
     "Statements end with ;         F3 lets Enter run a line without it",
@@ -50,10 +37,13 @@ def obey(talk: Conversation, command: Command) -> None:
 def _d(talk: Conversation, command: Command) -> None:
     if not command.argument:
         return _dt(talk, command)
-    rows, about = describe.columns(talk.session.schema, command.argument)
-    talk.show_rows(rows)
-    for line in about:
-        talk.screen.says(line)
+    for name in describe.named(talk.session.schema, command.argument):
+        rows, about = describe.columns(talk.session.schema, name)
+        if name != command.argument:
+            talk.screen.says(f"table {name}")
+        talk.show_rows(rows)
+        for line in about:
+            talk.screen.says(line)
 
 
 def _dt(talk: Conversation, command: Command) -> None:
@@ -145,37 +135,6 @@ def _o(talk: Conversation, command: Command) -> None:
     talk.screen.write_to(Path(command.argument).expanduser() if command.argument else None)
 
 
-def _copy(talk: Conversation, command: Command) -> None:
-    found = _COPY.fullmatch(command.argument)
-    if found is None:
-        raise DataError("write \\copy (SELECT …) TO 'file.csv', or \\copy TO 'file.csv' for the last result")
-    if found["way"].lower() == "from":
-        raise Refused("E_STMT", "dpsql never changes data: \\copy only writes TO a file")
-    file = Path(found["file"].strip("'")).expanduser()
-    style, rows = _style_of(found["options"], file), talk.rows
-    with said_of(file):
-        reserve(None if talk.rules.dry else file)
-    if found["what"]:
-        what = found["what"].strip()
-        query = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
-        if talk.rules.dry:
-            return talk.ask(query)
-        answer = talk.answer(query)
-        talk.last, rows = query, answer.rows
-        talk.rows = rows
-        talk.say_price(answer)
-    with said_of(file):
-        write(rows, style, talk.display.intervals, file)
-
-
-def _style_of(options: str, file: Path) -> str:
-    words = [word for word in re.findall(r"[a-z]+", options.lower()) if word not in _IDLE]
-    known = set(_STYLES.values())
-    if any(word not in known for word in words) or len(words) > 1:
-        raise DataError(f"\\copy writes {', '.join(sorted(known))}: WITH (FORMAT csv)")
-    return words[0] if words else _STYLES.get(file.suffix.lower(), "csv")
-
-
 def _echo(talk: Conversation, command: Command) -> None:
     talk.screen.result(f"{command.argument}\n", False)
 
@@ -228,5 +187,5 @@ def _required(command: Command, what: str) -> str:
 _ACTIONS: Final[dict[str, Callable[[Conversation, Command], None]]] = {
     "d": _d, "dt": _dt, "df": _df, "dn": _dn, "l": _l, "conninfo": _conninfo, "budget": _budget, "cost": _cost,
     "explain": _explain, "chart": _chart, "g": _g, "gx": _gx, "p": _p, "r": _r, "e": _e, "i": _i, "o": _o,
-    "copy": _copy, "echo": _echo, "x": _x, "timing": _timing, "pset": _pset, "?": _help, "q": _q,
+    "copy": copy, "echo": _echo, "x": _x, "timing": _timing, "pset": _pset, "?": _help, "q": _q,
 }  # fmt: skip

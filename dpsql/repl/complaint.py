@@ -1,4 +1,4 @@
-"""An error as the terminal shows it: the line and a caret, the reason, what to write instead, and the page."""
+"""An error as the terminal shows it: the reason, the line and a caret, what to write instead, and the page."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ def complaint(error: Error, statement: str = "") -> str:
 
     >>> error = StatementError("E_COLUMN", "column `x` does not exist", position=Position(1, 8))
     >>> print(complaint(error, "SELECT x"))
+    42703 E_COLUMN column `x` does not exist
     LINE 1: SELECT x
                    ^
-    42703 E_COLUMN column `x` does not exist
     More: docs/refusals.md#e_column
     """
     if not isinstance(error, StatementError | Refused):
         return f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
-    lines = _pointed(statement, error.position) if error.position else []
-    lines.append(f"{error.sqlstate} {error.code} {error.reason}")
+    lines = [f"{error.sqlstate} {error.code} {error.reason}"]
+    if error.position:
+        lines += _pointed(statement, error.position)
     if error.hint:
         lines.append(f"Write instead: {error.hint}")
     return "\n".join([*lines, f"More: {error.page}"])

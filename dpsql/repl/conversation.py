@@ -21,11 +21,12 @@ from dpsql.errors import (
 from dpsql.output import Rows, as_text, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.asking import Answer, answer, planned, price_of
+from dpsql.repl.catalogue import ends_statement
 from dpsql.repl.complaint import complaint
 from dpsql.repl.display import Display
 from dpsql.repl.interruptible import interruptibly
 from dpsql.repl.meter import left, price_line
-from dpsql.repl.pieces import Command, Piece, Sql, whole
+from dpsql.repl.pieces import Command, Piece, Sql, joined, listing, whole
 from dpsql.repl.prices import Declined, Prices, within
 from dpsql.repl.screen import Screen, said_of
 
@@ -60,7 +61,7 @@ class Conversation:
         self.paid, self.statements, self.prices = Fraction(0), 0, Prices()
         self.failure: Error | None = None
         self.over, self.draft = False, ""
-        self._depth, self._parquet = 0, False
+        self._depth, self._parquet, self._asked = 0, False, ""
 
     @property
     def session(self) -> Session:
@@ -68,18 +69,35 @@ class Conversation:
         return self._session()
 
     def feed(self, text: str, source: str = "") -> None:
-        """Run all pieces of the text, a last statement without a semicolon too; ``source`` names its file."""
+        """Run all pieces of the text, a last statement without a semicolon too; ``source`` names its file.
+
+        What is unfinished before a command that does not use it is gone on with behind it: at a prompt as a draft.
+        """
+        kept, line = "", 1
         for piece in whole(text):
             if self.over:
                 return
+            piece = joined(kept, piece)
+            kept, line = (
+                piece.before if isinstance(piece, Command) and not ends_statement(piece.name) else "",
+                piece.line,
+            )
             self.take(piece, source)
+        if kept and not self.over:
+            if self.screen.interactive and not source:
+                self.draft = kept
+            else:
+                self.take(Sql(kept, line), source)
 
     def take(self, piece: Piece, source: str = "") -> None:
         """Run one piece; what is wrong with it is said, and the first such error is kept."""
         from dpsql.repl.commands import obey
 
+        self._asked = ""
         try:
             match piece:
+                case Sql(text=text) if (command := listing(text)) is not None:
+                    obey(self, command)
                 case Sql(text=text):
                     self.ask(text)
                 case Command():
@@ -107,7 +125,7 @@ class Conversation:
 
     def ask(self, text: str, style: str | None = None) -> None:
         """Answer one statement and show it; in a dry run, find its price."""
-        self.last = text
+        self.last = self._asked = text
         if self.rules.dry:
             plan = planned(self.session, text)
             if plan is None:
@@ -119,6 +137,7 @@ class Conversation:
 
     def answer(self, text: str) -> Answer:
         """The answer to one statement, which is paid for when this returns."""
+        self._asked = text
         found = answer(self.session, text, self._consent)
         self.paid += found.result.price.charged
         self.statements += found.result.price.charged > 0
@@ -177,6 +196,7 @@ class Conversation:
 
     def explained(self, text: str) -> Explanation:
         """What is known of a statement before it runs; it costs nothing."""
+        self._asked = text
         return interruptibly(lambda: self.session.explain(text), self.session.interrupt)
 
     def _consent(self, plan: Plan) -> None:
@@ -190,13 +210,15 @@ class Conversation:
         if not self.screen.interactive:
             cost = f"the statement costs ε = {shown(price)}, which is above ε = {shown(ask)}"
             raise BudgetExhausted(f"{cost}, and nobody is there to be asked")
+        for standing in self.session.remaining.standings:
+            standing.require(plan.cost)
         if not self.screen.confirms(f"This costs ε = {shown(price)}; {left(self.session.remaining)}. Pay?"):
             raise Declined
 
     def _complain(self, error: Error, piece: Piece, source: str) -> None:
-        text = piece.text if isinstance(piece, Sql) else piece.before or piece.argument
         where = f"{source}:{piece.line}: " if source else ""
-        self.screen.says(where + complaint(error, text), "error")
+        said = str(error) if isinstance(error, Declined) else complaint(error, self._asked)
+        self.screen.says(where + said, "error")
         if isinstance(error, ExecutionFailed | QueryCancelled | ShellFailed | ShellStopped):
             self.screen.says(left(self.session.remaining), "price")
         self.failure = self.failure or error

@@ -19,6 +19,16 @@ def tables(schema: Schema, pattern: str = "") -> Rows:
     return Rows.exact(["table", "rows", "of one unit", "comment"], found)
 
 
+def named(schema: Schema, pattern: str) -> list[str]:
+    """The tables that a pattern with * and ? fits; what is no pattern stands for itself."""
+    if not set(pattern) & {"*", "?"}:
+        return [pattern]
+    found = [name for name in schema.tables if fnmatchcase(name, pattern.strip('"').lower())]
+    if not found:
+        raise StatementError("E_TABLE", f'no relation fits "{pattern}"; \\d lists all')
+    return found
+
+
 def columns(schema: Schema, name: str) -> tuple[Rows, list[str]]:
     """The columns of a table, and lines about the table itself; StatementError where there is none of that name."""
     bare = name.strip('"').removeprefix("public.").removeprefix("main.").strip('"')

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 _QUIET = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
 _MARK = re.compile(rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)", re.DOTALL)
 _NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+", re.DOTALL)
 _COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
+
+_LISTING = re.compile(r'SHOW\s+(?:ALL\s+)?TABLES|DESC(?:RIBE)?\s+((?:\w+\.)?\w+|"[^"]+")', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,19 @@ def whole(text: str) -> list[Piece]:
     return [*pieces, *_statement(text, len(text) - len(rest), len(text))]
 
 
+def joined(kept: str, piece: Piece) -> Piece:
+    """The piece behind a statement that was left unfinished before it.
+
+    >>> joined("SELECT 1", Sql("AS a", 2))
+    Sql(text='SELECT 1\\nAS a', line=2)
+    """
+    match piece:
+        case Sql(text=text):
+            return replace(piece, text=f"{kept}\n{text}" if kept else text)
+        case Command(before=before):
+            return replace(piece, before="\n".join(part for part in (kept, before) if part))
+
+
 def is_finished(text: str) -> bool:
     """Whether Enter should run the text: nothing in it waits for its end.
 
@@ -88,6 +103,16 @@ def word(text: str) -> Command | None:
     """The command that a bare word stands for, where the text is one."""
     name = WORDS.get(text.strip().rstrip(";").lower())
     return None if name is None else Command(name, "", 1)
+
+
+def listing(text: str) -> Command | None:
+    """The command for what people of other databases write for it, where the statement is that.
+
+    >>> listing("describe patients"), listing("SHOW TABLES")
+    (Command(name='d', argument='patients', line=1, before=''), Command(name='dt', argument='', line=1, before=''))
+    """
+    found = _LISTING.fullmatch(text.strip())
+    return None if found is None else Command("d" if found[1] else "dt", found[1] or "", 1)
 
 
 def _statement(text: str, start: int, end: int) -> Iterator[Sql]:
