@@ -5,11 +5,24 @@ Proved in ``docs/proofs/domain.md``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 #: The units whose starts are known.
 STARTING = ("year", "quarter", "month", "week", "day", "hour", "minute")
+
+
+def moment_of(text: str, pattern: str) -> datetime | None:
+    """The moment that a text writes in a format of Python's ``strptime``; None where it writes none.
+
+    >>> moment_of("2024-03-01", "%Y-%m-%d"), moment_of("2024-03-01", "%Y-%m"), moment_of("1-1", "%m-%m")
+    (datetime.datetime(2024, 3, 1, 0, 0), None, None)
+    """
+    try:
+        return datetime.strptime(text, pattern)
+    except (ValueError, re.error):  # Python makes a pattern of the format, in which no part may stand twice
+        return None
 
 
 def starts(moment: datetime, unit: str) -> Iterator[datetime]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from sqlglot import exp
 
+from dpsql.query.calendar import moment_of
 from dpsql.query.refusal import refuse
 
 #: PostgreSQL's parts of a format, and Python's.
@@ -39,9 +39,8 @@ def _constant(node: exp.Expr) -> exp.Expr | None:
     if len(arguments) != 2 or not all(isinstance(each, exp.Literal) and each.is_string for each in arguments):
         return None
     text, pattern = (str(each.name) for each in arguments if each is not None)
-    try:
-        moment = datetime.strptime(text, _PART.sub(lambda part: _PARTS[part[0].upper()], pattern.replace("%", "%%")))
-    except ValueError:
+    moment = moment_of(text, _PART.sub(lambda part: _PARTS[part[0].upper()], pattern.replace("%", "%%")))
+    if moment is None:
         refuse("E_TYPE", f"'{text}' is not a moment in the format '{pattern}'", node)
     written = str(moment.date()) if kind == "date" else str(moment)
     constant = exp.Cast(this=exp.Literal.string(written), to=exp.DataType.build(kind, dialect="duckdb"))

@@ -57,3 +57,12 @@ SELECT COUNT(*) FROM customer WHERE LPAD(c_name, 5000, 'x') = 'x'
 SELECT MEDIAN(test) FROM labs
 -- says: MEDIAN needs a number or a date, and this is text (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients WHERE STRPTIME('2024-01-01', '%Y-%m-%m') > DATE '2020-01-01'
+-- says: this constant is no timestamp of that format (line 1, column 37)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs WHERE day > 3 AND TO_TIMESTAMP('1997-01-01 00', 'YYYY-MM-DD HH s FROMS.US') > DATE '2020-01-01'
+-- says: '1997-01-01 00' is not a moment in the format 'YYYY-MM-DD HH s FROMS.US' (line 1, column 45)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.query import literal
+from dpsql.query.calendar import moment_of
 from dpsql.query.call import call
 from dpsql.query.expression import BOOLEAN, DATE, INTEGER, TEXT, TIMESTAMP, Call, Case, Cast, Expression, Literal
 from dpsql.query.likes import matched
@@ -227,8 +227,8 @@ _PLAIN_FORMAT = re.compile(r"(?:%[YmdHMSf]|[^%A-Za-z])+", re.ASCII)
 def _parsed(text: Expression, pattern: Literal, node: exp.Expr) -> Expression:
     """The moment; a constant one is read now, so that conditions on it bound what they compare."""
     if isinstance(text, Literal) and isinstance(text.value, str) and _PLAIN_FORMAT.fullmatch(str(pattern.value)):
-        try:
-            return Literal(datetime.strptime(text.value, str(pattern.value)), TIMESTAMP)
-        except ValueError:
+        moment = moment_of(text.value, str(pattern.value))
+        if moment is None:
             refuse("E_TYPE", "this constant is no timestamp of that format", node)
+        return Literal(moment, TIMESTAMP)
     return call("strptime", [text, pattern], node)
