@@ -12,9 +12,9 @@ from dpsql.query.branches import Known, narrowed
 from dpsql.query.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.functions.dates import is_ordinary
-from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval, on_the_line
+from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval, off_the_line, on_the_line
 from dpsql.query.rules import length_interval, round_interval, span
-from dpsql.schema import SqlType
+from dpsql.schema import Bound, SqlType
 
 _NOTHING: Known = {}
 
@@ -168,6 +168,15 @@ def unbounded_columns(expression: Expression) -> list[Column]:
     """The numeric columns without declared bounds: the ones to name when a sum has none."""
     found = dict.fromkeys(column for column in columns(expression) if not bounds(column).is_finite)
     return [column for column in found if column.type.is_numeric or column.type.is_temporal]
+
+
+def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None:
+    """The interval as bounds of a column of the type; None where it is not finite, nor of numbers or moments."""
+    if interval.low is None or interval.high is None:
+        return None
+    if not sql_type.is_numeric and not (sql_type.is_temporal and is_ordinary(interval)):
+        return None
+    return off_the_line(interval.low, sql_type.kind), off_the_line(interval.high, sql_type.kind)
 
 
 def is_bounded(expression: Expression) -> bool:

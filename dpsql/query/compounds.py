@@ -12,7 +12,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.query import literal
-from dpsql.query.bounds import bounds, is_nullable
+from dpsql.query.bounds import as_ends, bounds, is_nullable
 from dpsql.query.call import alike
 from dpsql.query.expression import Cast, Column, Expression, Literal, Scalar
 from dpsql.query.function import common_type
@@ -95,16 +95,16 @@ def output(alias: str, place: int, branches: Sequence[Expression], identifies: s
     known = [values for values in listed if values is not None]
     domain = tuple(dict.fromkeys(value for values in known for value in values)) if len(known) == len(listed) else None
     ends = None
-    if sql_type.is_numeric:
+    if sql_type.is_numeric or sql_type.is_temporal:
         whole = bounds(branches[0])
         for other in branches[1:]:
             whole = whole.union(bounds(other))
-        ends = (whole.low, whole.high) if whole.is_finite else None
+        ends = as_ends(sql_type, whole) if whole.is_finite else None
     elif len(declared) == len(branches) and all(each.bounds is not None for each in declared):
         both = [each.bounds for each in declared if each.bounds is not None]
-        ends = (min(low for low, _ in both), max(high for _, high in both))  # type: ignore[assignment]
+        ends = (min(low for low, _ in both), max(high for _, high in both))
     nullable = any(map(is_nullable, branches)) and identifies != UNIT
-    return Column(alias, f"c{place}", sql_type, nullable, ends, domain, identifies)  # type: ignore[arg-type]
+    return Column(alias, f"c{place}", sql_type, nullable, ends, domain, identifies)
 
 
 def _listed(expression: Expression) -> tuple[Scalar, ...] | None:

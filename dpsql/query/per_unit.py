@@ -12,7 +12,7 @@ from typing import Literal as OneOf
 from sqlglot import exp
 
 from dpsql.query.aggregate import is_aggregate, split
-from dpsql.query.bounds import bounds, is_nullable
+from dpsql.query.bounds import as_ends, bounds, is_nullable
 from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
 from dpsql.query.interval import UNIT_INTERVAL, Interval
 from dpsql.query.joins import From
@@ -110,9 +110,7 @@ class _Grouping:
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
 
     def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> Column:
-        finite = sql_type.is_numeric and interval.low is not None and interval.high is not None
-        ends = (interval.low, interval.high) if finite else None
-        return Column(self._alias, name, sql_type, nullable, ends)  # type: ignore[arg-type]
+        return Column(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dpsql.query.aggregate import is_aggregate, is_grouped
-from dpsql.query.bounds import is_nullable
+from dpsql.query.bounds import as_ends, is_nullable
 from dpsql.query.call import alike, call
 from dpsql.query.correlation import correlated
 from dpsql.query.ctes import Ctes, without_ctes
@@ -211,9 +211,8 @@ def _subquery(
     interval: Interval | None = None, nullable: bool = False,
 ) -> Subquery:  # fmt: skip
     relation = _filtered(relation, conditions)
-    finite = interval is not None and sql_type.is_numeric and interval.low is not None and interval.high is not None
-    ends = (interval.low, interval.high) if finite and interval is not None else None
-    return Subquery(relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends)  # type: ignore[arg-type]
+    ends = None if interval is None else as_ends(sql_type, interval)
+    return Subquery(relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends)
 
 
 def _filtered(relation: Relation, conditions: list[Expression]) -> Relation:

@@ -113,3 +113,21 @@ SELECT EXTRACT(year FROM orders.o_orderdate) AS year, sum(orders.o_totalprice) A
 
 -- Date parts by name
 SELECT DATE_PART('year', o_orderdate) AS y, DATE_PART('month', o_orderdate) AS m, COUNT(*) AS n FROM orders WHERE DATE_PART('year', o_orderdate) = 1997 GROUP BY 1, 2 ORDER BY 2
+
+-- days between a customer's first and last order
+SELECT AVG(last - first) AS days, MEDIAN(last) AS usual FROM (SELECT o_custkey, MIN(o_orderdate) AS first, MAX(o_orderdate) AS last FROM orders GROUP BY o_custkey) AS spans
+
+-- customers by the quarter of their first order
+SELECT DATE_TRUNC('quarter', first) AS cohort, COUNT(*) AS customers FROM (SELECT o_custkey, MIN(o_orderdate) AS first FROM orders GROUP BY o_custkey) AS firsts GROUP BY cohort ORDER BY cohort
+
+-- days until the last line of an order was received
+SELECT AVG((SELECT MAX(l_receiptdate) FROM lineitem WHERE l_orderkey = o_orderkey) - o_orderdate) AS days FROM orders
+
+-- events of two tables on one calendar
+SELECT EXTRACT(YEAR FROM day) AS year, COUNT(*) FILTER (WHERE kind = 'order') AS orders, COUNT(*) FILTER (WHERE kind = 'shipment') AS shipments FROM (SELECT DATE_TRUNC('month', o_orderdate) AS day, 'order' AS kind FROM orders UNION ALL SELECT l_shipdate, 'shipment' FROM lineitem) AS events GROUP BY year ORDER BY year
+
+-- customers with what they ordered and what was returned, by two LEFT JOINs
+SELECT c_mktsegment, COUNT(DISTINCT c_custkey) AS customers, COUNT(l_orderkey) AS returned FROM customer LEFT JOIN orders ON o_custkey = c_custkey LEFT JOIN lineitem ON l_orderkey = o_orderkey AND l_returnflag = 'R' GROUP BY c_mktsegment ORDER BY c_mktsegment
+
+-- revenue by nation with the nations that have none, by LEFT JOINs from the region on
+SELECT n_name, SUM(o_totalprice) AS revenue FROM region LEFT JOIN nation ON n_regionkey = r_regionkey LEFT JOIN customer ON c_nationkey = n_nationkey LEFT JOIN orders ON o_custkey = c_custkey GROUP BY n_name ORDER BY n_name
