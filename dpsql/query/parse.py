@@ -76,6 +76,8 @@ def parse(text: str) -> Statement:
     (tree,) = trees
     if isinstance(tree, exp.Pivot):
         tree = as_select(tree)
+    if isinstance(tree, exp.Condition | exp.Alias):  # such as for SELEC x
+        refuse("E_PARSE", "the statement is not SQL that dpsql can read; it begins with SELECT, FROM, WITH or VALUES")
     if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)

@@ -12,12 +12,17 @@ from dpsql.schema import fold
 
 #: The schemas under which clients know the tables.
 SCHEMAS = ("main", "public")
+#: Schemas that tools look for.
+CATALOGUES = ("information_schema", "pg_catalog")
 
 
 def require_known_schema(node: exp.Column | exp.Table) -> None:
     """Refuse a name with a catalogue, or with a schema that is none of the two that clients know."""
     if node.args.get("catalog") or (node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS):
         code = "E_COLUMN" if isinstance(node, exp.Column) else "E_TABLE"
+        if node.args.get("db") and fold(node.args["db"].name) in CATALOGUES:
+            reason = "information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables"
+            refuse(code, reason, node)
         refuse(code, "names have no catalogue, and no schema but public or main", node)
 
 

@@ -967,7 +967,7 @@ FAULTS = (
     ),
     Fault(
         "a dry run writes a file by paying for it",
-        "dpsql/repl/commands.py",
+        "dpsql/repl/copying.py",
         "        if talk.rules.dry:\n            return talk.ask(query)\n",
         "",
         (f"{TERMINAL}_batch.py::test_a_dry_run_tells_prices_and_pays_nothing",),
@@ -989,10 +989,17 @@ FAULTS = (
     ),
     Fault(
         "the sandbox's words reach clients",
-        "dpsql/pgwire/errors.py",
-        '"M": _SHELL if shell else error.reason',
-        '"M": error.reason',
-        (f"{WIRE}_protocol.py::test_the_words_of_the_engine_inside_stay_inside",),
+        "dpsql/shell/faults.py",
+        'return StatementError("E_SHELL", _UNFIT)',
+        'return StatementError("E_SHELL", words)',
+        ("tests/shell/test_shell_faults.py::test_what_does_not_fit_is_said_before_it_is_paid",),
+    ),
+    Fault(
+        "what fails over released rows quotes the value",
+        "dpsql/shell/faults.py",
+        'ShellFailed("22023", "a function was given a value that it does not take")',
+        'ShellFailed("22023", words)',
+        ("tests/shell/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
     ),
     Fault(
         "the server listens to everybody without users",

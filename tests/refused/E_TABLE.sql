@@ -15,5 +15,5 @@ SELECT COUNT(*) FROM 'data.csv'
 
 -- schema: nafld
 SELECT COUNT(*) FROM information_schema.tables
--- says: names have no catalogue, and no schema but public or main (line 1, column 22)
+-- says: information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables (line 1, column 22)
 -- answered: SELECT COUNT(*) FROM patients
