@@ -65,7 +65,16 @@ def _about(schema: Schema, name: str, table: Table) -> list[str]:
         "groups of one unit": table.max_groups_per_unit,
         "rows of one unit in a group": table.max_rows_per_group,
     }
-    return [*lines, *(f"At most {limit} {what} count." for what, limit in limits.items() if limit is not None)]
+    return [*lines, *(_limit(limit, what) for what, limit in limits.items() if limit is not None)]
+
+
+def _limit(limit: int, what: str) -> str:
+    """The limit in words.
+
+    >>> _limit(1, "rows of one unit"), _limit(20, "groups of one unit")
+    ('At most 1 row of one unit counts.', 'At most 20 groups of one unit count.')
+    """
+    return f"At most 1 {what.replace('s ', ' ', 1)} counts." if limit == 1 else f"At most {limit} {what} count."
 
 
 def _owned(schema: Schema, name: str, table: Table) -> str:

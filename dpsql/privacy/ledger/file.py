@@ -140,6 +140,7 @@ class LedgerFile:
         return connection
 
     def disconnect(self) -> None:
+        """Let go of the connection; one that was inherited by a fork is left alone."""
         if self._connection is not None and self._process == os.getpid():
             self._connection.close()
         self._connection = None

@@ -116,6 +116,7 @@ class LedgerServer:
 
     @property
     def place(self) -> str:
+        """The address with its user and schema, without the password."""
         parts = urlsplit(self._address)
         user = f"{parts.username}@" if parts.username else ""
         host = parts.netloc.rpartition("@")[2]
