@@ -12,6 +12,7 @@ from dpsql.query.bind import bind
 from dpsql.query.derived import Describe
 from dpsql.query.frequent import frequent_value
 from dpsql.query.googlesql import IS_UNIT
+from dpsql.query.mends import counts_for_exists, filters_for_pivot, joined_on_the_unit, quoted_texts
 from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse, place
 from dpsql.schema import Schema, fold
@@ -19,7 +20,7 @@ from dpsql.schema import Schema, fold
 #: Refusals for which another statement about the same rows is a sensible answer.
 _MENDABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
-    "E_SAMPLE E_COLUMN".split()
+    "E_SAMPLE E_COLUMN E_PIVOT".split()
 )
 
 
@@ -142,5 +143,6 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS = (_grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others, _without_inner_limits,
+_MENDS = (quoted_texts, counts_for_exists, filters_for_pivot, joined_on_the_unit,
+          _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others, _without_inner_limits,
           _count_of_its_rows, _count_without_conditions)  # fmt: skip

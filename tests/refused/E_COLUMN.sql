@@ -22,3 +22,8 @@ SELECT male, COUNT(*) FROM patients GROUP BY male ORDER BY bmi
 SELECT male, COUNT(*) FROM patients GROUP BY male HAVING bmi > 30
 -- says: bmi must stand in GROUP BY or in an aggregate (line 1, column 58)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs WHERE test = "hdl" AND value > 40
+-- says: column "hdl" does not exist (line 1, column 40)
+-- instead: SELECT COUNT(*) FROM labs WHERE test = 'hdl' AND value > 40

@@ -1,12 +1,12 @@
 -- schema: nafld
 SELECT COUNT(*) FROM labs a JOIN labs b ON a.day = b.day
 -- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM labs
+-- instead: SELECT COUNT(*) FROM labs AS a JOIN labs AS b ON b.patient_id = a.patient_id AND a.day = b.day
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients, labs
 -- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT COUNT(*) FROM patients JOIN labs ON labs.patient_id = patients.patient_id
 
 -- schema: nafld
 SELECT COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
@@ -28,7 +28,7 @@ SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.d
 -- schema: nafld
 SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.day = diagnoses.day
 -- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 37)
--- instead: SELECT COUNT(*) FROM labs
+-- instead: SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON diagnoses.patient_id = labs.patient_id AND labs.day = diagnoses.day
 -- answered: SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.patient_id = diagnoses.patient_id AND labs.day = diagnoses.day
 
 -- schema: nafld
@@ -104,11 +104,16 @@ SELECT COUNT(*) FROM conditions ANTI JOIN conditions USING (diagnosis)
 -- schema: nafld
 SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.patient_id = p.patient_id LEFT JOIN diagnoses d ON d.day = l.day
 -- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 91)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT COUNT(*) FROM patients AS p LEFT JOIN labs AS l ON l.patient_id = p.patient_id LEFT JOIN diagnoses AS d ON d.patient_id = p.patient_id AND d.day = l.day
 -- answered: SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.patient_id = p.patient_id LEFT JOIN diagnoses d ON d.patient_id = l.patient_id AND d.day = l.day
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p.patient_id AND l.patient_id = q.patient_id
 -- says: these private tables are not joined on their unit, so a row could have two (patients: patient_id is the unit) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT COUNT(*) FROM patients AS p JOIN patients AS q ON q.patient_id = p.patient_id LEFT JOIN labs AS l ON l.patient_id = p.patient_id AND l.patient_id = q.patient_id
 -- answered: SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p.patient_id WHERE q.patient_id = p.patient_id
+
+-- schema: nafld
+SELECT d.diagnosis, COUNT(*) FROM diagnoses d, labs l WHERE l.day = d.day GROUP BY d.diagnosis
+-- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT d.diagnosis, COUNT(*) FROM diagnoses AS d JOIN labs AS l ON l.patient_id = d.patient_id WHERE l.day = d.day GROUP BY d.diagnosis

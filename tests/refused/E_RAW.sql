@@ -22,3 +22,8 @@ SELECT age FROM patients UNION SELECT day FROM labs
 SELECT COUNT(*) OVER () FROM patients
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT EXISTS (SELECT 1 FROM patients WHERE bmi > 60 LIMIT 1)
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 23)
+-- instead: SELECT (SELECT COUNT(*) FROM patients WHERE bmi > 60) > 0
