@@ -58,8 +58,9 @@ class SchemaCompleter(Completer):
             return
         qualified = _QUALIFIED.search(before)
         if qualified is not None:
-            table = sources.get(qualified[1].strip('"').lower())
-            yield from self._columns([table] if table else [], qualified[2])
+            name = qualified[1].strip('"').lower()
+            table = sources.get(name, name)  # a table's own name is completed before it stands behind FROM
+            yield from self._columns([table] if table in self._schema.tables else [], qualified[2])
             return
         typed = _last_word(before)
         if not typed and not before.endswith((" ", "(", ",")):
@@ -116,7 +117,7 @@ class SchemaCompleter(Completer):
                         yield Completion(f"\\{each}", -len(line), display_meta=command.help)
             return
         match name:
-            case "d":
+            case "d" | "dt":
                 yield from _matching(rest, self._schema.tables, "table")
             case "pset":
                 yield from _of_pset(rest)
