@@ -103,3 +103,9 @@ SELECT PRINTF('%*d', COUNT(*), 1) FROM labs
 SELECT FORMAT('{:{}}', 1, COUNT(*)) FROM labs
 -- says: FORMAT takes a constant format with widths of at most 10000 here (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM labs
+
+-- schema: tpch
+SELECT DATE_FORMAT(o_orderdate, '%Y-%m') AS month, COUNT(*) FROM orders GROUP BY month
+-- says: DATE_FORMAT is not in the list of functions; write STRFTIME(x, '%Y-%m') (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM orders
+-- answered: SELECT STRFTIME(o_orderdate, '%Y-%m') AS month, COUNT(*) FROM orders GROUP BY month
