@@ -22,7 +22,7 @@ _REASONS: dict[str, str] = {
     **dict.fromkeys(("RANDOM", "RAND", "UUID", "GEN_RANDOM_UUID", "SETSEED", "NEXTVAL"), _DICE),
     **dict.fromkeys(("MD5", "SHA1", "SHA256", "HASH", "MD5_NUMBER"), _HASH),
     **dict.fromkeys(("REPEAT", "LEVENSHTEIN", "EDITDIST3", "JACCARD", "JARO_SIMILARITY", "FACTORIAL", "SPACE"), _SLOW),
-    **dict.fromkeys(("DATE_FORMAT", "FORMAT_DATE", "FORMAT_DATETIME", "FORMAT_TIMESTAMP"), "write STRFTIME(x, '%Y-%m')"),
+    **dict.fromkeys(("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP"), "write STRFTIME(x, '%Y-%m')"),
     "AGE": "an interval is no value here; write DATE_DIFF('year', start, end) or EXTRACT(YEAR FROM AGE(end, start))",
     "SIMILARTO": "engines read it in different ways; use LIKE, or ~ with a regular expression",
     "GLOB": "use LIKE, or ~ with a regular expression",
