@@ -33,9 +33,9 @@ class AggregateWriter:
     def _statistic(self, scope: list[Seen]) -> str:
         """A statistic of moments, of pairs, or of a condition."""
         one, two, pick = self._scalars.number(scope, 1), self._scalars.number(scope, 1), self._draws.pick
+        truth = pick("BOOL_AND", "BOOL_OR", "COUNT_IF", "EVERY")
         return pick(f"{pick(*SPREADS)}({one})", f"{pick(*SPREADS)}({one})", f"{pick(*JOINT)}({one}, {two})",
-                    f"{pick(*JOINT)}({one}, {two})",
-                    f"{pick('BOOL_AND', 'BOOL_OR')}({self._scalars.condition(scope)})")  # fmt: skip
+                    f"{pick(*JOINT)}({one}, {two})", f"{truth}({self._scalars.condition(scope)})")  # fmt: skip
 
     def _quantile(self, scope: list[Seen]) -> str:
         """A quantile of a number or of a date."""
@@ -43,7 +43,10 @@ class AggregateWriter:
         value = self._draws.random.choice(dates) if dates and self._draws.one_in(4) else self._scalars.number(scope, 1)
         return self._draws.pick(f"MEDIAN({value})", f"QUANTILE_DISC({value}, 0.25)", f"MIN({value})", f"MAX({value})",
                                 f"PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY {value} DESC)",
-                                f"QUANTILE_CONT({value}, 0.1)")  # fmt: skip
+                                f"PERCENTILE_DISC(0.3) WITHIN GROUP (ORDER BY {value})",
+                                f"QUANTILE_CONT({value}, 0.1)", f"APPROX_QUANTILE({value}, 0.6)",
+                                f"QUANTILE_DISC({value}, [0.4, 0.6])",
+                                f"QUANTILE({value}, [0.1, 0.5, 0.9])")  # fmt: skip
 
     def _frequency(self, scope: list[Seen]) -> str:
         """How often the values of something with few values occur."""
@@ -53,7 +56,9 @@ class AggregateWriter:
             self._scalars.condition(scope, 0),
             f"CASE WHEN {self._scalars.condition(scope, 0)} THEN 'a' ELSE 'b' END",
         )
-        return f"HISTOGRAM({self._draws.pick(*few, *made)})"
+        value = self._draws.pick(*few, *made)
+        return self._draws.pick("HISTOGRAM({})", "HISTOGRAM({})", "MODE({})", "MODE() WITHIN GROUP (ORDER BY {})",
+                                "APPROX_TOP_K({}, 2)").format(value)  # fmt: skip
 
     def unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:
         number = self._scalars.number(scope, 1)

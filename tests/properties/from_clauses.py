@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from aggregates import AggregateWriter
-from draws import Draws, Seen, unit_column
+from draws import Clause, Draws, Seen, unit_column
 from keys import KeyWriter
+from row_sources import RowSourceWriter
 from scalars import CONSTANTS, ScalarWriter
+from tied_joins import TiedJoinWriter
 from worlds import Table
 
 
@@ -14,9 +16,27 @@ class FromWriter:
 
     def __init__(self, draws: Draws, scalars: ScalarWriter, keys: KeyWriter, aggregates: AggregateWriter) -> None:
         self._draws, self._scalars, self._keys, self._aggregates = draws, scalars, keys, aggregates
+        self._joins = TiedJoinWriter(draws, scalars)
+        self._rows = RowSourceWriter(draws, scalars, aggregates, self._inner)
+        self._depth = 0
 
-    def clause(self) -> tuple[str, str, list[Seen], list[str]]:
-        """WITH, FROM, what is in scope, and conditions that the joins need in WHERE."""
+    def clause(self) -> Clause:
+        """One FROM clause of any shape."""
+        if not self._draws.one_in(3):
+            return self._simple()
+        return self._draws.pick(
+            self._joins.semi, self._joins.shared, self._joins.around, self._joins.siblings, self._joins.public_right,
+            self._rows.nested, self._rows.nested, self._rows.twice, self._rows.lateral, self._rows.listed,
+        )()  # fmt: skip
+
+    def _inner(self) -> Clause:
+        """What stands in a subquery of a FROM clause: never a subquery in a subquery in a subquery."""
+        self._depth += 1
+        found = self.clause() if self._depth == 1 else self._simple()
+        self._depth -= 1
+        return found
+
+    def _simple(self) -> Clause:
         shape = self._draws.pick("one", "one", "public", "public", "chain", "unit", "left", "per unit", "per unit",
                                  "cte", "renamed", "left public", "released", "compound")  # fmt: skip
         table = self._draws.private()
@@ -47,7 +67,7 @@ class FromWriter:
                 return "", f"({inner}) AS {name}({', '.join(names)})", seen, []
         return "", source, scope, []
 
-    def _with_public(self, source: str, scope: list[Seen], shape: str) -> tuple[str, str, list[Seen], list[str]]:
+    def _with_public(self, source: str, scope: list[Seen], shape: str) -> Clause:
         name = self._draws.name()
         public = [Seen(each.text, each.family, each.bounded, "public") for each in
                   self._draws.columns(self._draws.world.table("places"), name)]  # fmt: skip
@@ -65,7 +85,7 @@ class FromWriter:
             return "", f"{source}, places {name}", scope + public, [on] if self._draws.one_in(2) else []
         return "", f"{source} JOIN places {name} ON {on}", scope + public, []
 
-    def _with_released(self, source: str, scope: list[Seen]) -> tuple[str, str, list[Seen], list[str]]:
+    def _with_released(self, source: str, scope: list[Seen]) -> Clause:
         """A private table beside the released groups of another one."""
         table = self._draws.private()
         inside, name = self._draws.name(), self._draws.name()
@@ -87,7 +107,7 @@ class FromWriter:
             return f"WITH {name} AS ({query}) ", f"{source} {join} {name} ON {on}", scope + seen, []
         return "", f"{source} {join} ({query}) {name} ON {on}", scope + seen, []
 
-    def _chain(self, table: Table, name: str, scope: list[Seen]) -> tuple[str, str, list[Seen], list[str]]:
+    def _chain(self, table: Table, name: str, scope: list[Seen]) -> Clause:
         """A table with its parent, and now and then with its parent's parent."""
         source, conditions = f"{table.name} {name}", []
         while table.parent is not None:
@@ -103,15 +123,13 @@ class FromWriter:
                 break
         return "", source, scope, conditions
 
-    def _on_unit(
-        self, table: Table, name: str, scope: list[Seen], shape: str
-    ) -> tuple[str, str, list[Seen], list[str]]:
+    def _on_unit(self, table: Table, name: str, scope: list[Seen], shape: str) -> Clause:
         """Two private tables on the unit; once in a while on something else, which must be refused or be safe."""
         other = self._draws.private()
         right = self._draws.name()
         seen = self._draws.columns(other, right)
         ours, theirs = unit_column(scope), unit_column(seen)
-        on = f"{ours} = {theirs}" if ours and theirs and not self._draws.one_in(10) else f"{name}.code = {right}.code"
+        on = f"{ours} = {theirs}" if ours and theirs and not self._draws.strays(10) else f"{name}.code = {right}.code"
         if shape == "left":
             if self._draws.one_in(3):
                 on += f" AND {self._scalars.condition(seen)}"
@@ -123,7 +141,7 @@ class FromWriter:
             return "", f"{table.name} {name} {side} JOIN {other.name} {right} ON {on}", scope + seen, []
         return "", f"{table.name} {name} JOIN {other.name} {right} ON {on}", scope + seen, []
 
-    def _compound(self, table: Table, name: str) -> tuple[str, str, list[Seen], list[str]]:
+    def _compound(self, table: Table, name: str) -> Clause:
         """Two tables put together, or the different rows of one; now and then joined with the unit's own table."""
         other = self._draws.private()
         sides = []
@@ -148,7 +166,7 @@ class FromWriter:
             return "", joined, seen + self._draws.columns(home, right), []
         return "", f"({text}) {name}", seen, []
 
-    def _with_per_unit(self, table: Table) -> tuple[str, str, list[Seen], list[str]]:
+    def _with_per_unit(self, table: Table) -> Clause:
         name, inside = self._draws.name(), self._draws.name()
         scope = self._draws.columns(table, inside)
         source = f"{table.name} {inside}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from aggregates import JOINT, AggregateWriter
+from bounded_statements import ClauseWriter
 from draws import Draws, Seen
 from from_clauses import FromWriter
 from keys import KeyWriter
@@ -16,31 +17,35 @@ from worlds import World
 class Writer:
     """Writes one statement over a world."""
 
-    def __init__(self, world: World, random: Random) -> None:
-        self._draws = draws = Draws(world, random)
+    def __init__(self, world: World, random: Random, loose: bool = False) -> None:
+        self._draws = draws = Draws(world, random, loose)
         self._scalars = ScalarWriter(draws)
-        self._subqueries = SubqueryWriter(world, random, draws.name, draws.columns, self._scalars.condition)
+        self._subqueries = SubqueryWriter(draws, self._scalars.condition)
         self._keys = KeyWriter(draws, self._scalars)
         self._aggregates = AggregateWriter(draws, self._scalars, self._subqueries)
+        self._clauses = ClauseWriter(draws, self._scalars, self._keys)
         self._from = FromWriter(draws, self._scalars, self._keys, self._aggregates)
 
     def statement(self) -> str:
         """A statement with one core, now and then with two."""
+        if self._draws.one_in(12):
+            return self._clauses.statement()
         ctes, source, scope, where = self._from.clause()
         keys = self._keys.keys(scope)
         aggregates = [self._aggregates.aggregate(scope) for _ in range(self._draws.pick(1, 1, 2, 3))]
         if keys and self._draws.one_in(8):
             aggregates = []
+        distinct = "DISTINCT " if keys and not aggregates and self._draws.one_in(3) else ""
         items = [f"{key} AS k{place}" for place, key in enumerate(keys)]
         items += [f"{each} AS a{place}" for place, each in enumerate(aggregates)]
         conditions = where + ([self._scalars.condition(scope)] if self._draws.one_in(2) else [])
         if self._draws.one_in(6):
             conditions.append(self._beside_released(scope))
         conditions += [self._subqueries.condition(scope)] if self._draws.one_in(4) else []
-        text = f"{ctes}SELECT {', '.join(items)} FROM {source}"
+        text = f"{ctes}SELECT {distinct}{', '.join(items)} FROM {source}"
         if conditions:
             text += f" WHERE {' AND '.join(conditions)}"
-        if keys:
+        if keys and not distinct:
             by = self._keys.grouping(len(keys), keys) if aggregates or self._draws.one_in(2) else "ALL"
             text += f" GROUP BY {by}"
         if keys and aggregates and self._draws.one_in(5):
@@ -82,6 +87,6 @@ class Writer:
         return f"{self._scalars.number(scope, 1)} {self._draws.pick('<', '>=', '<>')} ({query})"
 
 
-def statement(world: World, seed: int) -> str:
-    """The statement of that seed over the world."""
-    return Writer(world, Random(f"{world.seed}/{seed}")).statement()
+def statement(world: World, seed: int, loose: bool = False) -> str:
+    """The statement of that seed over the world; a loose one ties rows by what many units share."""
+    return Writer(world, Random(f"{world.seed}/{seed}"), loose).statement()

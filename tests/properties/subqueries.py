@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
-from typing import Any
 
-from worlds import Table, World
+from draws import Draws, Seen
+from worlds import Table
 
 
 class SubqueryWriter:
-    """Writes conditions and numbers with subqueries over what is in scope.
+    """Writes conditions and numbers with subqueries over what is in scope; ``condition`` gives one over a scope."""
 
-    ``columns`` gives what a table under a name brings into scope, ``condition`` a condition over a scope.
-    """
+    def __init__(self, draws: Draws, condition: Callable[[list[Seen]], str]) -> None:
+        self._draws, self._random, self._name = draws, draws.random, draws.name
+        self._columns, self._condition = draws.columns, condition
 
-    def __init__(
-        self, world: World, random: Random, name: Callable[[], str],
-        columns: Callable[[Table, str], list[Any]], condition: Callable[[list[Any]], str],
-    ) -> None:  # fmt: skip
-        self._world, self._random, self._name = world, random, name
-        self._columns, self._condition = columns, condition
-
-    def condition(self, scope: list[Any]) -> str:
+    def condition(self, scope: list[Seen]) -> str:
         """A condition over the scope that looks at other rows."""
         kind = self._random.choice(["exists", "exists", "unit in", "in", "any", "public", "public", "value", "grouped"])
         negated = self._random.choice(["", "NOT "])
@@ -54,7 +47,7 @@ class SubqueryWriter:
             more += f" AND {words} <> {theirs}"
         return f"{negated}EXISTS (SELECT 1 FROM {inner} WHERE {tie}{more})"
 
-    def number(self, scope: list[Any]) -> str:
+    def number(self, scope: list[Seen]) -> str:
         """A number that is an aggregate of other rows of the unit."""
         inner, tie, seen = self._tied(scope)
         numbers = [each.text for each in seen if each.family in ("integer", "decimal", "double") and each.bounded]
@@ -63,7 +56,7 @@ class SubqueryWriter:
             return f"(SELECT {function}({self._random.choice(numbers)}) FROM {inner} WHERE {tie})"
         return f"(SELECT COUNT(*) FROM {inner} WHERE {tie})"
 
-    def _compared(self, scope: list[Any], kind: str, negated: str) -> str:
+    def _compared(self, scope: list[Seen], kind: str, negated: str) -> str:
         inner, tie, seen = self._tied(scope)
         words, theirs = self._text(scope) or "'x'", self._text(seen) or "'x'"
         text = f"(SELECT {theirs} FROM {inner} WHERE {tie})"
@@ -71,7 +64,7 @@ class SubqueryWriter:
             return f"{words} {negated}IN {text}"
         return f"{words} {self._random.choice(['= ANY', '<> ALL', '< ANY', '>= ALL'])} {text}"
 
-    def _public(self, scope: list[Any], negated: str) -> str:
+    def _public(self, scope: list[Seen], negated: str) -> str:
         name = self._name()
         words = self._text(scope) or "'x'"
         return self._random.choice([
@@ -81,9 +74,9 @@ class SubqueryWriter:
             f"(SELECT MAX({name}.level) FROM places {name} WHERE {name}.region = {words}) > 1",
         ])  # fmt: skip
 
-    def _tied(self, scope: list[Any]) -> tuple[str, str, list[Any]]:
+    def _tied(self, scope: list[Seen]) -> tuple[str, str, list[Seen]]:
         """A private table, and what ties it to the row; once in a while something that does not."""
-        for _ in range(4):
+        for _ in range(1 if self._draws.loose else 4):
             table, name = self._private()
             seen = self._columns(table, name)
             pairs = [(self._of_role(scope, "unit"), self._of_role(seen, "unit"))]
@@ -91,18 +84,18 @@ class SubqueryWriter:
                 pairs.append((self._of_role(scope, "key"), self._of_role(seen, "parent")))
                 pairs.append((self._of_role(scope, "parent"), self._of_role(seen, "parent")))
             found = [pair for pair in pairs if all(pair)]
-            if found and self._random.random() < 0.9:
+            if found and self._random.random() < 0.9 and not self._draws.loose:
                 one, other = self._random.choice(found)
                 return f"{table.name} {name}", f"{other} = {one}", seen
         return f"{table.name} {name}", f"{self._text(seen) or 'true'} = {self._text(scope) or 'true'}", seen
 
     def _private(self) -> tuple[Table, str]:
-        return self._random.choice([each for each in self._world.tables if not each.public]), self._name()
+        return self._draws.private(), self._name()
 
-    def _of_role(self, scope: list[Any], role: str) -> str | None:
+    def _of_role(self, scope: list[Seen], role: str) -> str | None:
         found = [each.text for each in scope if each.role == role]
         return self._random.choice(found) if found else None
 
-    def _text(self, scope: list[Any]) -> str | None:
+    def _text(self, scope: list[Seen]) -> str | None:
         found = [each.text for each in scope if each.family == "text" and each.role in ("plain", "public", "padded")]
         return self._random.choice(found) if found else None

@@ -6,7 +6,6 @@ import math
 import re
 from datetime import date, datetime
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,13 @@ from statements import statement
 from world_session import session_on, without_noise
 
 from dpsql.errors import DatabaseError
+from dpsql.estimate import Estimate
+from dpsql.frequency import Counted, Frequent, Most
 from dpsql.histogram import MeasuredHistogram
 from dpsql.moments import Moment
-from dpsql.plan import Plan
+from dpsql.plan import CorePlan, Plan
+from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.quantile import Ranked
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000
@@ -39,11 +42,15 @@ def _key(key: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _bin(histogram: MeasuredHistogram) -> float:
-    """The width of two bins: a quantile lies in the right one, or between the values of two."""
+def _bin(histogram: MeasuredHistogram, continuous: bool) -> float:
+    """The width of two bins: a quantile lies in the right one, or between the values of two.
+
+    A continuous one that is chosen is one of the values, where DuckDB has something between two of them.
+    """
     bins = histogram.contribution.bins
-    if bins is None:
-        return 0.0
+    assert bins is not None
+    if continuous and isinstance(histogram.mechanism, Ranking):
+        return math.inf
     return float(2 * bins.width * bins.size)
 
 
@@ -54,15 +61,17 @@ def _moment(value: Any) -> Any:
     return (value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)).timestamp()
 
 
-def _agree(step: float, mine: Any, theirs: Any, special: float | None) -> bool:
+def _agree(mine: Any, theirs: Any, allowed: float) -> bool:
+    """Whether the value is DuckDB's, but for what is allowed and for the rounding of doubles."""
     if isinstance(theirs, dict):  # a histogram, in which every public value has a count
         listed = {value: mine.get(value, 0) - theirs.get(value, 0) for value in mine.keys() | theirs.keys()}
         return not any(listed.values())
-    mine, theirs = _moment(mine), _moment(theirs)
-    if theirs is None or (isinstance(theirs, float) and not math.isfinite(theirs)):
+    if theirs is None or allowed == math.inf or (isinstance(theirs, float) and not math.isfinite(theirs)):
         return True  # NULL and NaN have meanings of their own in a private sum
-    allowed = MOST_ROWS * step + 1e-9 * abs(float(theirs)) if special is None else special
-    return allowed == math.inf or abs(float(mine) - float(theirs)) <= allowed
+    if isinstance(theirs, list):
+        return len(mine) == len(theirs) and all(_agree(*pair, allowed) for pair in zip(mine, theirs, strict=True))
+    mine, theirs = _moment(mine), _moment(theirs)
+    return abs(float(mine) - float(theirs)) <= allowed + 1e-9 * abs(float(theirs))
 
 
 def _differences(plan: Plan, rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]) -> list[str]:
@@ -71,28 +80,41 @@ def _differences(plan: Plan, rows: list[tuple[Any, ...]], plain: list[tuple[Any,
     for row in rows:  # a total and a key that is NULL may look alike
         answered.setdefault(_key(row[:width]), []).append(row[width:])
     tolerances = [_tolerance(plan, place) for place in range(width, len(plan.columns))]
-    step = max((float(step) for core in plan.cores for step in core.steps), default=1.0)
-    step = max([step, *(_bin(histogram) / MOST_ROWS for core in plan.cores for histogram in core.histograms)])
     problems = []
     for row in plain:
         ours = answered.get(_key(row[:width]), [])
-        if not any(all(map(partial(_agree, step), mine, row[width:], tolerances)) for mine in ours):
+        if not any(all(map(_agree, mine, row[width:], tolerances)) for mine in ours):
             problems.append(f"{row[:width]}: {ours or 'missing'} where DuckDB has {row[width:]}")
     return problems
 
 
-def _tolerance(plan: Plan, column: int) -> float | None:
-    """How far a statistic of moments may be off: next to nothing of the bounds; ratios of variances are tested on data
-    that have some (`test_moments.py`). None where sums and counts set the measure."""
-    if plan.cubes:  # a level's core has some of the cube's aggregates, in an order of its own
-        moments = any(isinstance(estimate, Moment) for core in plan.cores for estimate in core.estimates)
-        return math.inf if moments else None
-    aggregate = plan.columns[column].aggregate
-    if aggregate is None or plan.columns[column].cube is not None:
-        return None
-    estimate = plan.cores[plan.columns[column].core].estimates[aggregate]
-    if not isinstance(estimate, Moment):
-        return None
+def _tolerance(plan: Plan, column: int) -> float:
+    """How far a column may be off: half a step for each row of what its cells add up, two bins of its histogram.
+
+    The most frequent of equally frequent values is any of them.
+    """
+    core, place = plan.cores[plan.columns[column].core], plan.columns[column].aggregate
+    if place is None or plan.cubes:  # a level's core has some of the cube's aggregates, in an order of its own
+        return max((_of_estimate(core, each) for core in plan.cores for each in core.estimates), default=0.0)
+    return _of_estimate(core, core.estimates[place])
+
+
+def _of_estimate(core: CorePlan, estimate: Estimate | Ranked | Frequent) -> float:
+    match estimate:
+        case Moment():
+            return _of_moment(estimate)
+        case Ranked(histogram=histogram, ranks=ranks):
+            return _bin(core.histograms[histogram], ranks.continuous)
+        case Counted():
+            return 0.0
+        case Most():
+            return math.inf
+        case _:
+            return MOST_ROWS * max(map(float, core.steps))
+
+
+def _of_moment(estimate: Moment) -> float:
+    """Next to nothing of the bounds; ratios of variances are tested on data that have some (`test_moments.py`)."""
     x, y = float(estimate.x.reach), 1.0 if estimate.y is None else float(estimate.y.reach)
     match estimate.statistic:
         case "var_pop" | "var_samp":

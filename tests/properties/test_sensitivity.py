@@ -42,4 +42,4 @@ def test_no_unit_moves_a_cell_by_more_than_is_claimed(chunk: int) -> None:
         for text, problem in faults(here, accepted(here, STATEMENTS, tally), tally):
             pytest.fail(report(here, text, problem))
     print(tally)
-    assert tally.trials >= 250 and tally.answered >= tally.statements * 0.6, tally
+    assert tally.trials >= 250 and tally.answered >= tally.statements * 0.5, tally
