@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from dpsql.pgcatalog.objects import Objects, Row
-from dpsql.query.functions import FUNCTIONS
+from dpsql.vocabulary import functions
 
-#: Aggregates and window functions that have an answer (see docs/sql.md).
-AGGREGATES = (
-    "any_value array_agg avg bool_and bool_or corr count covar_pop covar_samp cume_dist dense_rank first_value lag "
-    "last_value lead max median min mode ntile percent_rank percentile_cont percentile_disc quantile_cont "
-    "quantile_disc rank row_number stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance"
-).split()
-#: Entries of the allow-list that are written as operators or syntax.
-_SYNTAX = frozenset("and coalesce greatest ilike in is least like negate not nullif or xor".split())
+#: Words of the vocabulary that are written as operators or syntax, and are no functions in PostgreSQL either.
+_SYNTAX = frozenset("array case coalesce greatest if least map not nullif or row struct xor".split())
 
 
 def allowed_functions() -> frozenset[str]:
     """The names of the functions that a statement may call, in lower case."""
-    words = {name.lower().split()[0] for name in FUNCTIONS}
-    return frozenset(word for word in words - _SYNTAX if re.fullmatch(r"[a-z_0-9]+", word)) | frozenset(AGGREGATES)
+    return frozenset(function.name for function in functions()) - _SYNTAX
 
 
 def added_functions(known: set[str]) -> list[Row]:

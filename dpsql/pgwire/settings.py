@@ -9,7 +9,7 @@ from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from dpsql.errors import Error
-from dpsql.pgcatalog.settings import DEFAULTS
+from dpsql.pgcatalog.settings import DEFAULTS, FIXED
 from dpsql.pgwire.errors import WireError
 
 #: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
@@ -21,30 +21,7 @@ REPORTED = {
         "standard_conforming_strings", "default_transaction_read_only", "in_hot_standby",
     )
 }  # fmt: skip
-_FIXED = {
-    **{name: DEFAULTS[name] for name in ("server_version", "server_version_num", "wal_level")},
-    "server_encoding": "UTF8", "is_superuser": "off", "integer_datetimes": "on", "in_hot_standby": "off",
-    "max_identifier_length": "63", "max_index_keys": "32", "block_size": "8192", "lc_collate": "C", "lc_ctype": "C",
-    "max_connections": "100", "session_authorization": "", "transaction_read_only": "on",
-}  # fmt: skip
-_FREE = {
-    "application_name": "", "search_path": '"$user", public', "client_min_messages": "notice", "datestyle": "ISO, MDY",
-    "intervalstyle": "postgres", "timezone": "UTC", "client_encoding": "UTF8", "bytea_output": "hex",
-    "extra_float_digits": "1", "standard_conforming_strings": "on", "statement_timeout": "0", "lock_timeout": "0",
-    "idle_in_transaction_session_timeout": "0", "idle_session_timeout": "0", "default_transaction_isolation":
-    "read committed", "default_transaction_read_only": "on", "default_transaction_deferrable": "off",
-    "transaction_isolation": "read committed", "transaction_deferrable": "off", "work_mem": "4MB", "jit": "off",
-    "enable_seqscan": "on", "enable_hashjoin": "on", "enable_nestloop": "on", "enable_mergejoin": "on",
-    "enable_sort": "on", "enable_indexscan": "on", "enable_bitmapscan": "on", "random_page_cost": "4", "geqo": "on",
-    "cursor_tuple_fraction": "0.1", "from_collapse_limit": "8", "join_collapse_limit": "8", "backslash_quote":
-    "safe_encoding", "escape_string_warning": "on", "lc_messages": "C", "lc_monetary": "C", "lc_numeric": "C",
-    "lc_time": "C", "row_security": "on", "ssl_renegotiation_limit": "0", "synchronize_seqscans": "on",
-    "synchronous_commit": "on", "xmloption": "content", "check_function_bodies": "on", "default_tablespace": "",
-    "array_nulls": "on", "quote_all_identifiers": "off", "plan_cache_mode": "auto", "max_parallel_workers_per_gather":
-    "0", "role": "none", "log_statement": "none",
-    "log_min_duration_statement": "-1", "debug_print_plan": "off", "tcp_keepalives_idle":
-    "0", "tcp_keepalives_interval": "0", "tcp_keepalives_count": "0", "dpsql.raw_select": "probe",
-}  # fmt: skip
+_FREE = {**{name: value for name, value in DEFAULTS.items() if name not in FIXED}, "dpsql.raw_select": "probe"}
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
 _DURATION = re.compile(r"(\d{1,9})\s*(ms|s|min|h|d)?")
 _UNITS = {None: 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -66,7 +43,7 @@ class Settings(Mapping[str, str]):
         raw_select: Callable[[str], None],
     ) -> None:
         self._defaults = {**_FREE}
-        self._fixed = {**_FIXED, "session_authorization": user}
+        self._fixed = {**FIXED, "session_authorization": user}
         self._values: dict[str, str] = {}
         self._epsilon, self._price, self._raw_select = epsilon, price, raw_select
 
