@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.pgcatalog.answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
-from dpsql.pgcatalog.faults import absent, fault
+from dpsql.pgcatalog.faults import NoSuchSetting, absent, fault
 from dpsql.pgcatalog.literals import literal
 from dpsql.pgcatalog.outline import outline
 from dpsql.pgcatalog.repairs import repair
@@ -179,7 +179,7 @@ class Catalogue:
             columns = tuple(CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description"))
             return CatalogueAnswer(columns, tuple((each, every[each], "") for each in sorted(every)))
         if name.lower() not in every:
-            raise StatementError("E_PARAM", f'unrecognized configuration parameter "{name}"')
+            raise NoSuchSetting(name)
         return CatalogueAnswer((CatalogueColumn(name, OIDS["text"]),), ((every[name.lower()],),))
 
     def _row(self, row: tuple[Any, ...], columns: Sequence[CatalogueColumn]) -> tuple[Any, ...]:

@@ -6,7 +6,8 @@ import re
 
 import duckdb
 
-from dpsql.errors import Error, OperationalError, StatementError
+from dpsql.errors import Error, OperationalError, ProgrammingError, StatementError
+from dpsql.pgcatalog.macros import NO_SETTING
 
 #: The code, what DuckDB says with the name in it, and what PostgreSQL says.
 _NAMED = (
@@ -16,6 +17,18 @@ _NAMED = (
     ("E_TABLE", re.compile(r'Referenced table "([^"]+)" not found'), 'missing FROM-clause entry for table "{}"'),
     ("E_COLUMN", re.compile(r'Ambiguous reference to column name "([^"]+)"'), 'column reference "{}" is ambiguous'),
 )
+
+
+_SETTING = re.compile(rf"{NO_SETTING}([^\n]{{1,63}})\Z")
+
+
+class NoSuchSetting(ProgrammingError):
+    """A setting that sessions do not have."""
+
+    sqlstate = "42704"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f'unrecognized configuration parameter "{name}"')
 
 
 class TookTooLong(OperationalError):
@@ -32,6 +45,9 @@ def fault(error: duckdb.Error) -> Error:
     """
     if isinstance(error, duckdb.InterruptException):
         return TookTooLong("the statement over the catalogue took too long")
+    setting = _SETTING.search(str(error))
+    if setting is not None:
+        return NoSuchSetting(setting[1])
     for code, pattern, says in _NAMED:
         found = pattern.search(str(error))
         if found is not None:

@@ -24,6 +24,8 @@ FIRST_MACROS: tuple[tuple[str, str], ...] = (
     ),
 )
 
+#: What the store says of a setting that is not there, before its name.
+NO_SETTING = "no such setting: "
 _INDEX = _where("z__.definition", "index_definitions", "z__.oid = o__")
 _KEY = _where("z__.definition", "constraint_definitions", "z__.oid = o__")
 _SPELLED_TYPE = _where("pgc.modified(z__.spelled, z__.base, m__) || z__.suffix", "spelled_types", "z__.oid = q__")
@@ -167,6 +169,11 @@ _RIGHTS = (
     ("pg_is_other_temp_schema(o__)", "false"),
     ("pg_my_temp_schema()", "0"),
     ("pg_trigger_depth()", "0"),
+    (
+        "setting_of(s__, n__, m__)",
+        f"""CASE WHEN n__ IS NULL OR m__ OR map_contains(s__, lower(n__)) THEN s__[lower(n__)]
+        ELSE error('{NO_SETTING}' || n__) END""",
+    ),
     *((f"{name}()", "''") for name in ("pg_advisory_unlock_all", "pg_stat_clear_snapshot")),
     *(
         (f"{name}()", "current_localtimestamp()")

@@ -10,6 +10,7 @@ from dpsql.errors import (
     LedgerError,
     NotSupportedError,
     OperationalError,
+    ProgrammingError,
     Refused,
     ShellFailed,
     ShellStopped,
@@ -57,8 +58,8 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             fields |= {"C": error.sqlstate, "M": error.reason, "D": "E_SHELL, see docs/refusals.md#e_shell"}
         case LedgerError():
             fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}
-        case OperationalError(sqlstate="57014"):
-            fields |= {"C": "57014", "M": str(error)}
+        case OperationalError(sqlstate="57014") | ProgrammingError(sqlstate="42704"):
+            fields |= {"C": error.sqlstate, "M": str(error)}
         case BudgetExhausted() | ExecutionFailed() | DataError() | NotSupportedError():
             fields |= {"C": error.sqlstate, "M": str(error)}
         case _:

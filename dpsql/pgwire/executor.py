@@ -216,12 +216,12 @@ class Executor:
             every = ("name", "setting", "description")
             columns = tuple(Column(each, types.TEXT) for each in every)
             return Described(
-                (), columns, lambda _: Rows([(key, self.settings[key], "") for key in self.settings], "SHOW")
+                (), columns, lambda _: Rows([(key, self.settings.shown(key), "") for key in self.settings], "SHOW")
             )
         if name not in self.settings:
             raise WireError("42704", f'unrecognized configuration parameter "{name}"')
         return Described(
-            (), (Column(REPORTED.get(name, name), types.TEXT),), lambda _: Rows([(self.settings[name],)], "SHOW")
+            (), (Column(REPORTED.get(name, name), types.TEXT),), lambda _: Rows([(self.settings.shown(name),)], "SHOW")
         )
 
     def _set(self, name: str, value: str | None, local: bool) -> str:

@@ -18,8 +18,8 @@ _WRITES = frozenset(
 _UNSUPPORTED = {
     "prepare": "use the extended protocol's Parse message, or send the query itself",
     "execute": "use the extended protocol's Bind message, or send the query itself",
-    "listen": "dpsql sends no notifications",
-    "notify": "dpsql sends no notifications",
+    "listen": "nothing is ever notified; leave it out",
+    "notify": "nothing is ever notified; leave it out",
     "lock": "nothing is ever locked; leave it out",
     "do": "send a query",
     "call": "send a query",
@@ -258,6 +258,9 @@ def _set(words: Words) -> Command:
     if words.take("constraints"):
         return command.Idle("SET CONSTRAINTS")
     if words.take("role", "authorization"):
+        if words.take("none", "default"):
+            words.end()
+            return command.Idle("SET")
         return command.Unsupported("SET ROLE", "who asks is decided when a connection is made")
     if words.take("time"):
         words.take("zone")

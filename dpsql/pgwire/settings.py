@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, tzinfo
+from datetime import UTC, timedelta, timezone, tzinfo
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
@@ -22,9 +22,11 @@ REPORTED = {
     )
 }  # fmt: skip
 _FREE = {**{name: value for name, value in DEFAULTS.items() if name not in FIXED}, "dpsql.raw_select": "probe"}
+_OFFSET = re.compile(r"([A-Za-z]{3})?([+-]?)(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
 _DURATION = re.compile(r"(\d{1,9})\s*(ms|s|min|h|d)?")
 _UNITS = {None: 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATIONS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
 
 Snapshot = tuple[dict[str, str], Fraction]
 
@@ -71,6 +73,23 @@ class Settings(Mapping[str, str]):
     def timeout(self) -> float | None:
         """Seconds that a statement may take."""
         return int(self["statement_timeout"]) / 1000 or None
+
+    def shown(self, name: str) -> str:
+        """The setting as SHOW tells it: a duration in the longest unit that divides it.
+
+        >>> settings = Settings("ada", lambda: Fraction(1), lambda _: None, lambda _: None)
+        >>> for written in ("300ms", "5000", "120s", "0"):
+        ...     settings.set("statement_timeout", written); print(settings.shown("statement_timeout"))
+        300ms
+        5s
+        2min
+        0
+        """
+        value = self[name]
+        if name.lower() not in _DURATIONS or value == "0":
+            return value
+        unit, size = next((unit, size) for unit, size in reversed(_UNITS.items()) if unit and not int(value) % size)
+        return f"{int(value) // size}{unit}"
 
     def shows(self, level: str) -> bool:
         """Whether a client wants messages of a level, such as notice."""
@@ -173,12 +192,17 @@ def _duration(name: str, value: str) -> str:
 def _time_zone(name: str, value: str) -> str:
     if _zone(value) is None:
         raise _invalid(name, value)
-    return value
+    return value.upper() if value.upper() in ("UTC", "GMT") else value
 
 
 def _zone(name: str) -> tzinfo | None:
     if name.upper() in ("UTC", "GMT", "Z", "ETC/UTC"):
         return UTC
+    hours = _OFFSET.fullmatch(name)
+    if hours is not None:  # a number alone is hours to the east; with letters or minutes west is positive (POSIX)
+        sign = (-1 if hours[1] or hours[4] else 1) * (-1 if hours[2] == "-" else 1)
+        offset = timedelta(hours=int(hours[3]), minutes=int(hours[4] or 0))
+        return timezone(sign * offset) if offset < timedelta(hours=16) else None
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError):
@@ -198,6 +222,6 @@ _CHECKS: dict[str, Callable[[str, str], str]] = {
     "bytea_output": _only("hex"),
     "client_min_messages": _only(*_LEVELS),
     "standard_conforming_strings": _on,
-    "statement_timeout": _duration,
+    **dict.fromkeys(_DURATIONS, _duration),
     "timezone": _time_zone,
 }

@@ -19,6 +19,7 @@ from dpsql.query.grouped import released_select
 from dpsql.query.joins import From
 from dpsql.query.keys import is_plain_distinct
 from dpsql.query.manner import PEOPLE, Manner
+from dpsql.query.naming import folded_names, named_values
 from dpsql.query.parameter import require_values, with_lists
 from dpsql.query.parse import Statement
 from dpsql.query.probe import is_probe, is_raw_probe, no_rows
@@ -61,6 +62,8 @@ def bind(
     options = statement.options
     require_values(statement.tree, parameters)
     tree, values = with_lists(statement.tree, parameters)
+    if manner.names == "postgres":
+        tree = folded_names(tree)
     binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner)
     shell = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
@@ -136,7 +139,8 @@ class Binder:
             case exp.SetOperation():
                 return self._set_operation(query, ctes)
             case exp.Values():
-                return exp.select("*").from_(shell_tree.values(query, self, ctes), copy=False)
+                listed = shell_tree.values(query, self, ctes)
+                return exp.select("*").from_(named_values(listed, self.manner), copy=False)
             case exp.Select():
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
                 private = self._reads_private(query, ctes)

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dpsql.query.manner import Manner
 from dpsql.query.parameter import WRITTEN
+from dpsql.schema import fold
 
 #: The name of a function that is called first of all in a text.
 _CALL = re.compile(r"([A-Za-z_]\w*)\(")
@@ -28,6 +29,34 @@ def output_name(item: exp.Expr, manner: Manner) -> str:
     ['count', '?column?', 'int4', 'case', 'bool']
     """
     return _postgres_name(item) if manner.names == "postgres" else _plain_name(item)
+
+
+def folded_names(tree: exp.Expr) -> exp.Expr:
+    """The statement with its names in lower case where they have no quotes, as PostgreSQL's clients expect.
+
+    >>> from sqlglot import parse_one
+    >>> folded_names(parse_one('SELECT COUNT(*) AS N, Age AS "A" FROM People')).sql()
+    'SELECT COUNT(*) AS n, age AS "A" FROM people'
+    """
+    folded = tree.copy()
+    for name in folded.find_all(exp.Identifier):
+        if not name.quoted:
+            name.set("this", fold(name.name))
+    return folded
+
+
+def named_values(values: exp.Values, manner: Manner) -> exp.Values:
+    """A VALUES list that is a statement, with the names of its columns that PostgreSQL's clients expect.
+
+    >>> from sqlglot import parse_one
+    >>> print(named_values(parse_one("VALUES (1, 'a')"), Manner("postgres")).sql())
+    (VALUES (1, 'a')) AS "values"("column1", "column2")
+    """
+    first = next(iter(values.expressions), None)
+    if manner.names == "postgres" and isinstance(first, exp.Tuple) and not values.args.get("alias"):
+        names = [exp.to_identifier(f"column{place}", quoted=True) for place in range(1, len(first.expressions) + 1)]
+        values.set("alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names))
+    return values
 
 
 def _plain_name(item: exp.Expr) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 import duckdb
@@ -82,11 +83,13 @@ def test_it_leaves_everything_else(catalogue: Catalogue, text: str) -> None:
         ("SELECT relname FROM pg_class; SELECT 1", "42601", "one statement"),
         ("SELECT relname FROM pg_class WHERE (", "42601", "cannot be read"),
         ("SELECT relname FROM pg_class FOR UPDATE", "0A000", "only read"),
-        ("SHOW nosuch", "22023", 'unrecognized configuration parameter "nosuch"'),
+        ("SHOW nosuch", "42704", 'unrecognized configuration parameter "nosuch"'),
+        ("SELECT current_setting('nosuch')", "42704", 'unrecognized configuration parameter "nosuch"'),
+        ("SELECT current_setting('no''such', false)", "42704", "unrecognized configuration parameter"),
     ],
 )
 def test_it_refuses_in_postgresqls_shape(catalogue: Catalogue, text: str, sqlstate: str, says: str) -> None:
-    with pytest.raises(StatementError) as refused:
+    with pytest.raises(DatabaseError) as refused:
         catalogue.run(text)
     assert refused.value.sqlstate == sqlstate
     assert says in str(refused.value)
@@ -228,6 +231,14 @@ def test_numbers_of_objects_depend_on_their_names_alone(schema: Schema) -> None:
     finally:
         first.close()
         second.close()
+
+
+def test_today_may_be_asked_together_with_the_catalogue(catalogue: Catalogue) -> None:
+    answer = catalogue.run("SELECT now(), current_timestamp, localtimestamp, current_date, pg_client_encoding()")
+    assert [column.oid for column in answer.columns] == [1184, 1184, 1114, 1082, 19]
+    ((now, moment, here, today, encoding),) = answer.rows
+    assert now == moment == here.replace(tzinfo=UTC) and today == here.date() and encoding == "UTF8"
+    assert _values(catalogue, "SELECT current_setting('nosuch', true)") == [None]
 
 
 def test_settings_of_the_session_come_first(schema: Schema) -> None:

@@ -27,7 +27,8 @@ _RENAMED = {
 }  # fmt: skip
 #: Macros of the store that stand for something else than a function of PostgreSQL.
 _OURS = frozenset(
-    "modified described shared_description user_by_number last_subscript series subscripts expanded text_array".split()
+    "modified described shared_description user_by_number last_subscript series subscripts expanded text_array "
+    "setting_of".split()
 )
 _MACROS = {name: counts for name, counts in ARITIES.items() if name not in _OURS and not name.startswith("reg")}
 

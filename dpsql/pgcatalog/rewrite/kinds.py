@@ -85,6 +85,8 @@ class Kinds:
                 return self.of(node.this)
             case exp.CurrentSchema() | exp.CurrentUser() | exp.SessionUser() | exp.CurrentCatalog():
                 return "name"
+            case exp.CurrentTimestamp():
+                return "timestamptz"
         return None
 
     def _of_column(self, column: exp.Column) -> str | None:

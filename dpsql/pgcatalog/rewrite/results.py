@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 _BY_TYPE = {
     "name": "current_database current_schema pg_get_userbyid pg_encoding_to_char getdatabaseencoding current_user "
-    "session_user user current_role current_catalog",
+    "session_user user current_role current_catalog pg_client_encoding",
     "_name": "current_schemas",
     "_text": "pg_proc_argument_types parse_ident string_to_array",
     "text": "format format_type pg_get_expr pg_get_constraintdef pg_get_indexdef pg_get_viewdef version quote_ident "

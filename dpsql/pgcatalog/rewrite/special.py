@@ -46,7 +46,9 @@ def _of_class(macro: str) -> Build:
 
 
 def _setting(arguments: Arguments, _: Kinds) -> exp.Expr:
-    return exp.Bracket(this=marker("settings"), expressions=[call("lower", cast(arguments[0], "VARCHAR"))])
+    """The setting of that name; where there is none NULL if the second argument is true, else an error."""
+    name = cast(arguments[0], "VARCHAR")
+    return call("pgc.setting_of", marker("settings"), name, *(arguments[1:2] or [exp.false()]))
 
 
 def _has_role(arguments: Arguments, _: Kinds) -> exp.Expr:
@@ -76,6 +78,7 @@ def _format(arguments: Arguments, _: Kinds) -> exp.Expr:
 SPECIAL: Mapping[str, Build] = {
     "version": _value(text(VERSION)),
     "getdatabaseencoding": _value(text("UTF8")),
+    "pg_client_encoding": _value(text("UTF8")),
     "format": _format,
     "current_schema": _value(text("public")),
     "current_database": lambda *_: marker("database"),

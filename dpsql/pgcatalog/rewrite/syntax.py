@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.pgcatalog.rewrite.nodes import call, marker
+from dpsql.pgcatalog.rewrite.nodes import call, cast, marker
 
 
 def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
@@ -39,6 +39,10 @@ def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
             return marker("user")
         case exp.CurrentCatalog():
             return marker("database")
+        case exp.CurrentTimestamp() | exp.Localtimestamp():
+            return call("pgc.now")
+        case exp.CurrentDate():
+            return cast(call("pgc.now"), "DATE")
     return None
 
 
