@@ -5,6 +5,8 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import Dialect, Token, TokenType, exp
 
 from dpsql.query.googlesql import marked
@@ -16,6 +18,11 @@ PLACE = "dpsql_parameter"
 WRITTEN = "dpsql_written"
 #: Starts a string that stands for a ? while the parser works; no statement may hold it.
 _MARK = "\x00"
+#: What stands before the number of a parameter, as written and as `_apart` writes it.
+_NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
+#: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
+_NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
+_DOLLAR = re.compile(r"'(?:[^']|'')*+'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
 
 
 def parse_numbered(text: str) -> list[exp.Expr]:
@@ -29,21 +36,34 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     ([0, 1], 'SELECT COUNT(*) FILTER(WHERE a < ?), b > ?')
     >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT $2 + $1 + $2")[0].find_all(exp.Placeholder))
     [0, 1, 1]
+    >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT a IN ($1,$2)")[0].find_all(exp.Placeholder))
+    [0, 1]
     >>> parse_numbered("SELECT ?::DATE")[0].sql("duckdb")
     'SELECT CAST(? AS DATE)'
     """
     dialect = Dialect.get_or_raise("duckdb")
     tokens: list[Token] = []
     count, numbered = 0, False
-    for token in marked(_called(_parted(dialect.tokenize(text)))):
-        if tokens and tokens[-1].token_type == TokenType.PARAMETER:
+    for token in marked(_called(_parted(dialect.tokenize(_apart(text))))):
+        if tokens and text[tokens[-1].start] == "$" and tokens[-1].token_type in _NUMBERED:
             token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
-        elif token.token_type == TokenType.PLACEHOLDER:
+        elif token.token_type == TokenType.PLACEHOLDER and text[token.start] != "$":
             token, count = _mark(token, count), count + 1
         tokens.append(token)
     if numbered and count:
         refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
     return [_turned_back(_as_written(tree, text)) for tree in dialect.parser().parse(tokens, text) if tree is not None]
+
+
+def _apart(text: str) -> str:
+    """The text, in which a parser does not take what stands between two parameters, as in $1,$2, for a quote's tag.
+
+    >>> _apart("SELECT '$1,$2' IN ($1,$2), $3"), _apart("SELECT $1, $2")
+    ("SELECT '$1,$2' IN (?1,?2), ?3", 'SELECT $1, $2')
+    """
+    if _NEIGHBOURS.search(text) is None:
+        return text
+    return _DOLLAR.sub(lambda found: "?" if found.group() == "$" else found.group(), text)
 
 
 def _mark(token: Token, place: int) -> Token:

@@ -299,6 +299,17 @@ EXTENDED: dict[str, list[list[Message]]] = {
         [Parse(query="SELECT CAST($1 AS integer) AS a"), Bind(param_values=[None]), Execute()],
         [Parse(query=FIVE), Bind(result_formats=[1]), Describe(kind="P"), Execute()],
         [Parse(query=FIVE), Bind(result_formats=[0, 1])],
+        *(
+            [Parse(query=text), Describe(), Bind(param_values=[b"1", b"2"]), Execute()]
+            for text in (
+                "SELECT x FROM (VALUES (1), (5)) AS v(x) WHERE x IN ($1,$2)",
+                "SELECT x FROM (VALUES (1), (5)) AS v(x) WHERE x IN ($2,$1) AND x BETWEEN $1AND $2",
+                "SELECT CAST($1 AS integer)+CAST($2 AS integer) AS a, '$1,$2' AS b",
+                "SELECT CAST($1 AS integer),CAST($2 AS integer),CAST($1 AS integer)-- $1,$2",
+                "SELECT oid FROM pg_catalog.pg_am WHERE oid IN ($1,$2)",
+                "SELECT relname FROM pg_catalog.pg_class WHERE relkind = '$1,$2' AND oid IN ($1,$2)",
+            )
+        ),
     ],
     "cursors": [
         [Parse(query="BEGIN"), Bind(), Execute(), Parse(query=CURSOR), Bind(), Execute()],

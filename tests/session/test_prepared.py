@@ -32,6 +32,7 @@ TYPES = (
     ("SELECT COUNT(*) FROM patients WHERE sex = ? AND ward > ?", ["VARCHAR", "BIGINT"]),
     ("SELECT COUNT(*) FROM visits v WHERE v.cost BETWEEN $1 AND $2", ["DECIMAL(12,2)", "DECIMAL(12,2)"]),
     ("SELECT COUNT(*) FROM public.patients WHERE ward IN ($1, $2, 3)", ["BIGINT", "BIGINT"]),
+    ("SELECT COUNT(*) FROM patients WHERE ward IN ($2,$1) AND sex IN ($3,'m')", ["BIGINT", "BIGINT", "VARCHAR"]),
     ("SELECT COUNT(*) FROM patients WHERE sex LIKE $1", ["VARCHAR"]),
     ("SELECT COUNT(*) FROM patients WHERE ward + $1 > 2", ["BIGINT"]),
     ("SELECT COUNT(*) FROM patients WHERE DATE '2020-01-01' < $1", ["DATE"]),

@@ -6,6 +6,7 @@ arrays of types that it does not know, and words that PostgreSQL allows as label
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType
@@ -27,6 +28,13 @@ _SYNTAX = frozenset(
 #: Syntax that is a function where a name could not stand otherwise.
 _ALSO_FUNCTIONS = frozenset("left right".split())
 _LABELS = frozenset("select insert update delete references trigger usage".split())
+#: A parameter, beside all in which one is no parameter; what stands between two may not be taken for a quote's tag.
+#: Quotes and comments that do not end go on to the end of the text, so that it is read once.
+_PARAMETER = re.compile(
+    r"[eE]'(?:[^'\\]|\\.|'')*+'?|'(?:[^']|'')*+'?|\"(?:[^\"]|\"\")*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)"
+    r"|[^\W\d][\w$]*+|\$(?P<tag>[^\W\d]\w*+)\$.*?(?:\$(?P=tag)\$|\Z)|\$\$.*?(?:\$\$|\Z)|(?P<parameter>\$\d++)",
+    re.DOTALL,
+)
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 
 
@@ -35,7 +43,10 @@ def readable(text: str) -> str:
 
     >>> readable("SELECT version(), x::regtype[], left(y, 1) AS select FROM (SELECT 1) s(x)")
     'SELECT f__version(), x::a__regtype, f__left(y, 1) AS "select" FROM (SELECT 1) s(x)'
+    >>> readable("SELECT '$1,$2', a$1, $x$ $1,$2 $x$ WHERE a IN ($1,$2)")
+    "SELECT '$1,$2', a$1, $x$ $1,$2 $x$ WHERE a IN ($1 ,$2 )"
     """
+    text = _PARAMETER.sub(lambda found: found.group() + " " * (found["parameter"] is not None), text)
     try:
         tokens = Postgres().tokenize(text)
     except SqlglotError:
