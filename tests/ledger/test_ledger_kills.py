@@ -1,0 +1,128 @@
+"""Kill −9 at every step of an answer: what the engine was asked for was paid for, and the ledger is whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import FrameType
+
+import duckdb
+import pytest
+from places import Place
+
+import dpsql
+from dpsql.database import open_database
+from dpsql.privacy.ledger import Ledger
+
+SQL = "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi FROM patients WHERE bmi > {} GROUP BY male"
+
+SCHEMA = """
+name = "clinic"
+source = "clinic.duckdb"
+[privacy]
+unit = "patients.id"
+epsilon = 3
+delta = 1e-6
+[tables.patients]
+max_rows_per_unit = 1
+[tables.patients.columns]
+id = { type = "integer" }
+male = { type = "boolean" }
+bmi = { type = "integer", bounds = [0, 1000] }
+"""
+
+#: The rooms between a plan and its answer. A step in them is the first call of a function.
+ROOMS = (
+    "session/conversation.py", "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb.py",
+    "release.py", "answers/paid.py",
+)  # fmt: skip
+
+#: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.
+STORES = ("privacy/ledger/file.py", "privacy/ledger/journal.py", "privacy/ledger/kept.py")
+HOME = f"{Path(dpsql.__file__).parent}/"
+
+Step = tuple[str, str, str, int]
+
+
+@dataclass
+class Steps:
+    """Writes the steps down, and ends the process without a word at one of them."""
+
+    report: int
+    last: Step | None
+    taken: list[Step] = field(default_factory=list)
+    times: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        code = frame.f_code
+        room = code.co_filename.removeprefix(HOME)
+        name = getattr(argument, "__name__", "") if event.startswith("c_") else code.co_name
+        if (room, name, event) == ("engines/duckdb.py", "run", "call"):
+            os.write(self.report, b"asked;")
+        sent = name == "execute" and (
+            (room in STORES and event.startswith("c_")) or (room.endswith("psycopg/connection.py"))
+        )
+        step = (f"{room}:{code.co_qualname}", name, event)
+        if not sent and (room not in ROOMS or event != "call" or self.times[step]):
+            return
+        self.times[step] += 1
+        self.taken.append((*step, self.times[step]))
+        if self.taken[-1] == self.last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def executed(place: Place, number: int, last: Step | None) -> str:
+    """What a child said that executed a statement up to a step: whether it asked the engine and whether it answered."""
+    reading, report = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            session = open_database("clinic.toml", place.name).session("ada")
+            session.epsilon = Fraction(1, 1000)
+            steps = Steps(report, last)
+            plan = session.plan(SQL.format(number))  # knows neither the ledger nor the engine's rows
+            sys.setprofile(steps)
+            session.answer(plan)
+            sys.setprofile(None)
+            os.write(report, f"answered;{steps.taken!r}".encode())
+        except BaseException as error:
+            os.write(report, repr(error).encode())
+        os._exit(1)
+    os.close(report)
+    with os.fdopen(reading) as said:
+        words = said.read()
+    status = os.waitpid(child, 0)[1]
+    assert last is None or os.waitstatus_to_exitcode(status) == -signal.SIGKILL, (last, words)
+    return words
+
+
+def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("clinic.toml").write_text(SCHEMA, encoding="utf-8")
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute(
+            "CREATE TABLE patients AS SELECT i AS id, i % 2 = 0 AS male, 20 + i % 20 AS bmi FROM range(100) r(i)"
+        )
+    assert executed(place, 0, None).startswith("asked;answered;")
+    said = executed(place, 1, None)  # the first finds no entry before it, and takes a few steps less
+    steps: list[Step] = eval(said.removeprefix("asked;answered;"))
+    ledger, paid = Ledger.open(place.name, dataset="clinic", unit="patients.id"), []
+    for number, step in enumerate(steps, 2):
+        before = ledger.verify()
+        said = executed(place, number, step)
+        paid.append(ledger.verify() - before)
+        assert paid[-1] == 1 if said == "asked;" else said == "", (step, said)
+    charged = paid.index(1)
+    assert 10 < charged < len(steps) - 20
+    assert paid == [0] * charged + [1] * (len(steps) - charged)
+    before = ledger.verify()
+    assert executed(place, 0, None).startswith("answered;")  # paid for by the first
+    assert executed(place, len(steps) + 2, None).startswith("asked;answered;")
+    assert ledger.verify() == before + 1
