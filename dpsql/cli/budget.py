@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsql.cli.query import SCHEMA
+from dpsql.cli.spending import Statement, draw, statements_of
 from dpsql.output import bar, plain
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from dpsql.privacy.accountant import Accountant, Promise
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
+
+
+PICTURE = click.Path(dir_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,21 @@ class Holder:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--group", type=click.IntRange(min=1, max=10_000), help="The promise to a group of this many units.")
 @click.option("--history", is_flag=True, help="Every statement that was paid for.")
-def budget(schema: Path, as_json: bool, group: int | None, history: bool) -> None:
-    """Show the budget of a database: the total, each analyst's part, and what is left."""
+@click.option("--by-statement", is_flag=True, help="Each statement once: how often it was paid for, and at which cost.")
+@click.option("--analyst", help="The history and the statements of this analyst only.")
+@click.option(
+    "--chart", type=click.Path(dir_okay=False, path_type=Path), help="A picture of the spending: .svg, .png, .pdf."
+)
+def budget(
+    schema: Path,
+    as_json: bool,
+    group: int | None,
+    history: bool,
+    by_statement: bool,
+    analyst: str | None,
+    chart: Path | None,
+) -> None:
+    """Show the budget of a database: the total, each analyst's part, what is left, and what it was spent on."""
     from dpsql.schema import load
     from dpsql.session import open_accountant
 
@@ -47,8 +64,14 @@ def budget(schema: Path, as_json: bool, group: int | None, history: bool) -> Non
     entries = list(accountant.ledger.history())
     holders = _holders(accountant, entries)
     promise = None if group is None else accountant.group(group)
+    if chart is not None:
+        draw(declared.name, accountant, entries, chart)
+    asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
-        click.echo(_as_json(accountant, holders, promise, group, entries if history else None))
+        report = _report(accountant, holders, promise, group)
+        report |= {"history": list(map(_entry, asked))} if history else {}
+        report |= {"statements": list(map(_statement, statements_of(asked)))} if by_statement else {}
+        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
         return
     total = accountant.budget
     click.echo(f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}")
@@ -56,9 +79,12 @@ def budget(schema: Path, as_json: bool, group: int | None, history: bool) -> Non
         click.echo(_line(holder))
     if promise is not None:
         click.echo(f"a group of {group}: ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}")
-    if history:
-        for entry in entries:
-            click.echo(_history_line(entry))
+    for entry in asked if history else ():
+        click.echo(_history_line(entry))
+    for statement in statements_of(asked) if by_statement else ():
+        click.echo(_statement_line(statement))
+    if chart is not None:
+        click.echo(f"the spending is drawn in {chart}")
 
 
 def _holders(accountant: Accountant, entries: list[Entry]) -> list[Holder]:
@@ -87,13 +113,14 @@ def _history_line(entry: Entry) -> str:
     return f"{entry.seq:>5}  {entry.at}  {plain(entry.analyst)}  {_said_cost(entry.cost)}  {statement}"
 
 
-def _as_json(
-    accountant: Accountant,
-    holders: list[Holder],
-    promise: Promise | None,
-    size: int | None,
-    entries: list[Entry] | None,
-) -> str:
+def _statement_line(statement: Statement) -> str:
+    who = ", ".join(map(plain, statement.analysts))
+    return f"{statement.times:>5} ×  {_said_cost(statement.cost)}  {who}  {plain(statement.text)}"
+
+
+def _report(
+    accountant: Accountant, holders: list[Holder], promise: Promise | None, size: int | None
+) -> dict[str, object]:
     report: dict[str, object] = {
         "epsilon": float(accountant.budget.epsilon),
         "delta": float(accountant.budget.delta),
@@ -111,18 +138,26 @@ def _as_json(
     }
     if promise is not None:
         report["group"] = {"units": size, "epsilon": float(promise.epsilon), "delta": float(promise.delta)}
-    if entries is not None:
-        report["history"] = [
-            {
-                "number": entry.seq,
-                "at": entry.at,
-                "analyst": entry.analyst,
-                "statement": entry.statement,
-                "cost": _numbers(entry.cost),
-            }
-            for entry in entries
-        ]
-    return json.dumps(report, ensure_ascii=False, indent=2)
+    return report
+
+
+def _entry(entry: Entry) -> dict[str, object]:
+    return {
+        "number": entry.seq,
+        "at": entry.at,
+        "analyst": entry.analyst,
+        "statement": entry.statement,
+        "cost": _numbers(entry.cost),
+    }
+
+
+def _statement(statement: Statement) -> dict[str, object]:
+    return {
+        "statement": statement.text,
+        "analysts": list(statement.analysts),
+        "times": statement.times,
+        "cost": _numbers(statement.cost),
+    }
 
 
 def _numbers(cost: Cost) -> dict[str, float | None]:

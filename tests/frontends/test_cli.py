@@ -164,6 +164,44 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
 
 
+def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> None:
+    for analyst, text in (
+        ("ada", BY_SEX),
+        ("bob", "SELECT COUNT(*) FROM labs"),
+        ("bob", "SELECT COUNT(*) FROM patients"),
+    ):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute("SET dpsql.epsilon = 0.05" if analyst == "ada" else "SET dpsql.epsilon = 0.1")
+            connection.execute(text)
+    with connect(NAFLD, analyst="ada") as connection:
+        connection.execute("SET dpsql.epsilon = 0.2")
+        connection.execute(BY_SEX.replace("FROM", " FROM\n"))
+    found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[4:]
+    assert [(line.split()[0], BY_SEX in line) for line in found] == [("2", True), ("1", False), ("1", False)]
+    report = json.loads(dpsql("budget", NAFLD, "--by-statement", "--history", "--analyst", "bob", "--json").out)
+    assert [each["analysts"] for each in report["statements"]] == [["bob"], ["bob"]]
+    assert [each["analyst"] for each in report["history"]] == ["bob", "bob"]
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: bytes) -> None:
+    with (checkout / NAFLD).open("a") as schema:
+        schema.write("\n[analysts.ada]\nepsilon = 1\n")
+    nothing = dpsql("budget", NAFLD, "--chart", f"spent.{kind}")
+    assert nothing.code == 1 and "nothing was spent yet" in nothing.err
+    for analyst, text in (("ada", BY_SEX), ("bob$x$", "SELECT COUNT(*) FROM labs")):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(text)
+    drawn = dpsql("budget", NAFLD, "--chart", f"spent.{kind}")
+    assert drawn.code == 0 and f"drawn in spent.{kind}" in drawn.out
+    picture = Path(f"spent.{kind}").read_bytes()
+    assert picture.startswith(begins)
+    if kind == "svg":
+        assert all(f"<!-- {word} -->".encode() in picture for word in ("ada", "all"))
+    other = dpsql("budget", NAFLD, "--chart", "spent.txt")
+    assert other.code == 1 and ".svg, .png, .pdf" in other.err
+
+
 def test_schema_commands(dpsql: Dpsql, checkout: Path) -> None:
     drafted = dpsql("schema", "init", "dpsql/data/nafld")
     assert drafted.code == 0 and "[tables.patients]" in drafted.out

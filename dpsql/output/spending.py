@@ -1,0 +1,58 @@
+"""A picture of what was spent over time, drawn by matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dpsql.errors import DataError
+
+#: The kinds of file that a picture is written to, by the end of their names.
+KINDS = (".svg", ".png", ".pdf")
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one holder of a budget had used after each charge, in ε, and the most that it may use."""
+
+    name: str
+    used: Sequence[tuple[datetime, float]]
+    most: float
+
+
+def draw_spending(title: str, total: Spending, analysts: Sequence[Spending], path: Path) -> None:
+    """Write a picture with a stair for the total and for each analyst, and a line at each limit.
+
+    The kind of file is that of its name. DataError where it is none of `KINDS`, where nothing was spent, or where
+    matplotlib is not installed.
+    """
+    if path.suffix.lower() not in KINDS:
+        raise DataError(f"a picture is written to a file that ends in {', '.join(KINDS)}")
+    if not total.used:
+        raise DataError("nothing was spent yet, so there is nothing to draw")
+    try:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise DataError('a picture needs matplotlib; pip install ".[plot]"') from None
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes: Any = figure.add_subplot()
+    end = total.used[-1][0]
+    stairs = []
+    for holder in (total, *analysts):
+        times, used = [at for at, _ in holder.used], [used for _, used in holder.used]
+        strong = {"color": "black", "linewidth": 2} if holder is total else {}
+        (stair,) = axes.step([times[0], *times, end], [0.0, *used, used[-1]], where="post", **strong)
+        stairs.append(stair)
+        if holder is total or holder.most < total.most:
+            axes.axhline(holder.most, color=stair.get_color(), linestyle=":", linewidth=1)
+    axes.set(title=title.replace("$", r"\$"), ylabel="ε used (dotted: the limit)", ylim=(0, total.most * 1.05))
+    locator = AutoDateLocator()
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    names = [holder.name.replace("$", r"\$") for holder in (total, *analysts)]
+    figure.legend(stairs, names, loc="outside right upper", frameon=False)
+    figure.savefig(path)
