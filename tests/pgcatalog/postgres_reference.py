@@ -17,8 +17,8 @@ from dpsql.pgcatalog.types import column_type
 from dpsql.schema import Schema
 
 STATEMENTS = Path(__file__).with_name("statements")
-#: Types whose values are numbers of objects, which differ from server to server.
-OBJECTS = frozenset([26, 28, 24, 2205, 2206, 4089, 4096, 30, 1028, 2210, 2211])
+#: Columns whose values are the numbers of processes, which differ from server to server.
+PROCESSES = frozenset(["pg_backend_pid", "pid"])
 _SQL = {"int8": "bigint", "float8": "double precision", "bool": "boolean"}
 
 
@@ -132,12 +132,15 @@ def ask_catalogue(catalogue: Catalogue, text: str, values: list[Any]) -> Answer:
 
 def _comparable(rows: Any, columns: tuple[tuple[str, int], ...]) -> tuple[tuple[str, ...], ...]:
     """The rows with the numbers of objects blanked, in one order."""
-    return tuple(sorted(tuple(_text(v, oid) for v, (_, oid) in zip(row, columns, strict=True)) for row in rows))
+    return tuple(sorted(tuple(map(_text, row, columns)) for row in rows))
 
 
-def _text(value: Any, oid: int) -> str:
+def _text(value: Any, column: tuple[str, int]) -> str:
+    name, oid = column
     if value is None:
         return "NULL"
+    if name in PROCESSES:
+        return type(value).__name__
     if oid in (26, 28, 30, 1028) or (type(value) is int and value > 999):
         return "#"
     if isinstance(value, ObjectName):
