@@ -171,6 +171,12 @@ class _Rows:
         if full:
             shape = self._shapes[f"pgc.{relation}"]
             names = [name for name in shape if name in full[0]]
-            parts = ", ".join(f'unnest(?::{duckdb_type(shape[name])}[]) AS "{name}"' for name in names)
-            values = [[row.get(name) for row in full] for name in names]
-            self._run(f"INSERT INTO pgc.{relation} BY NAME SELECT {parts}", values)
+            columns = {name: [row.get(name) for row in full] for name in names}
+            # Older DuckDBs take long over lists unnested side by side: what is the same in all rows is given once.
+            fixed = {name for name, values in columns.items() if values.count(values[0]) == len(values)} - {names[0]}
+            parts = ", ".join(
+                f'?::{duckdb_type(shape[name])} AS "{name}"' if name in fixed
+                else f'unnest(?::{duckdb_type(shape[name])}[]) AS "{name}"' for name in names
+            )  # fmt: skip
+            given = [values[0] if name in fixed else values for name, values in columns.items()]
+            self._run(f"INSERT INTO pgc.{relation} BY NAME SELECT {parts}", given)
