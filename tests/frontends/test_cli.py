@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -221,3 +223,10 @@ def test_help_and_version(dpsql: Dpsql) -> None:
     assert dpsql("--help").code == 0
     for command in ("demo", "query", "explain", "budget", "schema"):
         assert dpsql(command, "--help").out.startswith(f"Usage: dpsql {command}")
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    for arguments, code, said in ((["--version"], 0, "dpsql "), (["bugdet"], 2, "Did you mean budget?")):
+        ended = subprocess.run([sys.executable, "-m", "dpsql", *arguments], capture_output=True, text=True, check=False)
+        assert ended.returncode == code and said in ended.stdout + ended.stderr
+        assert "__main__" not in ended.stdout + ended.stderr
