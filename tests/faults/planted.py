@@ -21,6 +21,7 @@ ANSWERS = "tests/session/test_answers.py"
 TERMINAL = "tests/repl/test"
 WIRE = "tests/pgwire/test"
 CATALOGUE = "tests/pgcatalog/test_catalogue.py"
+LEDGER = "tests/ledger/test_ledger"
 LOOSE = "tests/properties/test_constructs.py::test_loose_ties_are_refused_or_keep_their_claims"
 LARGEST = "tests/properties/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
 
@@ -1165,5 +1166,68 @@ FAULTS = (
         "        text = visible(text) if self.interactive or sys.stdout.isatty() else text\n",
         "",
         (f"{TERMINAL}_commands.py::test_a_terminal_is_told_nothing_that_it_would_obey",),
+    ),
+    Fault(
+        "a ledger on a server has two writers",
+        "dpsql/privacy/ledger/server.py",
+        ";\n    LOCK TABLE head IN EXCLUSIVE MODE\n",
+        "\n",
+        (f"{LEDGER}_races.py::test_four_processes_get_exactly_what_is_left",),
+    ),
+    Fault(
+        "a charge on a server sees the ledger as it was before its turn",
+        "dpsql/privacy/ledger/server.py",
+        '"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"',
+        '"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE"',
+        (f"{LEDGER}_races.py::test_four_processes_get_exactly_what_is_left",),
+    ),
+    Fault(
+        "a charge on a server does not wait for the disk",
+        "dpsql/privacy/ledger/server.py",
+        "WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')",
+        "WHERE false",
+        (f"{LEDGER}_server.py::test_a_charge_waits_for_the_disk_whatever_the_server_is_set_to",),
+    ),
+    Fault(
+        "tables elsewhere are taken for the ledger",
+        "dpsql/privacy/ledger/server.py",
+        """f'SET LOCAL search_path TO "{self._namespace}", pg_temp'""",
+        """f'SET LOCAL search_path TO public, "{self._namespace}"'""",
+        (f"{LEDGER}_server.py::test_tables_of_the_same_names_elsewhere_are_not_taken_for_the_ledger",),
+    ),
+    Fault(
+        "a charge in a file does not wait for the disk",
+        "dpsql/privacy/ledger/file.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = NORMAL",
+        (f"{LEDGER}_file.py::test_a_ledger_is_durable_by_its_settings",),
+    ),
+    Fault(
+        "a fork shares the connection of its ledger",
+        "dpsql/privacy/ledger/forks.py",
+        "        store.disconnect()\n",
+        "",
+        (f"{LEDGER}_races.py::test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses",),
+    ),
+    Fault(
+        "what was charged is not added to what is spent",
+        "dpsql/privacy/ledger/entry.py",
+        "total=(FREE if last is None else last.total) + line.cost",
+        "total=(FREE if last is None else last.total)",
+        (f"{LEDGER}_races.py::test_sixteen_threads_get_exactly_what_is_left",),
+    ),
+    Fault(
+        "an entry that follows none is believed",
+        "dpsql/privacy/ledger/entry.py",
+        "chained = self.seq == seq + 1 and self.previous == previous",
+        "chained = self.seq == seq + 1",
+        (f"{LEDGER}_damage.py::test_an_exchanged_line_shows_though_each_hash_is_right",),
+    ),
+    Fault(
+        "a fork takes down the engine that it inherits",
+        "dpsql/instance.py",
+        "        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))\n        _INHERITED.add(connection)\n",
+        "        pass\n",
+        ("tests/frontends/test_forks.py::test_a_fork_ends_as_it_should[drops]",),
     ),
 )

@@ -95,15 +95,17 @@ def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) 
 
     thread = threading.Thread(target=keep_writing)
     thread.start()
-    for _ in range(5):
-        child = os.fork()
-        if not child:
-            signal.alarm(20)
-            fill(ledger, 2, "child")
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
-    stop.set()
-    thread.join()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if not child:
+                signal.alarm(20)
+                fill(ledger, 2, "child")
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
     assert len(list(ledger.history("child"))) == 10
     assert ledger.verify() == len(list(ledger.history()))
 
