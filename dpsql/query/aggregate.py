@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.query.expression import BOOLEAN, Call, Column, Expression, Literal
 from dpsql.query.frequent import frequent_aggregate
 from dpsql.query.ranked import ranked_aggregate
-from dpsql.query.refusal import only, refuse
+from dpsql.query.refusal import called, only, refuse
 from dpsql.query.relation import Aggregate
 from dpsql.query.scalar import Reader
 from dpsql.query.statistic import statistic
@@ -72,8 +72,7 @@ def split(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, bool, Expression | 
         condition = reader.condition(node.expression.this)
         node = node.this
     if not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max | exp.CountIf):
-        name = node.name if isinstance(node, exp.Anonymous) else getattr(node, "sql_name", lambda: node.key)()
-        refuse("E_AGG", f"{name.upper()} has no private form here; docs/sql.md lists the aggregates that have", node)
+        refuse("E_AGG", f"{called(node)} has no private form here; docs/sql.md lists the aggregates that have", node)
     only(node, "this", "big_int", "expressions", code="E_AGG", what=f"this form of {node.sql_name()}")
     if node.expressions:
         refuse("E_AGG", f"{node.sql_name()} takes one argument", node)

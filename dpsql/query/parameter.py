@@ -6,6 +6,7 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from sqlglot import Dialect, Token, TokenType, exp
 
@@ -23,6 +24,8 @@ _NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
 #: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
 _NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
 _DOLLAR = re.compile(r"'(?:[^']|'')*+'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
+#: Names of the aggregate that joins texts, where they are called.
+_JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNORECASE)
 
 
 def parse_numbered(text: str) -> list[exp.Expr]:
@@ -101,9 +104,14 @@ def _called(tokens: list[Token]) -> list[Token]:
 
 def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
     """The tree, in which each function remembers the name that the analyst called it by."""
+    joining = [(found.start(), found[1]) for found in _JOINS_TEXTS.finditer(text)]
     for node in tree.find_all(exp.Func):
         if "start" in node.meta:
             node.meta[WRITTEN] = text[node.meta["start"] : node.meta["end"] + 1]
+        elif isinstance(node, exp.GroupConcat):  # its place is not kept: the last such name before its argument
+            start = min((part.meta["start"] for part in node.this.walk() if "start" in part.meta), default=0)
+            before = bisect_left(joining, (start, ""))
+            node.meta[WRITTEN] = joining[before - 1][1] if before else "string_agg"
     return tree
 
 

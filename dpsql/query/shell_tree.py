@@ -14,7 +14,7 @@ from dpsql.query.growth import require_small
 from dpsql.query.naming import output_name
 from dpsql.query.parameter import PLACE
 from dpsql.query.pivot import pivoted
-from dpsql.query.refusal import only, refuse
+from dpsql.query.refusal import called, only, refuse
 from dpsql.query.rewrite.scalar import literal_node
 from dpsql.query.scope import require_known_schema
 from dpsql.query.shell_functions import FUNCTIONS
@@ -48,7 +48,7 @@ def check_node(node: exp.Expr) -> None:
     elif isinstance(node, exp.Func) and node.key not in _NODES:
         names = {name.lower() for name in node.sql_names()}
         if not names & FUNCTIONS:
-            refuse("E_FUNC", f"{node.sql_name()} is not in the list of functions", node)
+            refuse("E_FUNC", f"{called(node)} is not in the list of functions", node)
     elif node.key not in _NODES:
         code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
         refuse(code, f"{node.key.upper()} is not answered here", node)

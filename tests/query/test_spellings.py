@@ -36,6 +36,15 @@ def test_a_spelling_means_the_plain_one(session: Session, written: str, plain: s
     assert session.plan(written).cores == session.plan(plain).cores
 
 
+@pytest.mark.parametrize(
+    "written", ["STRING_AGG(sex, ', ')", "group_concat(sex)", "LIST(ward)", "array_agg(ward)", "version()",
+                "approx_count_distinct(ward)", "STRING_AGG(upper(sex), ',' ORDER BY sex)"],
+)  # fmt: skip
+def test_a_refusal_speaks_of_functions_by_the_names_that_were_written(session: Session, written: str) -> None:
+    with pytest.raises(DatabaseError, match=rf"E_(AGG|FUNC) {written.partition('(')[0].upper()} "):
+        session.plan(f"SELECT {written}, COUNT(*) FROM patients")
+
+
 MOMENTS = (
     ("'2024-01-01T10:00:00Z'", "'2024-01-01 10:00:00'"),
     ("'2024-01-01 10:00:00+00'::timestamptz", "'2024-01-01 10:00:00'"),

@@ -5,7 +5,7 @@ SELECT SUM(DISTINCT age) FROM patients
 
 -- schema: nafld
 SELECT STRING_AGG(test, ',') FROM labs
--- says: GROUP_CONCAT has no private form here; docs/sql.md lists the aggregates that have (line 1, column 19)
+-- says: STRING_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 19)
 -- instead: SELECT COUNT(DISTINCT test) FROM labs
 
 -- schema: nafld
@@ -65,7 +65,7 @@ SELECT ARRAY_AGG(bmi ORDER BY bmi) FROM patients
 
 -- schema: nafld
 SELECT BIT_OR(age) FROM patients
--- says: BITWISE_OR_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
+-- says: BIT_OR has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
 -- instead: SELECT COUNT(DISTINCT age) FROM patients
 
 -- schema: nafld
