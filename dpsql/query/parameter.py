@@ -52,6 +52,8 @@ def parse_numbered(text: str) -> list[exp.Expr]:
             token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
         elif token.token_type == TokenType.PLACEHOLDER and text[token.start] != "$":
             token, count = _mark(token, count), count + 1
+        if tokens and (token.text.startswith(_MARK) or tokens[-1].text.startswith(_MARK)):
+            _require_apart(tokens[-1], token)
         tokens.append(token)
     if numbered and count:
         refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
@@ -67,6 +69,12 @@ def _apart(text: str) -> str:
     if _NEIGHBOURS.search(text) is None:
         return text
     return _DOLLAR.sub(lambda found: "?" if found.group() == "$" else found.group(), text)
+
+
+def _require_apart(before: Token, after: Token) -> None:
+    """Refuse a parameter directly beside another or beside a string, which the parser would put together."""
+    if before.token_type == after.token_type == TokenType.STRING:
+        refuse("E_PARSE", "two values stand side by side; put a comma between them, or join them with ||")
 
 
 def _mark(token: Token, place: int) -> Token:
@@ -121,6 +129,8 @@ def _turned_back(tree: exp.Expr) -> exp.Expr:
             mark = exp.Placeholder()
             mark.meta[PLACE] = int(literal.this[len(_MARK) :])
             literal.replace(mark)
+    if any(name.name.startswith(_MARK) for name in tree.find_all(exp.Identifier)):
+        refuse("E_PARAM", "a parameter stands for a value, never for a name")
     return tree
 
 

@@ -10,11 +10,12 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.query import literal
-from dpsql.query.bounds import bounds, is_bounded, unbounded_columns
+from dpsql.query.bounds import bounds, is_bounded
 from dpsql.query.expression import Expression, Literal
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Aggregate, Ranks
 from dpsql.query.scalar import Reader
+from dpsql.query.summand import without_bounds
 
 #: No value that is counted in bins may be larger, so that bins are never finer than doubles tell.
 LARGEST = 10**100
@@ -135,7 +136,7 @@ def ranked_value(argument: Expression, node: exp.Expr) -> Expression:
     if not argument.type.is_numeric and not argument.type.is_temporal:
         refuse("E_TYPE", f"{name} needs a number or a date, and this is {argument.type}", node)
     if not is_bounded(argument):
-        missing = ", ".join(column.name for column in unbounded_columns(argument))
+        missing = without_bounds(argument, node)
         where = f"; the schema needs bounds for {missing}" if missing else ""
         refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
     if (bounds(argument).magnitude or 0) > LARGEST:

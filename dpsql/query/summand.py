@@ -26,15 +26,19 @@ def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
     if not argument.type.is_numeric:
         refuse("E_TYPE", f"{name} needs a number, and this is {argument.type}", node)
     if not is_bounded(argument):
-        unbounded = unbounded_columns(argument)
-        written = {column.name for column in node.find_all(exp.Column)}
-        missing = ", ".join(
-            column.name for column in unbounded
-            if not column.released and (column.name in written or not _GENERATED.fullmatch(column.name))
-        )  # fmt: skip
+        missing = without_bounds(argument, node)
         where = f"the schema needs bounds for {missing}, or you " if missing else ""
         where = f"; {where}write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own"
         refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
     if (bounds(argument).magnitude or 0) > LARGEST_SUMMAND:
         refuse("E_BOUNDS", f"{name} of values that may lie beyond ±1e100 is not answered", node)
     return argument
+
+
+def without_bounds(argument: Expression, node: exp.Expr) -> str:
+    """The columns for which the schema needs bounds; none that is named inside dpsql alone."""
+    written = {column.name for column in node.find_all(exp.Column)}
+    return ", ".join(
+        column.name for column in unbounded_columns(argument)
+        if not column.released and (column.name in written or not _GENERATED.fullmatch(column.name))
+    )  # fmt: skip

@@ -139,3 +139,18 @@ def test_only_the_answer_is_paid_for(session: Session) -> None:
     for plan in plans:
         session.answer(plan)
     assert session.remaining.spent.rho == before + sum(plan.cost.rho for plan in plans)
+
+
+NAMES = (
+    ("SELECT COUNT(*) AS $1, $1 FROM patients", "E_PARAM a parameter stands for a value, never for a name"),
+    ("SELECT COUNT(*) FROM patients $1 WHERE ward = $1", "E_PARAM a parameter stands for a value, never for a name"),
+    ("SELECT COUNT(*) FROM patients WHERE sex = $1 $2", "E_PARSE two values stand side by side"),
+    ("SELECT COUNT(*) FROM patients WHERE sex = 'f' ?", "E_PARSE two values stand side by side"),
+)
+
+
+@pytest.mark.parametrize(("text", "says"), NAMES)
+def test_a_parameter_is_a_value_of_its_own(session: Session, text: str, says: str) -> None:
+    with pytest.raises(StatementError, match=says) as raised:
+        session.prepare(text)
+    assert "\0" not in str(raised.value)
