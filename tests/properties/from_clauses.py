@@ -26,7 +26,8 @@ class FromWriter:
             return self._simple()
         return self._draws.pick(
             self._joins.semi, self._joins.shared, self._joins.around, self._joins.siblings, self._joins.public_right,
-            self._rows.nested, self._rows.nested, self._rows.twice, self._rows.lateral, self._rows.listed,
+            self._joins.in_a_row, self._joins.in_a_row, self._rows.nested, self._rows.nested, self._rows.twice,
+            self._rows.lateral, self._rows.listed,
         )()  # fmt: skip
 
     def _inner(self) -> Clause:

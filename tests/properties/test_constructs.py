@@ -24,6 +24,7 @@ CONSTRUCTS = {
     "NATURAL": r" NATURAL ",
     "a join in parentheses": r"JOIN \(\w+ r\d+ JOIN|FROM \(\w+ r\d+ JOIN",
     "FULL JOIN": r" FULL JOIN ",
+    "LEFT JOINs in a row": r"( LEFT JOIN (?!places)\w+ r\d+ ON .*){2}",
     "public rows on the right": r" RIGHT JOIN places | places r\d+ RIGHT JOIN ",
     "WITH read twice": r"WITH (r\d+) AS .*\b\1 r\d+.*\b\1 r\d+",
     "LATERAL": r" LATERAL \(",
@@ -51,9 +52,9 @@ CONSTRUCTS = {
     "bounds per group": r"contribution_bounds_per_group",
 }
 #: Constructs in which rows meet others by what the statement writes.
-TIES = ("SEMI and ANTI JOIN", "USING", "NATURAL", "a join in parentheses", "FULL JOIN", "WITH read twice", "LATERAL",
-        "a subquery of a subquery", "set operations", "DISTINCT rows", "EXISTS", "ANY and ALL of a subquery",
-        "NOT IN a subquery", "a value of other rows of the unit")  # fmt: skip
+TIES = ("SEMI and ANTI JOIN", "USING", "NATURAL", "a join in parentheses", "FULL JOIN", "LEFT JOINs in a row",
+        "WITH read twice", "LATERAL", "a subquery of a subquery", "set operations", "DISTINCT rows", "EXISTS",
+        "ANY and ALL of a subquery", "NOT IN a subquery", "a value of other rows of the unit")  # fmt: skip
 LOOSE_TIE = re.compile(r"r\d+\.(code|word|grade) = (r\d+\.)?(code|word|grade|w)\b|r\d+\.(code|word|grade) AS u")
 WORLDS, WRITTEN, TRIED, LOOSE = range(700, 707), 170, 4, 8
 

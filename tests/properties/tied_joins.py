@@ -89,6 +89,30 @@ class TiedJoinWriter:
             return "", f"{source} LEFT JOIN {table.name} {name} ON {tie}", scope + seen, []
         return "", f"{source} JOIN {table.name} {name} ON {tie}", scope + seen, []
 
+    def in_a_row(self) -> Clause:
+        """Two or three LEFT JOINs, each tied to any table before it, now and then with another outer join among them.
+
+        WHERE ties two of the tables once more, here and there, where an outer join may lack one of them.
+        """
+        draws = self._draws
+        source, scope = self._private()
+        sides = [(scope, False)]
+        for _ in range(draws.pick(2, 2, 3)):
+            table, name = draws.private(), draws.name()
+            seen = draws.columns(table, name)
+            before = sides[-1][0] if draws.one_in(2) else [each for side, _ in sides for each in side]
+            tie = draws.tie(before, seen)
+            if tie is None:
+                continue
+            if draws.one_in(3):
+                tie += f" AND {self._scalars.condition(before + seen)}"
+            side = draws.pick("LEFT", "LEFT", "LEFT", "LEFT", "RIGHT", "FULL")
+            source += f" {side} JOIN {table.name} {name} ON {tie}"
+            sides = [(each, lacks or side != "LEFT") for each, lacks in sides] + [(seen, side != "RIGHT")]
+        again = draws.tie(sides[0][0], sides[-1][0]) if len(sides) > 2 and draws.one_in(4) else None
+        scope = [each for side, lacks in sides for each in (padded(side) if lacks else side)]
+        return "", source, scope, [] if again is None else [again]
+
     def public_right(self) -> Clause:
         """A RIGHT JOIN with the public table: it keeps its rows, which are nobody's, or those of the private one."""
         draws = self._draws
