@@ -54,6 +54,9 @@ SETTINGS = """
     max_function_args max_identifier_length max_index_keys parallel_setup_cost plan_cache_mode quote_all_identifiers
     row_security search_path segment_size server_encoding server_version server_version_num session_replication_role
     standard_conforming_strings statement_timeout synchronous_commit synchronize_seqscans temp_tablespaces
+    cursor_tuple_fraction debug_print_plan from_collapse_limit join_collapse_limit log_min_duration_statement
+    log_statement max_connections max_parallel_workers_per_gather random_page_cost tcp_keepalives_count
+    tcp_keepalives_idle tcp_keepalives_interval
     timezone_abbreviations track_activities transaction_deferrable transaction_isolation transaction_read_only
     transform_null_equals wal_level work_mem xmlbinary xmloption
 """.split()

@@ -25,7 +25,7 @@ from dpsql.pgcatalog.rewrite.calls import OF_CATALOGUE
 from dpsql.pgcatalog.rewrite.kinds import NAMED, type_name
 from dpsql.pgcatalog.rewrite.relations import relation_of, tables_of
 from dpsql.pgcatalog.rewrite.words import CALL
-from dpsql.pgcatalog.settings import DEFAULTS, setting_name
+from dpsql.pgcatalog.settings import DEFAULTS, setting_name, shown
 from dpsql.pgcatalog.store import Store, store_of
 from dpsql.pgcatalog.types import OIDS, type_oid
 from dpsql.schema import Schema
@@ -146,8 +146,9 @@ class Catalogue:
             case "pid":
                 return str(os.getpid())
             case "settings":
-                pairs = ", ".join(f"{literal(key)}: {literal(value)}" for key, value in self._every_setting().items())
-                return f"MAP {{{pairs}}}"
+                return _map(self._every_setting())
+            case "shown":
+                return _map({key: shown(key, value) for key, value in self._every_setting().items()})
         if name[0] == "p":
             return "NULL" if parameters is None else literal(parameters[int(name[1:]) - 1])
         required, kind, named = name.split("_", 2)
@@ -177,10 +178,10 @@ class Catalogue:
         name, every = setting_name(words), self._every_setting()
         if name == "all":
             columns = tuple(CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description"))
-            return CatalogueAnswer(columns, tuple((each, every[each], "") for each in sorted(every)))
+            return CatalogueAnswer(columns, tuple((each, shown(each, every[each]), "") for each in sorted(every)))
         if name.lower() not in every:
             raise NoSuchSetting(name)
-        return CatalogueAnswer((CatalogueColumn(name, OIDS["text"]),), ((every[name.lower()],),))
+        return CatalogueAnswer((CatalogueColumn(name, OIDS["text"]),), ((shown(name, every[name.lower()]),),))
 
     def _row(self, row: tuple[Any, ...], columns: Sequence[CatalogueColumn]) -> tuple[Any, ...]:
         return tuple(self._value(value, column) for value, column in zip(row, columns, strict=True))
@@ -190,6 +191,11 @@ class Catalogue:
             return value.replace(tzinfo=UTC)
         names = None if value is None else self._store.names_of(column.oid)
         return value if names is None else ObjectName(names.get(value, str(value)), value)
+
+
+def _map(settings: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"{literal(key)}: {literal(value)}" for key, value in settings.items())
+    return f"MAP {{{pairs}}}"
 
 
 @lru_cache(maxsize=1024)

@@ -37,8 +37,17 @@ DEFAULTS: Mapping[str, str] = {
     "standard_conforming_strings": "on", "statement_timeout": "0", "synchronize_seqscans": "on", "synchronous_commit":
     "on", "tcp_keepalives_count": "0", "tcp_keepalives_idle": "0", "tcp_keepalives_interval": "0", "temp_tablespaces":
     "", "timezone": "UTC", "timezone_abbreviations": "Default", "track_activities": "on", "transaction_deferrable":
-    "off", "transaction_isolation": "read committed", "transform_null_equals": "off", "work_mem": "4MB", "xmlbinary":
+    "off", "transaction_isolation": "read committed", "transform_null_equals": "off", "work_mem": "4096", "xmlbinary":
     "base64", "xmloption": "content",
+}  # fmt: skip
+#: Units of time in milliseconds and of memory in kilobytes, as values are written with them.
+DURATIONS: dict[str, int] = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+MEMORY: dict[str, int] = {"kB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
+#: The settings that have a unit: how much one of it is, and the units that SHOW tells it in.
+_MEASURED: Mapping[str, tuple[int, dict[str, int]]] = {
+    **{f"{name}_timeout": (1, DURATIONS) for name in "statement lock idle_session idle_in_transaction_session".split()},
+    "log_min_duration_statement": (1, DURATIONS), "tcp_keepalives_idle": (1000, DURATIONS),
+    "tcp_keepalives_interval": (1000, DURATIONS), "work_mem": (1, MEMORY), "segment_size": (8, MEMORY),
 }  # fmt: skip
 
 _PHRASES = {
@@ -59,3 +68,19 @@ def setting_name(words: str) -> str:
     """
     plain = " ".join(words.lower().split())
     return _PHRASES.get(plain, plain)
+
+
+def shown(name: str, value: str) -> str:
+    """A setting as SHOW and ``current_setting`` tell it: what has a unit in the longest one that divides it.
+
+    >>> [shown("statement_timeout", value) for value in ("300", "5000", "120000", "0")]
+    ['300ms', '5s', '2min', '0']
+    >>> shown("work_mem", "4096"), shown("segment_size", "131072"), shown("log_min_duration_statement", "-1")
+    ('4MB', '1GB', '-1')
+    """
+    measured = _MEASURED.get(name.lower())
+    if measured is None or not value.isascii() or not value.isdigit() or int(value) == 0:
+        return value
+    amount = int(value) * measured[0]
+    unit, size = next((unit, size) for unit, size in reversed(measured[1].items()) if amount % size == 0)
+    return f"{amount // size}{unit}"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from dpsql.errors import Error
-from dpsql.pgcatalog.settings import DEFAULTS, FIXED
+from dpsql.pgcatalog.settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
 from dpsql.pgwire.errors import WireError
 
 #: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
@@ -24,9 +24,8 @@ REPORTED = {
 _FREE = {**{name: value for name, value in DEFAULTS.items() if name not in FIXED}, "dpsql.raw_select": "probe"}
 _OFFSET = re.compile(r"([A-Za-z]{3})?([+-]?)(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
-_DURATION = re.compile(r"(\d{1,9})\s*(ms|s|min|h|d)?")
-_UNITS = {None: 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-_DURATIONS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
+_MEASURE = re.compile(r"(\d{1,9})\s*([A-Za-z]{1,3})?", re.ASCII)
+_TIMEOUTS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
 
 Snapshot = tuple[dict[str, str], Fraction]
 
@@ -85,11 +84,7 @@ class Settings(Mapping[str, str]):
         2min
         0
         """
-        value = self[name]
-        if name.lower() not in _DURATIONS or value == "0":
-            return value
-        unit, size = next((unit, size) for unit, size in reversed(_UNITS.items()) if unit and not int(value) % size)
-        return f"{int(value) // size}{unit}"
+        return shown(name, self[name])
 
     def shows(self, level: str) -> bool:
         """Whether a client wants messages of a level, such as notice."""
@@ -181,12 +176,15 @@ def _only(*allowed: str) -> Callable[[str, str], str]:
     return check
 
 
-def _duration(name: str, value: str) -> str:
-    found = _DURATION.fullmatch(value.strip())
-    milliseconds = -1 if found is None else int(found[1]) * _UNITS[found[2]]
-    if not 0 <= milliseconds < 2**31:
-        raise _invalid(name, value)
-    return str(milliseconds)
+def _measured(units: Mapping[str, int], least: int) -> Callable[[str, str], str]:
+    def check(name: str, value: str) -> str:
+        found = _MEASURE.fullmatch(value.strip())
+        amount = -1 if found is None else int(found[1]) * (units.get(found[2], -1) if found[2] else 1)
+        if not least <= amount < 2**31:
+            raise _invalid(name, value)
+        return str(amount)
+
+    return check
 
 
 def _time_zone(name: str, value: str) -> str:
@@ -222,6 +220,7 @@ _CHECKS: dict[str, Callable[[str, str], str]] = {
     "bytea_output": _only("hex"),
     "client_min_messages": _only(*_LEVELS),
     "standard_conforming_strings": _on,
-    **dict.fromkeys(_DURATIONS, _duration),
+    **dict.fromkeys(_TIMEOUTS, _measured(DURATIONS, 0)),
+    "work_mem": _measured(MEMORY, 64),
     "timezone": _time_zone,
 }

@@ -9,10 +9,12 @@ from datetime import UTC
 from typing import Any
 
 import duckdb
+import psycopg
 import pytest
 
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.pgcatalog import Catalogue, ObjectName
+from dpsql.pgcatalog.settings import DEFAULTS
 from dpsql.pgcatalog.store import MOST, Store, store_of
 from dpsql.schema import Schema
 
@@ -256,6 +258,25 @@ def test_settings_of_the_session_come_first(schema: Schema) -> None:
     (moment,) = _values(seen, "SELECT now()")
     assert moment.tzinfo is not None
     assert seen.run("SHOW server_version").rows[0][0].startswith("15")
+
+
+def test_settings_with_units_are_told_as_postgresql_tells_them(schema: Schema, postgres: psycopg.Connection) -> None:
+    """SHOW and ``current_setting`` with the unit, ``pg_settings`` without; which has what PostgreSQL lists there."""
+    ours = Catalogue(schema, database="demo", user="ada", settings={"statement_timeout": "5000", "work_mem": "8192"})
+    names = "statement_timeout work_mem segment_size lock_timeout log_min_duration_statement max_connections".split()
+    told = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
+    listed = "SELECT name, setting, unit FROM pg_settings WHERE name IN ('" + "', '".join(names) + "') ORDER BY name"
+    with postgres.transaction(force_rollback=True):
+        postgres.execute("SET LOCAL statement_timeout = '5s'; SET LOCAL work_mem = '8MB'")
+        assert ours.run(told).rows == tuple(postgres.execute(told))
+        assert ours.run(listed).rows == tuple(postgres.execute(listed))
+        for name in names:
+            assert ours.run(f"SHOW {name}").rows == tuple(postgres.execute(f"SHOW {name}"))
+    everything = {name.lower() for name in _values(ours, "SELECT name FROM pg_settings")}
+    unlisted = set(DEFAULTS) - everything
+    assert unlisted == {"is_superuser", "role", "ssl_renegotiation_limit"}
+    for name in unlisted:  # PostgreSQL lists none of them either
+        assert postgres.execute("SELECT name FROM pg_settings WHERE name = %s", [name]).fetchone() is None
 
 
 def test_nobody_sees_the_name_of_another(schema: Schema) -> None:

@@ -48,7 +48,7 @@ def _of_class(macro: str) -> Build:
 def _setting(arguments: Arguments, _: Kinds) -> exp.Expr:
     """The setting of that name; where there is none NULL if the second argument is true, else an error."""
     name = cast(arguments[0], "VARCHAR")
-    return call("pgc.setting_of", marker("settings"), name, *(arguments[1:2] or [exp.false()]))
+    return call("pgc.setting_of", marker("shown"), name, *(arguments[1:2] or [exp.false()]))
 
 
 def _has_role(arguments: Arguments, _: Kinds) -> exp.Expr:
