@@ -73,9 +73,10 @@ class Sandbox:
 
     def create(self, name: str, types: Mapping[str, str]) -> None:
         """An empty released table of that name, in the place of one that is there."""
-        self._columns[name] = dict(types)
         columns = ", ".join(f'"{column}" {sql_type}' for column, sql_type in types.items())
-        self._connection.execute(f'CREATE OR REPLACE TABLE released."{name}" ({columns})')
+        self._columns.pop(name, None)
+        self._write(f'CREATE OR REPLACE TABLE released."{name}" ({columns})')
+        self._columns[name] = dict(types)
 
     def insert(
         self, name: str, data: Sequence[Sequence[object]], types: Mapping[str, str], schema: str = "released"
@@ -85,7 +86,7 @@ class Sandbox:
             if schema == "released":
                 self._holding.add(name)
             parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types.values())
-            self._connection.execute(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
+            self._write(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
 
     def put(self, name: str, table: ReleasedTable | CubeTable) -> None:
         """The released rows of a core or a cube."""
@@ -96,7 +97,7 @@ class Sandbox:
         """The public table, without its rows until somebody asks for them."""
         if name not in self._declared:
             columns = ", ".join(f'"{each}" {sql_type}' for each, sql_type in self._public_types(name).items())
-            self._connection.execute(f'CREATE TABLE public."{name}" ({columns})')
+            self._write(f'CREATE TABLE public."{name}" ({columns})')
             self._declared.add(name)
 
     def public_columns(self, name: str) -> list[str]:
@@ -123,6 +124,12 @@ class Sandbox:
 
     def close(self) -> None:
         close_instance(self._connection)
+
+    def _write(self, sql: str, values: Sequence[object] = ()) -> None:
+        try:
+            self._connection.execute(sql, values)
+        except duckdb.Error as error:  # it was interrupted, or the memory has run out
+            raise failed(error) from None
 
     def _public_types(self, name: str) -> dict[str, str]:
         return {each: engine_type(column.type) for each, column in self._schema.tables[name].columns.items()}

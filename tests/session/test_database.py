@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from fractions import Fraction
@@ -20,6 +20,7 @@ from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import QueryCancelled
 from dpsql.shell.places import Places
 from dpsql.shell.pool import MOST
+from dpsql.shell.sandbox import Sandbox
 
 THREADS, EACH = 16, 6
 _NAMES = [f"p{place}" for place in range(22)]
@@ -100,6 +101,28 @@ def test_an_interrupt_ends_the_statement_and_its_charge_stays(database: Database
     assert raised.value.sqlstate == "57014"
     assert session.remaining.spent.rho == before + slow.cost.rho
     assert session.execute("SELECT COUNT(*) FROM patients").rows
+
+
+@pytest.mark.parametrize("stopped", ["CREATE", "INSERT"])
+def test_an_interrupt_may_come_while_released_rows_are_put_in_their_sandbox(
+    database: Database, monkeypatch: pytest.MonkeyPatch, stopped: str
+) -> None:
+    session, writing = database.session("ada"), Sandbox._write
+
+    def interrupted(sandbox: Sandbox, sql: str, values: Sequence[object] = ()) -> None:
+        if sql.startswith(stopped) and "released" in sql:
+            session.interrupt()
+            sql = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
+            values = ()
+        writing(sandbox, sql, values)
+
+    plan = session.plan("SELECT sex, COUNT(*) FROM patients GROUP BY sex")
+    with monkeypatch.context() as patch:
+        patch.setattr(Sandbox, "_write", interrupted)
+        with pytest.raises(QueryCancelled):
+            session.answer(plan)
+    again = session.answer(plan)
+    assert again.rows and again.price.stored
 
 
 def test_an_interrupt_between_statements_is_without_effect(database: Database) -> None:
