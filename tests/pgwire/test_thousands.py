@@ -196,7 +196,9 @@ def test_no_charge_of_32_000_statements_is_wrong_or_lost(tmp_path: Path) -> None
         assert written.pop(f"analyst{number}", Counter()) == client.charged
         if number >= CLIENTS - CAPPED:
             assert sum(cost * times for (_, cost), times in client.charged.items()) <= CAP
-    assert all(sum((client.kinds for client in told), Counter())[kind] > 100 for kind in ("own", "again", "poor"))
+    kinds = sum((client.kinds for client in told), Counter())
+    assert kinds["own"] > 500 and kinds["again"] > 500
+    assert kinds["poor"] > 20  # of about 120 own ones 41 are within the caps; of shared ones it depends on who is first
 
     # what several asked at the same price was paid for once, and answered alike
     answers: dict[tuple[str, Fraction], list[list[bytes | None]]] = {}
