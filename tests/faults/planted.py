@@ -1172,14 +1172,14 @@ FAULTS = (
         "dpsql/privacy/ledger/server.py",
         ";\n    LOCK TABLE head IN EXCLUSIVE MODE\n",
         "\n",
-        (f"{LEDGER}_races.py::test_four_processes_get_exactly_what_is_left",),
+        (f"{LEDGER}_races.py::test_nobody_decides_before_who_decided_first_has_written",),
     ),
     Fault(
         "a charge on a server sees the ledger as it was before its turn",
         "dpsql/privacy/ledger/server.py",
         '"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"',
         '"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE"',
-        (f"{LEDGER}_races.py::test_four_processes_get_exactly_what_is_left",),
+        (f"{LEDGER}_races.py::test_nobody_decides_before_who_decided_first_has_written",),
     ),
     Fault(
         "a charge on a server does not wait for the disk",

@@ -19,6 +19,25 @@ from dpsql.privacy.ledger import Ledger, Line
 from dpsql.privacy.measure import Cost
 
 
+def test_nobody_decides_before_who_decided_first_has_written(place: Place) -> None:
+    first, second = reopen(place), reopen(place)
+    seen: list[Cost] = []
+
+    def look(total: Cost, own: Cost) -> None:
+        seen.append(total)
+
+    waiting = threading.Thread(target=lambda: second.append(Line("bob", "SELECT 2", "", TENTH), look))
+
+    def decide(total: Cost, own: Cost) -> None:
+        waiting.start()
+        time.sleep(0.5)
+        assert not seen
+
+    first.append(Line("ada", "SELECT 1", "", TENTH), decide)
+    waiting.join()
+    assert seen == [TENTH] and first.verify() == 2
+
+
 def test_sixteen_threads_get_exactly_what_is_left(place: Place) -> None:
     shared = reopen(place)
     accountants = [
