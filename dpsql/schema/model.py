@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -56,7 +56,7 @@ class Schema(BaseModel):
             checked_name(self.name, "name")
         except ValueError as error:
             faults.append(str(error))
-        if self.ledger is not None and urlsplit(self.ledger).password:
+        if self.ledger is not None and _has_password(self.ledger):
             faults.append("ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass")
         for name, cap in self.analysts.items():
             if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,128}", name):
@@ -144,3 +144,9 @@ class Schema(BaseModel):
     def _beside(self, place: str) -> Path:
         folder = self._path.parent if self._path is not None else Path()
         return folder / Path(place).expanduser()
+
+
+def _has_password(address: str) -> bool:
+    """Whether the address of a server holds a password, before its host or among its options."""
+    parts = urlsplit(address)
+    return bool(parts.password) or any("password" in name for name, _ in parse_qsl(parts.query))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from ast import literal_eval
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -112,7 +113,7 @@ def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
         )
     assert executed(place, 0, None).startswith("asked;answered;")
     said = executed(place, 1, None)  # the first finds no entry before it, and takes a few steps less
-    steps: list[Step] = eval(said.removeprefix("asked;answered;"))
+    steps: list[Step] = literal_eval(said.removeprefix("asked;answered;"))
     ledger, paid = Ledger.open(place.name, dataset="clinic", unit="patients.id"), []
     for number, step in enumerate(steps, 2):
         before = ledger.verify()

@@ -90,6 +90,18 @@ def test_a_connection_that_ends_in_the_midst_of_a_charge_has_charged_nothing(
     assert ledger.verify() == 1
 
 
+def test_a_connection_of_another_process_is_refused_and_left_alone(place: ServerPlace) -> None:
+    """As after a fork that Python did not see."""
+    store = LedgerServer(place.name)
+    store.create([])
+    connection, store._process = store._connection, -1
+    with pytest.raises(LedgerError, match="was forked"), store.transaction(write=True):
+        pass
+    store.close()
+    assert connection is not None and connection.execute("SELECT 1").fetchone() == (1,)
+    connection.close()
+
+
 def test_a_process_that_stops_in_the_midst_of_a_charge_is_ended(
     place: ServerPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

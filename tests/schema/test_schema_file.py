@@ -92,8 +92,9 @@ def test_places_are_relative_to_the_file() -> None:
     assert schema.ledger_place == Path("some/where/shop.ledger")
     assert loads(GOOD).ledger_place is None
     assert loads('ledger = "postgresql://ada@host/db"\n' + GOOD).ledger_place == "postgresql://ada@host/db"
-    with pytest.raises(SchemaError, match="and with it a password"):
-        loads('ledger = "postgresql://ada:secret@host/db"\n' + GOOD)
+    for address in ("ada:secret@host/db", "host/db?user=ada&password=secret", "host/db?sslpassword=secret"):
+        with pytest.raises(SchemaError, match="and with it a password"):
+            loads(f'ledger = "postgresql://{address}"\n' + GOOD)
     with pytest.raises(SchemaError, match="is no file"):
         _ = loads(GOOD.replace("shop.duckdb", "postgresql://me:secret@host")).source_path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -112,6 +113,7 @@ class LedgerServer:
         self._address, self._namespace = _parts(address)
         self.lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
+        self._process = -1
         watch(self)
 
     @property
@@ -160,7 +162,7 @@ class LedgerServer:
 
     def disconnect(self) -> None:
         """Let go of the connection; the lock is held."""
-        if self._connection is not None:
+        if self._connection is not None and self._process == os.getpid():
             self._connection.close()
         self._connection = None
 
@@ -169,6 +171,8 @@ class LedgerServer:
 
     def _begun(self, begin: bytes) -> psycopg.Connection[Any]:
         """The connection, once this has begun its transaction; one that the server has ended is made anew."""
+        if self._connection is not None and self._process != os.getpid():
+            raise LedgerError("the process was forked where Python could not see it; open the ledger again")
         while True:
             fresh = self._connection is None
             connection = self._connection = self._connection or self._connected()
@@ -191,6 +195,7 @@ class LedgerServer:
         except BaseException:
             connection.close()
             raise
+        self._process = os.getpid()
         return connection
 
     @contextmanager
