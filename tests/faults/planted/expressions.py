@@ -1,0 +1,135 @@
+"""Expressions and keys: bounds, total functions, public domains."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNITS_PRODUCTS, claims
+
+FAULTS = (
+    Fault(
+        "an expression that can fail",
+        "dpsql/query/function.py",
+        "    return exp.Try(this=node)",
+        "    return node",
+        claims("rows", "L2", "hostile dates", "hostile casts"),
+    ),
+    Fault(
+        "a pattern of the data that ILIKE fails on",
+        "dpsql/query/functions/conditions.py",
+        '    return binary(exp.Like)(call("LOWER")(value), call("LOWER")(pattern))',
+        "    return binary(exp.ILike)(value, pattern)",
+        (f"{GOLDEN}[text_matched_by_a_column]",),
+    ),
+    Fault(
+        "a pattern of the data over which the engine goes back and back",
+        "dpsql/query/likes.py",
+        "(value, _bounded(value, pattern))",
+        "(value, pattern)",
+        ("tests/properties/test_likes.py::test_no_row_makes_a_pattern_slow",),
+    ),
+    Fault(
+        "a constant pattern over which the engine goes back and back",
+        "dpsql/query/likes.py",
+        "if _runs(known) > 1 and",
+        "if False and",
+        ("tests/properties/test_likes.py::test_no_row_makes_a_pattern_slow",),
+    ),
+    Fault(
+        "an ESCAPE that fails on the rows that reach it",
+        "dpsql/query/reading/texts.py",
+        'if not character.isascii() or character in "%_":',
+        'if character in "%_":',
+        ("tests/properties/test_likes.py::test_a_character_that_fails_on_some_rows_is_refused",),
+    ),
+    Fault(
+        "a conversion that the engine shares out of reach of TRY",
+        "dpsql/query/functions/dates.py",
+        '    return cast(ordinary(moment), "timestamp")',
+        "    return moment",
+        (f"{TOGETHER}[temporal-temporal]",),
+    ),
+    Fault(
+        "a regular expression that the engine refuses",
+        "dpsql/query/reading/patterns.py",
+        "        if len(text) > _LONGEST or not text.isascii():",
+        "        return expression\n        if len(text) > _LONGEST or not text.isascii():",
+        ("tests/engines/test_patterns.py",),
+    ),
+    Fault(
+        "texts that grow by what they hold",
+        "dpsql/query/reading/texts.py",
+        "    if replacement is None or reader.read(replacement) != _EMPTY:",
+        "    if False:",
+        (f"{REFUSED}[E_FUNC]",),
+    ),
+    Fault(
+        "public rows that are kept are not looked at under grouping sets",
+        "dpsql/query/grouped.py",
+        "        for kept in self._kept:",
+        "        for kept in self._kept if self._sets is None else []:",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "a subquery inside TRY, which the engine refuses once the statement is paid for",
+        "dpsql/query/function.py",
+        "    if node.find(exp.Subquery, exp.Exists) is None:",
+        "    if True:",
+        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[a part of a moment of the unit]",),
+    ),
+    Fault(
+        "products lifted that are not divided",
+        "dpsql/query/quantum.py",
+        "lifted = reach if divisor > 1 else 0",
+        "lifted = reach",
+        (f"{PRODUCTS}[small]", f"{UNITS_PRODUCTS}[1]"),
+    ),
+    Fault(
+        "squares not measured from the middle",
+        "dpsql/query/quantum.py",
+        "half, middle, middle, high - middle)",
+        "half, 0, 0, high - middle)",
+        (f"{PRODUCTS}[small]", f"{STATISTICS}[]"),
+    ),
+    Fault(
+        "a pair without its second value counts",
+        "dpsql/query/pairs.py",
+        "    if not is_nullable(expression):\n        return condition",
+        "    return condition",
+        (f"{STATISTICS}[]",),
+    ),
+    Fault(
+        "a core is read before what its derived table needs is released",
+        "dpsql/query/derived.py",
+        "max(read, default=-1) + 1",
+        "0",
+        ("tests/properties/test_stages.py",),
+    ),
+    Fault(
+        "distinct units are added up over subgroups",
+        "dpsql/query/cube.py",
+        "return aggregate.function in ADDITIVE",
+        'return aggregate.function in ADDITIVE or aggregate.function in ("units", "count distinct")',
+        ("tests/properties/test_cube.py::test_without_noise_the_answer_is_that_of_duckdb",),
+    ),
+    Fault(
+        "a domain asks a subquery of private rows",
+        "dpsql/query/domain.py",
+        "            return self._function(expression)\n        public = ",
+        "            return expression\n        public = ",
+        ("tests/properties/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
+    ),
+    Fault(
+        "the clause loosens a limit of the owner",
+        "dpsql/query/clause.py",
+        "own if asked is None else asked if own is None else min(own, asked)",
+        "own if asked is None else asked",
+        ("tests/query/test_googlesql.py::test_limits_are_only_tightened",),
+    ),
+    Fault(
+        "any column may be called the privacy unit",
+        "dpsql/query/reading/units.py",
+        "if not isinstance(column, Column) or column.identifies != UNIT:",
+        "if not isinstance(column, Column):",
+        ("tests/query/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
+    ),
+)

@@ -1,0 +1,110 @@
+"""Mechanisms, samplers and the choice of keys."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import PRICE, claims
+
+RANKING = "dpsql/privacy/mechanism/ranking.py"
+TREE = "dpsql/privacy/mechanism/tree.py"
+
+FAULTS = (
+    Fault(
+        "a group without units is a candidate",
+        "dpsql/privacy/selection/threshold.py",
+        "count >= 1 and shown",
+        "shown",
+        ("tests/privacy/test_selection.py",),
+    ),
+    Fault(
+        "threshold one too low",
+        "dpsql/privacy/selection/threshold.py",
+        "    return 1 + _least(guess, lambda m: laplace",
+        "    return _least(guess, lambda m: laplace",
+        ("tests/privacy/test_selection.py",),
+    ),
+    Fault(
+        "noise of 0.7 times the scale",
+        "dpsql/privacy/mechanism/laplace.py",
+        "return cls(l1, Fraction(l1) / epsilon)",
+        "return cls(l1, Fraction(l1) / epsilon * 7 / 10)",
+        (f"{PRICE}[L1]",),
+    ),
+    Fault(
+        "no noise",
+        "dpsql/privacy/mechanism/gaussian.py",
+        "return [int(value) + drawn for",
+        "return [int(value) for",
+        ("tests/engines/test_engine_errors.py::test_counts_at_a_tiny_epsilon_are_far_from_exact",),
+    ),
+    Fault(
+        "a level of a tree is not paid for",
+        TREE,
+        "sum([self.node.cost] * self.levels, FREE)",
+        "sum([self.node.cost] * (self.levels - 1), FREE)",
+        (f"{PRICE}[L2]", "tests/privacy/test_tree.py"),
+    ),
+    Fault(
+        "a node is drawn again whenever it is read",
+        TREE,
+        "        if (level, start) not in self._read:",
+        "        if True:",
+        ("tests/privacy/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
+    ),
+    Fault(
+        "half of what a row moves two utilities of a rank apart",
+        RANKING,
+        "return 2 * max(self.part.numerator",
+        "return max(self.part.numerator",
+        claims("rows", "L1", "median by integer"),
+    ),
+    Fault(
+        "a rank that is far from the middle moves as little as the middle",
+        RANKING,
+        "return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)",
+        "return self.part.denominator",
+        ("tests/privacy/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
+    ),
+    Fault(
+        "the ends of an interval are not paid for",
+        RANKING,
+        "return self.value.cost if self.end is None else self.value.cost + self.end.cost + self.end.cost",
+        "return self.value.cost",
+        (f"{PRICE}[L1]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "a choice is paid for once, however many are made",
+        "dpsql/privacy/mechanism/peeling.py",
+        "sum([self.each.cost] * self.most, FREE)",
+        "self.each.cost",
+        (f"{PRICE}[L2]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "the first of equal candidates is chosen",
+        "dpsql/privacy/sampling/choice.py",
+        "return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])",
+        "return int(ends[i] - wide[i])",
+        ("tests/privacy/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",),
+    ),
+    Fault(
+        "a quantile is the best bin",
+        RANKING,
+        "        place = self.value.draw(*ordered.near(self.target), _entropy=entropy)",
+        "        place = int(np.repeat(*ordered.near(self.target)).argmax())",
+        ("tests/privacy/test_ranking.py::test_a_quantile_has_its_law",),
+    ),
+    Fault(
+        "runs of empty bins are one candidate",
+        RANKING,
+        "        widths[::2] = empty",
+        "        widths[::2] = np.minimum(empty, 1)",
+        claims("rows", "L1", "median"),
+    ),
+    Fault(
+        "the square of a rate is rounded up",
+        "dpsql/privacy/mechanism/choice.py",
+        "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)",
+        "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
+        ("tests/privacy/test_ranking.py::test_a_rate_costs_no_more_than_is_charged",),
+    ),
+)

@@ -1,0 +1,108 @@
+"""From the query to the plan: sensitivities, noise and prices."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import PRICE, claims
+
+FAULTS = (
+    Fault(
+        "fine steps forgotten in the sensitivity (L1)",
+        "dpsql/sensitivity.py",
+        "return contribution.limit * _units_changed(neighbours)\n",
+        "return contribution.limit // contribution.fine * _units_changed(neighbours)\n",
+        claims("rows", "L1", "count"),
+    ),
+    Fault(
+        "fine steps forgotten in the sensitivity (L2)",
+        "dpsql/sensitivity.py",
+        "contribution.limit * _units_changed(neighbours) ** 2",
+        "contribution.limit // contribution.fine**2 * _units_changed(neighbours) ** 2",
+        claims("rows", "L2", "count"),
+    ),
+    Fault(
+        "replace neighbours not doubled",
+        "dpsql/sensitivity.py",
+        'return 1 if neighbours == "add-remove" else 2',
+        "return 1",
+        claims("all", "replace", "count by integer", "sum by integer"),
+    ),
+    Fault(
+        "epsilon not split over cores",
+        "dpsql/plan.py",
+        "draft.weight / whole, delta",
+        "Fraction(1), delta",
+        (f"{PRICE}[L1]",),
+    ),
+    Fault(
+        "epsilon not split over cells",
+        "dpsql/plan.py",
+        "core, each = draft.core, share / draft.weight",
+        "core, each = draft.core, share",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "each grouping set has the whole price",
+        "dpsql/plan.py",
+        "_plan_core(draft, norm, privacy, epsilon, draft.weight / whole,",
+        "_plan_core(draft, norm, privacy, epsilon, Fraction(1),",
+        ("tests/properties/test_cube.py::test_a_cube_costs_what_was_asked[rollup-L2]",),
+    ),
+    Fault(
+        "the clause takes more δ than the owner gives",
+        "dpsql/plan.py",
+        "min(delta, query.options.delta)",
+        "query.options.delta",
+        ("tests/query/test_googlesql.py::test_a_larger_delta_is_not_taken",),
+    ),
+    Fault(
+        "every level has the noise of a whole tree",
+        "dpsql/sensitivity.py",
+        "epsilon, share / levels)",
+        "epsilon, share)",
+        (f"{PRICE}[L2]",),
+    ),
+    Fault(
+        "a histogram's counts share a noise that is made for one of them",
+        "dpsql/sensitivity.py",
+        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
+        "Tree(count, count, 1, mechanism(Contribution(contribution.cell, None, 1, 1, Fraction(1)), norm, neighbours, "
+        "epsilon, share))",
+        claims("rows", "L1", "histogram"),
+    ),
+    Fault(
+        "the noise of a histogram is divided among its values without being paid for",
+        "dpsql/sensitivity.py",
+        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
+        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share * count))",
+        (f"{PRICE}[L2]",),
+    ),
+    Fault(
+        "a choice over groups is made as if a unit stood in one row",
+        "dpsql/sensitivity.py",
+        "    moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)",
+        "    moved = spread**2",
+        (*claims("rows", "L2", "median by integer"), *claims("rows", "L2", "mode by integer")),
+    ),
+    Fault(
+        "choices hide that a unit comes or goes where another may stand in its place",
+        "dpsql/sensitivity.py",
+        "    moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)",
+        "    moved = spread**2 * contribution.limit",
+        claims("all", "replace", "median by integer"),
+    ),
+    Fault(
+        "the price is not divided among the most frequent",
+        "dpsql/sensitivity.py",
+        "each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)",
+        "each = _exponential(contribution, norm, neighbours, epsilon, share, spread=1)",
+        (f"{PRICE}[L2]",),
+    ),
+    Fault(
+        "the price is not divided among quantiles",
+        "dpsql/sensitivity.py",
+        "    part = share / len(targets)",
+        "    part = share",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+)

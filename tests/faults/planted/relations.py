@@ -1,0 +1,234 @@
+"""Relations and subqueries: whose a row is, and how many one unit has."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import ANSWER, DOUBTFUL, LARGEST, LOOSE, REFUSED, UNITS_PRODUCTS, claims
+
+SOURCES = "dpsql/query/sources.py"
+JOINS = "dpsql/query/joins.py"
+ROWS = "dpsql/query/rows.py"
+
+FAULTS = (
+    Fault(
+        "centring forgotten in the sensitivity",
+        "dpsql/query/contribution.py",
+        "largest = max(grid.reach if centred else grid.largest, 1)",
+        "largest = max(grid.reach, 1)",
+        claims("rows", "L1", "sum of an integer"),
+    ),
+    Fault(
+        "unit found by name",
+        SOURCES,
+        "            schema.identifies(of, column_name),",
+        "            UNIT if column_name == schema.unit_column else schema.identifies(of, column_name),",
+        (DOUBTFUL,),
+    ),
+    Fault(
+        "private tables joined off the unit",
+        "dpsql/query/one_unit.py",
+        "    if len({root(part.alias) for part in private}) > 1:",
+        "    if False:",
+        (DOUBTFUL,),
+    ),
+    Fault(
+        "the padded side of a LEFT JOIN counts as the unit",
+        "dpsql/query/side.py",
+        "return replace(column, nullable=True, domain=domain, identifies=None, public=False)",
+        "return replace(column, nullable=True, domain=domain, public=False)",
+        (ANSWER,),
+    ),
+    Fault(
+        "the partners of an outer join are anybody's",
+        JOINS,
+        "        if partner is None:\n            require_one_unit(parts, [], at)\n            return\n",
+        "        if partner is None:\n            return\n",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "two units are tied by what a row may lack",
+        JOINS,
+        "        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]\n",
+        "        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]\n"
+        "        kept.conditions += condition\n",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "an outer join that keeps public rows",
+        "dpsql/query/kept_rows.py",
+        "        if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):",
+        "        if False:",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "a padded text of any length in the sandbox",
+        "dpsql/query/growth.py",
+        "if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:",
+        "if False:",
+        (f"{REFUSED}[E_FUNC]",),
+    ),
+    Fault(
+        "a format that takes its widths from values in the sandbox",
+        "dpsql/query/growth.py",
+        "if not constant or taken or _largest(form.name) > LONGEST:",
+        "if False:",
+        (f"{REFUSED}[E_FUNC]",),
+    ),
+    Fault(
+        "LATERAL values under a condition that is not read",
+        ROWS,
+        '    return always and not join.args.get("using") and str(join.method).upper() != "NATURAL"',
+        "    return True",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "LATERAL that reads the side which an outer join may lack",
+        ROWS,
+        'if join_kind(join) in ("right", "full"):',
+        "if False:",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "an aggregate that the engine takes for one of the query outside",
+        "dpsql/query/reads.py",
+        "return bool(read) and read <= set(outer_columns(relation, aggregate))",
+        "return False",
+        (
+            f"{REFUSED}[E_SUBQ]",
+            "tests/properties/test_relations.py::test_the_answer_is_duckdbs[a value of the row outside]",
+        ),
+    ),
+    Fault(
+        "NOT IN of pairs beside the unit is never unknown",
+        "dpsql/query/subquery.py",
+        "            if others is not None:",
+        "            if False:",
+        ("tests/properties/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",),
+    ),
+    Fault(
+        "a SEMI JOIN with rows of others",
+        "dpsql/query/subquery.py",
+        "        if not self._is_admitted(whole):",
+        "        if False:",
+        (f"{LOOSE}[SEMI and ANTI JOIN]",),
+    ),
+    Fault(
+        "joins and LATERAL of different units",
+        "dpsql/query/one_unit.py",
+        "    if len({root(part.alias) for part in private}) > 1:",
+        "    if False:",
+        (f"{LOOSE}[a join in parentheses]", f"{LOOSE}[FULL JOIN]", f"{LOOSE}[LATERAL]"),
+    ),
+    Fault(
+        "an outer join on something else than the unit",
+        JOINS,
+        '        if kind != "inner" and left.is_private and right.is_private:',
+        "        if False:",
+        (f"{REFUSED}[E_JOIN]", f"{DOUBTFUL}[full join on a word]"),
+    ),
+    Fault(
+        "conditions of the left side wait until after a full join",
+        JOINS,
+        'if is_one and plain and not (side.conditions and kind == "full"):',
+        "if is_one and plain:",
+        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[full of filtered sides]",),
+    ),
+    Fault(
+        "the unit of a full join is that of its left side",
+        JOINS,
+        'unit = call("coalesce", [*units], at) if units else None',
+        "unit = units[0] if units else None",
+        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[full by using]",),
+    ),
+    Fault(
+        "LIMIT inside is dropped in silence",
+        ROWS,
+        'if select.args.get("limit") or select.args.get("offset"):',
+        "if False:",
+        (f"{REFUSED}[E_LIMIT]",),
+    ),
+    Fault(
+        "a union of different columns names the unit",
+        "dpsql/query/compounds.py",
+        "if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:",
+        "if len(declared) == len(branches):",
+        (f"{DOUBTFUL}[union of a unit and another number]",),
+    ),
+    Fault(
+        "a union of private and public rows",
+        "dpsql/query/compounds.py",
+        "    if (units[0] is None) != (units[1] is None):",
+        "    if False:",
+        (f"{REFUSED}[E_SETOP]",),
+    ),
+    Fault(
+        "equal rows of different units are compared within each unit",
+        "dpsql/query/compounds.py",
+        'if operator != "union all" and units[0] is not None and not named:',
+        "if False:",
+        (f"{REFUSED}[E_SETOP]",),
+    ),
+    Fault(
+        "EXISTS over other units' rows",
+        "dpsql/query/subquery.py",
+        "        if not self._is_admitted(whole):",
+        "        if False:",
+        (f"{DOUBTFUL}[exists on a word]",),
+    ),
+    Fault(
+        "a value of other units' rows",
+        "dpsql/query/subquery.py",
+        "        if not self._is_admitted(relation):\n            return self._earlier(",
+        "        if False:\n            return self._earlier(",
+        (f"{DOUBTFUL}[value of others]", f"{DOUBTFUL}[scalar subquery by key]"),
+    ),
+    Fault(
+        "a tie of columns that identify different things",
+        "dpsql/query/one_unit.py",
+        "left.identifies is not None and left.identifies == right.identifies and",
+        "left.identifies is not None and",
+        (f"{DOUBTFUL}[exists on another id]",),
+    ),
+    Fault(
+        "a subquery's relations take the names of those outside",
+        "dpsql/query/bind.py",
+        "                self._aliases = aliases",
+        "                self._aliases = 0",
+        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",),
+    ),
+    Fault(
+        "unknown is false in NOT IN",
+        "dpsql/query/subquery.py",
+        "        if not any(map(is_nullable, [*values, *options])):",
+        "        if True:",
+        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[value not in]",),
+    ),
+    Fault(
+        "IN over a private subquery",
+        "dpsql/query/reading/conditions.py",
+        'if node.args.get("query") is not None:',
+        "if False:",
+        (f"{REFUSED}[E_SUBQ]",),
+    ),
+    Fault(
+        "DISTINCT over people's rows",
+        ROWS,
+        'and not source_from.is_public:\n            refuse("E_D',
+        'and False:\n            refuse("E_D',
+        (f"{REFUSED}[E_DISTINCT]",),
+    ),
+    Fault(
+        "the sensitivity of a square is that of its value",
+        "dpsql/query/contribution.py",
+        "max(products.reach, 1), rows, norm)",
+        "max(products.left.reach, 1), rows, norm)",
+        (f"{UNITS_PRODUCTS}[0]", f"{LARGEST}[1-1e-6]"),
+    ),
+    Fault(
+        "a released value is that of another key",
+        "dpsql/query/subquery.py",
+        'relation = Filter(relation, call("=", [reader.read(node), key], node))',
+        "reader.read(node)",
+        ("tests/properties/test_stages.py",),
+    ),
+)

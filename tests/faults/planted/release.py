@@ -1,0 +1,146 @@
+"""Engine, release, session and what was paid for already."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import ANSWERS, RELEASED
+
+FAULTS = (
+    Fault(
+        "released rows in the engine's order",
+        "dpsql/release.py",
+        "rows = sorted(rows, key=lambda",
+        "rows = list(rows) or sorted(rows, key=lambda",
+        (RELEASED,),
+    ),
+    Fault(
+        "charge after release",
+        "dpsql/session/conversation.py",
+        "        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
+        "cells=journal_note(plan))\n        with self._engine.run(charge) as reading, running.on(reading.interrupt):\n",
+        "        from dpsql.privacy.accountant import _MINT, Charge\n\n"
+        "        with self._engine.run(Charge(_MINT, plan, plan.cost, 0)) as reading, running.on(reading.interrupt):\n"
+        "            self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
+        "cells=journal_note(plan))\n",
+        ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
+    ),
+    Fault(
+        "the engine's words reach the analyst",
+        "dpsql/engines/duckdb.py",
+        "        with suppress(Exception):\n            self._derive(",
+        "        if True:\n            self._derive(",
+        ("tests/engines/test_engine_errors.py",),
+    ),
+    Fault(
+        "no cross-check",
+        "dpsql/engines/duckdb.py",
+        "    if not sql.isascii() or not sql.isprintable():",
+        "    if True:\n        return\n    if not sql.isascii() or not sql.isprintable():",
+        ("tests/engines/test_cross_check.py",),
+    ),
+    Fault(
+        "derived tables are not compared in the cross-check",
+        "dpsql/engines/duckdb.py",
+        "or made != derived or",
+        "or",
+        ("tests/engines/test_cross_check.py",),
+    ),
+    Fault(
+        "a reading runs a stage again",
+        "dpsql/engines/duckdb.py",
+        "stage = self._stages.pop(0)",
+        "stage = self._stages[0]",
+        ("tests/frontends/test_types.py::test_an_unpaid_plan_is_not_read",),
+    ),
+    Fault(
+        "tables are not compared in the cross-check",
+        "dpsql/engines/duckdb.py",
+        "if read != planned or made",
+        "if made",
+        ("tests/engines/test_cross_check.py",),
+    ),
+    Fault(
+        "the engine is not locked",
+        "dpsql/engines/duckdb.py",
+        '        self._connection.execute("SET lock_configuration = true")',
+        "        pass",
+        ("tests/engines/test_lockdown.py",),
+    ),
+    Fault(
+        "exact rows are shown",
+        "dpsql/engines/exact.py",
+        '    def __repr__(self) -> str:\n        raise TypeError("exact rows are not shown")',
+        "    def __repr__(self) -> str:\n        return repr(self._cores)",
+        ("tests/engines/test_exact_rows.py",),
+    ),
+    Fault(
+        "planning reads public rows",
+        "dpsql/session/conversation.py",
+        "sql, columns = shell.describe(",
+        "_ = [self._engine.public_rows(table) for table in query.public]; sql, columns = shell.describe(",
+        ("tests/engines/test_untouched.py",),
+    ),
+    Fault(
+        "a mode is chosen by exact counts",
+        "dpsql/release.py",
+        "return tuple(count * contribution.step for count in noisy.children(1, 0))",
+        "return tuple(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in range(tree.bins))",
+        ("tests/properties/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
+    ),
+    Fault(
+        "the key of an answer leaves out the noise",
+        "dpsql/answers/key.py",
+        "    cores = [[core.sql, canonical(core)] for core in plan.cores]",
+        "    cores = [core.sql for core in plan.cores]",
+        (f"{ANSWERS}::test_another_price_is_another_release",),
+    ),
+    Fault(
+        "the key of an answer leaves out the data",
+        "dpsql/answers/key.py",
+        '["dpsql answer", FORMAT, version, ',
+        '["dpsql answer", FORMAT, ',
+        (f"{ANSWERS}::test_changed_data_are_paid_for",),
+    ),
+    Fault(
+        "an answer is found by the text of its statement",
+        "dpsql/answers/key.py",
+        "    cores = [[core.sql, canonical(core)] for core in plan.cores]",
+        "    cores = [plan.statement]",
+        (f"{ANSWERS}::test_another_price_is_another_release", f"{ANSWERS}::test_noise_cannot_be_averaged_away"),
+    ),
+    Fault(
+        "an answer is kept that no entry has paid for",
+        "dpsql/answers/paid.py",
+        "            return self._keep(key, entry, released, plan, version)",
+        "            return self._keep(key, entry - 1, released, plan, version)",
+        (f"{ANSWERS}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),
+    ),
+    Fault(
+        "an answer is kept of data that changed while they were read",
+        "dpsql/answers/paid.py",
+        "            if self._version() != version:",
+        "            if False:",
+        (f"{ANSWERS}::test_data_that_change_while_they_are_read_are_not_kept",),
+    ),
+    Fault(
+        "the sandbox's words reach clients",
+        "dpsql/shell/faults.py",
+        'return StatementError("E_SHELL", _UNFIT)',
+        'return StatementError("E_SHELL", words)',
+        ("tests/shell/test_shell_faults.py::test_what_does_not_fit_is_said_before_it_is_paid",),
+    ),
+    Fault(
+        "what fails over released rows quotes the value",
+        "dpsql/shell/faults.py",
+        'ShellFailed("22023", "a function was given a value that it does not take")',
+        'ShellFailed("22023", words)',
+        ("tests/shell/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
+    ),
+    Fault(
+        "a fork takes down the engine that it inherits",
+        "dpsql/instance.py",
+        "        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))\n        _INHERITED.add(connection)\n",
+        "        pass\n",
+        ("tests/frontends/test_forks.py::test_a_fork_ends_as_it_should[drops]",),
+    ),
+)

@@ -1,0 +1,250 @@
+"""The rewriter: values, limits, keys and units in the SQL that the engine runs."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import ANSWER, ORDER, RELEASED, VALUES, claims
+
+CORE = "dpsql/query/rewrite/core.py"
+CLIP = "dpsql/query/rewrite/clip.py"
+KEEP = "dpsql/query/rewrite/keep.py"
+QUANTISE = "dpsql/query/rewrite/quantise.py"
+HISTOGRAM = "dpsql/query/rewrite/histogram.py"
+
+FAULTS = (
+    Fault(
+        "no clamp",
+        QUANTISE,
+        '    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)\n',
+        "    clamped = value.copy()\n",
+        claims("rows", "L1", "sum and count of an expression"),
+    ),
+    Fault(
+        "clamp on the column instead of the expression",
+        QUANTISE,
+        "    scaled = clamped if",
+        "    clamped = clamped if isinstance(argument, Column) else value.copy()\n    scaled = clamped if",
+        claims("rows", "L1", "sum and count of an expression"),
+    ),
+    Fault(
+        "NULL becomes an end of the range",
+        QUANTISE,
+        "    return node.case((node.not_null(value), steps))",
+        "    return steps",
+        (VALUES,),
+    ),
+    Fault(
+        "only the lower end is clamped",
+        QUANTISE,
+        'node.function("LEAST", node.function("GREATEST", value.copy(), low), high)',
+        'node.function("GREATEST", value.copy(), low)',
+        (VALUES,),
+    ),
+    Fault(
+        "a cast that can fail",
+        "dpsql/query/rewrite/node.py",
+        "    return exp.TryCast(this=node",
+        "    return exp.Cast(this=node",
+        claims("rows", "L2", "hostile casts"),
+    ),
+    Fault(
+        "−0.0 and 0.0 are two spellings of one key",
+        "dpsql/query/rewrite/scalar.py",
+        "        return node.plus(double(expression, places), number(0.0))",
+        "        return double(expression, places)",
+        claims("rows", "L2", "double"),
+    ),
+    Fault(
+        "dates that no client can say are keys",
+        "dpsql/query/rewrite/scalar.py",
+        "    if expression.type.is_temporal:\n        first, last",
+        "    if False:\n        first, last",
+        (RELEASED,),
+    ),
+    Fault(
+        "no limit on groups of undeclared keys",
+        KEEP,
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))',
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
+        claims("groups", "L2", "word"),
+    ),
+    Fault(
+        "no clipping",
+        CORE,
+        'return {name: members for name, members in (("sums", sums), ("units", units)) if members}',
+        "return {}",
+        claims("rows", "L1", "count by integer"),
+    ),
+    Fault(
+        "counts of units are not clipped",
+        CORE,
+        '(("sums", sums), ("units", units)) if members}',
+        '(("sums", sums),) if members}',
+        claims("rows", "L1", "units"),
+    ),
+    Fault(
+        "too few suspects among counts of units",
+        CLIP,
+        "most = each.limit // each.fine if isinstance(each.cell, Units)",
+        "most = each.limit if isinstance(each.cell, Units)",
+        claims("rows", "L2", "units"),
+    ),
+    Fault(
+        "doubles that stand for sums ignore rounding",
+        QUANTISE,
+        "half = number(float(grid.size / 2))",
+        "half = number(0.0)",
+        (f"{VALUES}::test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid",),
+    ),
+    Fault(
+        "doubles that stand for sums ignore values below 0",
+        QUANTISE,
+        'return node.plus(node.function("ABS", double(argument)), half)',
+        "return node.plus(double(argument), half)",
+        (f"{VALUES}::test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid",),
+    ),
+    Fault(
+        "too few suspects among sums of doubles",
+        CLIP,
+        "number(float(most * each.step) * (1 - LOST))",
+        "number(float(2 * most * each.step) * (1 - LOST))",
+        claims("rows", "L1", "sum of a double"),
+    ),
+    Fault(
+        "one row more than the limit goes unclipped",
+        CLIP,
+        "min(each.rows for _, each in members)",
+        "1 + min(each.rows for _, each in members)",
+        claims("rows", "L1", "sum by integer") + claims("all", "L1 with delta", "count"),
+    ),
+    Fault(
+        "rows are ranked over all units",
+        KEEP,
+        '        partition_by=[node.column(relation, "u")],',
+        "        partition_by=[],",
+        claims("groups", "L2", "word", "two keys"),
+    ),
+    Fault(
+        "the bound holds in each group instead of over all",
+        CLIP,
+        'partition_by=[node.bare("u")]',
+        'partition_by=[node.bare(name) for name in ["u", *keys]]',
+        claims("rows", "L1", "count by integer", "units"),
+    ),
+    Fault(
+        "any number of distinct values",
+        KEEP,
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(most))',
+        'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
+        claims("rows", "L1", "distinct", "distinct by key"),
+    ),
+    Fault(
+        "distinct values are cut over all units",
+        KEEP,
+        'node.aliased(_rank("different", parts), "place")',
+        "node.aliased(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered("
+        'this=node.column("different", part)) for part in parts])), "place")',
+        claims("rows", "L1", "distinct", "distinct by key"),
+    ),
+    Fault(
+        "tie-breaking that is no total order",
+        KEEP,
+        'hashed = node.function("HASH", exp.Literal.string(HASH_KEY), '
+        "*(node.column(relation, part) for part in parts))\n"
+        "    order = [\n        exp.Ordered(this=each, nulls_first=True)\n"
+        "        for each in (hashed, *(node.column(relation, part) for part in parts[1:]))\n    ]",
+        'order = [exp.Ordered(this=node.column(relation, "u"), nulls_first=True)]',
+        (f"{ORDER}[groups]",),
+    ),
+    Fault(
+        "factor rounded up (L1)",
+        CLIP,
+        'return node.function("LEAST", node.integer(2**FACTOR_BITS), *whole)',
+        'return node.plus(node.function("LEAST", node.integer(2**FACTOR_BITS), *whole), node.integer(1))',
+        claims("rows", "L1", "sum of a double", "sum by integer", "sum of a decimal"),
+    ),
+    Fault(
+        "factor rounded up (L2)",
+        CLIP,
+        "expression=node.integer(1))\n    # one less",
+        "expression=node.integer(-1))\n    # one less",
+        claims("rows", "L2", "sum of a double", "sum by integer", "sum of a decimal"),
+    ),
+    Fault(
+        "rows without a unit are kept",
+        CORE,
+        "where = node.conjoined([*conditions, node.not_null(native(self.core.unit))])",
+        "where = node.conjoined([*conditions])",
+        (ANSWER, VALUES),
+    ),
+    Fault(
+        "units of a full join are compared as doubles",
+        "dpsql/query/rewrite/relation.py",
+        "    if isinstance(expression, Call) and _is_either(expression):",
+        "    if False:",
+        ("tests/properties/test_relations.py::test_units_of_a_full_join_are_told_apart_exactly",),
+    ),
+    Fault(
+        "inner join on keys loses declared ones", CORE, 'or exp.true(), "LEFT"))', "or exp.true()))", (ANSWER, VALUES)
+    ),
+    Fault(
+        "threshold on rows instead of units",
+        CORE,
+        'exp.Sum(this=node.bare("counted"))',
+        'exp.Sum(this=node.bare("v0" if self.summed else "counted"))',
+        claims("rows", "L2", "word"),
+    ),
+    Fault(
+        "keys of a domain come from the data",
+        CORE,
+        'base = "domain" if self.core.domain is not None else "totals" if self._has_totals',
+        'base = "totals" if self._has_totals',
+        (
+            "tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[mark]",
+            "tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(age / 10) * 10]",
+        ),
+    ),
+    Fault(
+        "values outside the domain are shown",
+        CORE,
+        'joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))',
+        'joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "FULL"))',
+        ("tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(price)]",),
+    ),
+    Fault(
+        "a histogram is clipped per bin instead of over all bins of a group",
+        HISTOGRAM,
+        'per_key = [node.bare(part) for part in ["u", *keys]]',
+        'per_key = [node.bare(part) for part in ["u", *keys, name]]',
+        claims("rows", "L2", "quantiles of an expression"),
+    ),
+    Fault(
+        "a histogram is not clipped",
+        HISTOGRAM,
+        "whole = exp.Union(this=counts, expression=changes, distinct=False)",
+        "whole = counts",
+        claims("rows", "L1", "median"),
+    ),
+    Fault(
+        "a limit of a histogram for each group",
+        HISTOGRAM,
+        "    whole = exp.Sum(this=size)\n",
+        "    whole = exp.Max(this=size)\n",
+        claims("rows", "L1", "quantiles by integer"),
+    ),
+    Fault(
+        "bins begin at the least value of the data",
+        CORE,
+        "            value = histogram.binned(argument, each.bins)",
+        "            value = histogram.binned(argument, each.bins)\n"
+        "            value = exp.Sub(this=value, expression=exp.Window(this=exp.Min(this=value.copy())))",
+        claims("rows", "L2", "quantile of a date"),
+    ),
+    Fault(
+        "a histogram without keys and rows is two lists of nothing",
+        HISTOGRAM,
+        'lists = node.case((some, node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))))',
+        'lists = node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))',
+        ("tests/properties/test_targeted.py::test_no_rows_have_quantiles_and_modes_too",),
+    ),
+)
