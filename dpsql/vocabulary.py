@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 from dpsql.query.functions import FAMILIES
 from dpsql.query.shell_functions import FUNCTIONS as OVER_RELEASED
-from dpsql.statement import SETTINGS
+from dpsql.statement import SHOWN
 
-__all__ = ["KEYWORDS", "SETTINGS", "FunctionName", "functions"]
+__all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
 
 Place: TypeAlias = Literal["aggregate", "over private rows", "over released rows"]
 

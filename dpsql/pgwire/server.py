@@ -206,8 +206,7 @@ class Server:
         try:
             settings = Settings(
                 visitor.user,
-                lambda: session.epsilon,
-                lambda price: setattr(session, "epsilon", price),
+                session,
                 lambda given: setattr(session, "manner", _MANNERS[given]),
             )
             try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, timedelta, timezone, tzinfo
-from fractions import Fraction
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from dpsql.errors import Error
 from dpsql.pgcatalog.settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
 from dpsql.pgwire.errors import WireError
+from dpsql.statement import SETTINGS, Choices
 
 #: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
 REPORTED = {
@@ -27,41 +28,45 @@ _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "in
 _MEASURE = re.compile(r"(\d{1,9})\s*([A-Za-z]{1,3})?", re.ASCII)
 _TIMEOUTS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
 
-Snapshot = tuple[dict[str, str], Fraction]
+Snapshot = tuple[dict[str, str], Choices]
+
+
+class Chooser(Protocol):
+    """Whose choices dpsql's own settings are; None sets all of them back to what the schema says."""
+
+    @property
+    def choices(self) -> Choices: ...
+    @choices.setter
+    def choices(self, choices: Choices | None) -> None: ...
+    def set(self, name: str, value: str | None) -> None: ...
 
 
 class Settings(Mapping[str, str]):
-    """Settings by their names in lower case; ``epsilon`` reads and ``price`` sets what the session's statements cost.
+    """Settings by their names in lower case; those of dpsql itself are the choices of the session.
 
     ``raw_select`` is told what a SELECT of single rows gives whenever that may have changed.
     """
 
-    def __init__(
-        self,
-        user: str,
-        epsilon: Callable[[], Fraction],
-        price: Callable[[Fraction | None], None],
-        raw_select: Callable[[str], None],
-    ) -> None:
+    def __init__(self, user: str, chooser: Chooser, raw_select: Callable[[str], None]) -> None:
         self._defaults = {**_FREE}
         self._fixed = {**FIXED, "session_authorization": user}
         self._values: dict[str, str] = {}
-        self._epsilon, self._price, self._raw_select = epsilon, price, raw_select
+        self._chooser, self._raw_select = chooser, raw_select
 
     def __getitem__(self, name: str) -> str:
         key = name.lower()
-        if key == "dpsql.epsilon":
-            return f"{float(self._epsilon()):g}"
+        if key in SETTINGS:
+            return self._chooser.choices.shown(key)
         for held in (self._fixed, self._values, self._defaults):
             if key in held:
                 return held[key]
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({*self._fixed, *self._defaults, *self._values, "dpsql.epsilon"}))
+        return iter(sorted({*self._fixed, *self._defaults, *self._values, *SETTINGS}))
 
     def __len__(self) -> int:
-        return len({*self._fixed, *self._defaults, *self._values}) + 1
+        return len({*self._fixed, *self._defaults, *self._values, *SETTINGS})
 
     @property
     def zone(self) -> tzinfo:
@@ -76,7 +81,8 @@ class Settings(Mapping[str, str]):
     def shown(self, name: str) -> str:
         """The setting as SHOW tells it: a duration in the longest unit that divides it.
 
-        >>> settings = Settings("ada", lambda: Fraction(1), lambda _: None, lambda _: None)
+        >>> chooser = type("Chooser", (), {"choices": None})()
+        >>> settings = Settings("ada", chooser, lambda _: None)
         >>> for written in ("300ms", "5000", "120s", "0"):
         ...     settings.set("statement_timeout", written); print(settings.shown("statement_timeout"))
         300ms
@@ -92,7 +98,7 @@ class Settings(Mapping[str, str]):
 
     def begin_with(self, name: str, value: str) -> None:
         """A setting of the startup packet, which RESET goes back to."""
-        if name.lower() == "dpsql.epsilon":
+        if name.lower() in SETTINGS:
             self.set(name, value)
         else:
             self._defaults[name.lower()] = self._checked(name.lower(), value)
@@ -101,8 +107,8 @@ class Settings(Mapping[str, str]):
     def set(self, name: str, value: str | None) -> None:
         """Change a setting; None goes back to its default."""
         key = name.lower()
-        if key == "dpsql.epsilon":
-            self._set_epsilon(value)
+        if key in SETTINGS:
+            self._choose(key, value)
         elif value is None:
             self._checked(key, self._defaults.get(key, ""))
             self._values.pop(key, None)
@@ -113,28 +119,29 @@ class Settings(Mapping[str, str]):
     def reset(self) -> None:
         """All settings at their defaults."""
         self._values.clear()
-        self._price(None)
+        self._chooser.choices = None
         self._raw_select(self["dpsql.raw_select"])
 
     def snapshot(self) -> Snapshot:
         """What `restore` goes back to."""
-        return dict(self._values), self._epsilon()
+        return dict(self._values), self._chooser.choices
 
     def restore(self, snapshot: Snapshot) -> None:
         """Undo what was set since."""
         self._values = dict(snapshot[0])
-        self._price(snapshot[1])
+        self._chooser.choices = snapshot[1]
         self._raw_select(self["dpsql.raw_select"])
 
     def reported(self) -> dict[str, str]:
         """What clients are told of, in PostgreSQL's spelling."""
         return {said: self[name] for name, said in REPORTED.items()}
 
-    def _set_epsilon(self, value: str | None) -> None:
-        if value is not None and re.fullmatch(r"\d{1,18}(\.\d{1,18})?", value, re.ASCII) is None:
-            raise _invalid("dpsql.epsilon", value, "Write a number, such as 0.5.")
+    def _choose(self, name: str, value: str | None) -> None:
         try:
-            self._price(None if value is None else Fraction(value))
+            self._chooser.set(name, value)
+        except ValueError as error:
+            hint = str(error)
+            raise _invalid(name, value or "", hint[:1].upper() + hint[1:] + ".") from None
         except Error as error:
             raise WireError("22023", str(error)) from None
 

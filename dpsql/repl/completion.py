@@ -33,7 +33,7 @@ class SchemaCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """The completions at the cursor, the likeliest first."""
-        from dpsql.vocabulary import SETTINGS
+        from dpsql.vocabulary import SHOWN
 
         before = split(document.text_before_cursor)[1]
         if document.current_line_before_cursor.lstrip().startswith("\\"):
@@ -41,7 +41,7 @@ class SchemaCompleter(Completer):
             return
         setting = _SETTING.match(before)
         if setting is not None:
-            yield from _matching(setting[1], SETTINGS, "setting")
+            yield from _matching(setting[1], SHOWN, "setting")
             return
         yield from self._of_statement(before, document.text)
 

@@ -32,6 +32,7 @@ from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.running import Running
 from dpsql.shell import Price, Result, Shell, Shells
+from dpsql.statement import SETTINGS, Choices
 
 
 class Session:
@@ -56,7 +57,8 @@ class Session:
     ) -> None:
         self._schema, self._engine, self._accountant, self.analyst = schema, engine, accountant, analyst
         self._shells, self._alone = shells or Shells(schema, engine.public_rows), shells is None
-        self._answers, self._memory, self._epsilon = answers, memory, schema.privacy.query_epsilon
+        self._answers, self._memory = answers, memory
+        self._choices = self._default = Choices(schema.privacy.query_epsilon)
         self._entropy, self.manner = OPERATING_SYSTEM, manner
         self._running: Running | None = None
 
@@ -74,14 +76,32 @@ class Session:
         return self._accountant.remaining(self.analyst)
 
     @property
+    def choices(self) -> Choices:
+        """The settings of this session."""
+        return self._choices
+
+    @choices.setter
+    def choices(self, choices: Choices | None) -> None:
+        wanted = self._default if choices is None else choices
+        self._allowed(exact_number(wanted.epsilon))
+        self._choices = wanted
+
+    def set(self, name: str, value: str | None) -> None:
+        """Change a setting, whose value is as people write it; None goes back to the schema's.
+
+        Raises ValueError for what is no value of it, DataError for one that the schema does not allow.
+        """
+        self.choices = self._choices.with_setting(name, value, self._default)
+
+    @property
     def epsilon(self) -> Fraction:
         """What a statement of this session costs."""
-        return self._epsilon
+        return self._choices.epsilon
 
     @epsilon.setter
     def epsilon(self, epsilon: Fraction | None) -> None:
-        wanted = self._schema.privacy.query_epsilon if epsilon is None else exact_number(epsilon)
-        self._epsilon = self._allowed(wanted)
+        wanted = self._default.epsilon if epsilon is None else exact_number(epsilon)
+        self.choices = replace(self._choices, epsilon=wanted)
 
     def _allowed(self, epsilon: Fraction) -> Fraction:
         if epsilon > self._schema.privacy.epsilon:
@@ -91,7 +111,7 @@ class Session:
     def _price(self, query: Query) -> Fraction:
         """What the statement itself says that it may cost, or what the session's statements do."""
         asked = None if query.options is None else query.options.epsilon
-        return self._epsilon if asked is None else self._allowed(asked)
+        return self._choices.epsilon if asked is None else self._allowed(asked)
 
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
@@ -104,7 +124,7 @@ class Session:
 
         if self._memory is None or names_budget(text) or names_clock(text):
             return make()
-        return self._memory.plan(text, parameters, self._epsilon, self.manner, make)
+        return self._memory.plan(text, parameters, self._choices, self.manner, make)
 
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
         """The query, parsed once, with the types of its parameters and its columns; nothing is charged or read.
@@ -154,8 +174,8 @@ class Session:
                 return _text_result("EXPLAIN PRIVACY", str(self.explain(query, parameters)).splitlines())
             case statement.Explain(text=query, json=as_json):
                 return _text_result("QUERY PLAN", priced(self.explain(query, parameters), as_json))
-            case statement.SetEpsilon(epsilon=epsilon):
-                self.epsilon = epsilon
+            case statement.Set(name=name, value=value):
+                self.set(name, value)
                 return Result((), [], [])
             case statement.Show(name=name):
                 return self._show(name)
@@ -246,8 +266,8 @@ class Session:
                          float(left.share))  # fmt: skip
 
     def _show(self, name: str) -> Result:
-        if name == "dpsql.epsilon":
-            return _text_result(name, [str(float(self.epsilon))])
+        if name in SETTINGS:
+            return _text_result(name, [self._choices.shown(name)])
         left = self.remaining
         columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
                    OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"))  # fmt: skip

@@ -17,6 +17,7 @@ from typing import Generic, TypeAlias, TypeVar
 from dpsql.plan import Plan
 from dpsql.query.manner import Manner
 from dpsql.shell import Price, Result
+from dpsql.statement import Choices
 
 #: How many plans stay in memory, and how many cells of results.
 PLANS, CELLS = 1_000, 1_000_000
@@ -25,8 +26,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
 _PLAIN = frozenset({bool, int, float, str, Decimal, date, datetime, type(None)})
-#: The text, its parameters, the price and the manner: all that a plan of one database depends on.
-PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Fraction, Manner]
+#: The text, its parameters, the choices and the manner: all that a plan of one database depends on.
+PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, Manner]
 
 
 class Recent(Generic[K, V]):
@@ -66,12 +67,12 @@ class Memory:
         self._results = Recent[int, tuple[Plan, str, Result]](CELLS, lambda kept: _cells(kept[2]))
 
     def plan(
-        self, text: str, parameters: Sequence[object], epsilon: Fraction, manner: Manner, make: Callable[[], Plan]
+        self, text: str, parameters: Sequence[object], choices: Choices, manner: Manner, make: Callable[[], Plan]
     ) -> Plan:
         """The plan that was made before of the same, or the one that ``make`` makes."""
         if any(type(value) not in _PLAIN for value in parameters):
             return make()
-        key = (text, tuple((type(value).__name__, repr(value)) for value in parameters), epsilon, manner)
+        key = (text, tuple((type(value).__name__, repr(value)) for value in parameters), choices, manner)
         plan = self._plans.find(key)
         if plan is None:
             plan = make()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.errors import Refused, StatementError
 from dpsql.query.parse import scan, without_idle_prefixes
+from dpsql.statement.settings import SETTINGS, SHOWN
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,11 @@ class Explain:
 
 
 @dataclass(frozen=True)
-class SetEpsilon:
-    """What the session's statements shall cost from now on; None goes back to the schema's price."""
+class Set:
+    """A setting from now on, its value as it was written; None goes back to what the schema says."""
 
-    epsilon: Fraction | None
+    name: str
+    value: str | None
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,8 @@ class Transaction:
     word: str
 
 
-Statement: TypeAlias = Select | ExplainPrivacy | Explain | SetEpsilon | Show | Transaction
+Statement: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | Transaction
 
-SETTINGS = ("dpsql.budget", "dpsql.epsilon")
 #: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
 _BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
 _EXPLAIN = re.compile(rf"{_BLANK}explain\b{_BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
@@ -69,10 +68,10 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 _SET = re.compile(
-    r"\s*set\s+(?:session\s+)?dpsql\.epsilon\s*(?:=|\sto\s)\s*(default|'?[0-9]{1,18}(?:\.[0-9]{1,18})?'?)\s*+;?\s*+",
+    r"\s*set\s+(?:session\s+)?(dpsql\.[a-z_]+)\s*(?:=|\sto\s)\s*(default|'[^']*'|[^\s';]+(?:\s*%)?)\s*+;?\s*+",
     re.IGNORECASE | re.ASCII,
 )
-_RESET = re.compile(r"\s*reset\s+dpsql\.epsilon\s*+;?\s*+", re.IGNORECASE)
+_RESET = re.compile(r"\s*reset\s+(dpsql\.[a-z_]+)\s*+;?\s*+", re.IGNORECASE | re.ASCII)
 _SHOW = re.compile(r"\s*show\s+([a-z_.]+)\s*+;?\s*+", re.IGNORECASE)
 _TRANSACTION = re.compile(
     r"\s*(begin|commit|rollback|end|abort|start\s+transaction)(?:\s+(?:work|transaction))?\s*+;?\s*+", re.IGNORECASE
@@ -83,7 +82,7 @@ def read(text: str) -> Statement:
     """What the line is; everything that is not known here is taken for a query, which the parser judges.
 
     >>> read("set dpsql.epsilon = 0.5")
-    SetEpsilon(epsilon=Fraction(1, 2))
+    Set(name='dpsql.epsilon', value='0.5')
     >>> read("EXPLAIN PRIVACY SELECT COUNT(*) FROM t")
     ExplainPrivacy(text=' SELECT COUNT(*) FROM t')
     >>> read("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
@@ -98,21 +97,38 @@ def read(text: str) -> Statement:
         return Explain(text[price.end() :], _wants_json(price[1]))
     setting = _SET.fullmatch(text)
     if setting is not None:
-        word = setting[1].strip("'")
-        return SetEpsilon(None if word.lower() == "default" else Fraction(Decimal(word)))
-    if _RESET.fullmatch(text):
-        return SetEpsilon(None)
+        return _set(setting[1].lower(), None if setting[2].lower() == "default" else setting[2].strip("'"))
+    reset = _RESET.fullmatch(text)
+    if reset is not None:
+        return _set(reset[1].lower(), None)
     if re.match(r"\s*(?:re)?set\b", text, re.IGNORECASE):
-        raise Refused("E_STMT", "the only setting is dpsql.epsilon, written as SET dpsql.epsilon = 0.5")
+        raise _no_setting()
     show = _SHOW.fullmatch(text)
     if show is not None:
-        if show[1].lower() not in SETTINGS:
-            raise StatementError("E_STMT", f"SHOW knows {' and '.join(SETTINGS)}")
+        if show[1].lower() not in SHOWN:
+            raise StatementError("E_STMT", f"SHOW knows {' and '.join(SHOWN)}")
         return Show(show[1].lower())
     transaction = _TRANSACTION.fullmatch(text)
     if transaction is not None:
         return Transaction(transaction[1].upper())
     return Select(text)
+
+
+def _set(name: str, value: str | None) -> Set:
+    if name not in SETTINGS:
+        raise _no_setting()
+    try:
+        if value is not None:
+            SETTINGS[name].read(value)
+    except ValueError as error:
+        raise Refused("E_STMT", f"{value!r} is no value of {name}; {error}") from None
+    return Set(name, value)
+
+
+def _no_setting() -> Refused:
+    known = [f"SET {name} = {setting.example}" for name, setting in SETTINGS.items()]
+    what = "the only setting is" if len(known) == 1 else "the settings are"
+    return Refused("E_STMT", f"{what} {', '.join(SETTINGS)}, written as {' or '.join(known)}")
 
 
 def _wants_json(options: str) -> bool:

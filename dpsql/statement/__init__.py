@@ -1,0 +1,27 @@
+"""What a line from a client is, and the settings of a session."""
+
+from dpsql.statement.line import (
+    Explain,
+    ExplainPrivacy,
+    Select,
+    Set,
+    Show,
+    Statement,
+    Transaction,
+    read,
+)
+from dpsql.statement.settings import SETTINGS, SHOWN, Choices
+
+__all__ = [
+    "SETTINGS",
+    "SHOWN",
+    "Choices",
+    "Explain",
+    "ExplainPrivacy",
+    "Select",
+    "Set",
+    "Show",
+    "Statement",
+    "Transaction",
+    "read",
+]
