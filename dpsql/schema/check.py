@@ -68,6 +68,12 @@ def _privacy(schema: Schema) -> Iterator[Finding]:
             "privacy, delta",
             "must be far below 1 / (number of units); dpsql does not count them for you, since the count is private",
         )
+    if privacy.time_bucket == 0:
+        yield Finding(
+            "note",
+            "privacy, time_bucket",
+            "is off: how long an answer takes tells of the data; set it above what most statements take, such as 0.25",
+        )
     if schema.ledger is None:
         yield Finding("note", "ledger", "not set; name one file for this database, so that all who ask share a budget")
 

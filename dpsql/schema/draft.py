@@ -21,6 +21,7 @@ source = {source}  # a relative path starts at this file's folder
 # unit = "table.column"  # FILL IN: the column that names who is protected, such as "patients.patient_id"
 # epsilon = 1  # FILL IN: the budget for the whole life of this database
 # delta = 1e-6  # FILL IN: far below 1 / (number of units), or 0 for pure differential privacy
+time_bucket = 0.25  # answers leave at multiples of it, so that how long they took tells little; 0 turns it off
 """
 
 

@@ -13,6 +13,8 @@ from pydantic import PlainSerializer, PlainValidator
 #: Largest power of ten, either way, that a number may have: beyond it lies no double.
 MAX_EXPONENT = 308
 MAX_DIGITS = 60
+#: The most seconds that a setting may ask anybody to wait.
+LONGEST = 86_400
 
 
 def exact(value: object) -> Fraction:
@@ -56,6 +58,13 @@ def _inner_probability(value: object) -> Fraction:
     return number
 
 
+def _seconds(value: object) -> Fraction:
+    number = exact(value)
+    if not 0 <= number <= LONGEST:
+        raise ValueError(f"must be seconds, at least 0 and at most {LONGEST}")
+    return number
+
+
 @dataclass(frozen=True, eq=False)
 class _Published:
     """A number's JSON Schema, made anew for each field: older pydantic writes the field's default into it."""
@@ -83,4 +92,10 @@ InnerProbability: TypeAlias = Annotated[
     PlainValidator(_inner_probability),
     PlainSerializer(float),
     _Published({"exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+Seconds: TypeAlias = Annotated[
+    Fraction,
+    PlainValidator(_seconds),
+    PlainSerializer(float),
+    _Published({"minimum": 0, "maximum": LONGEST}),
 ]

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from dpsql.schema.names import split_reference
-from dpsql.schema.numbers import InnerProbability, Positive, Probability
+from dpsql.schema.numbers import InnerProbability, Positive, Probability, Seconds
 
 
 class Privacy(BaseModel):
@@ -31,6 +31,11 @@ class Privacy(BaseModel):
 
     keep_answers: bool = Field(
         default=True, strict=True, description="Whether an answer that was paid for is given again at no cost."
+    )
+
+    time_bucket: Seconds = Field(
+        default=Fraction(0),
+        description="Answers leave at whole multiples of these seconds per core; 0: when they are made.",
     )
 
     @field_validator("unit")

@@ -16,7 +16,7 @@ from dpsql.engines.engine import Engine
 from dpsql.errors import DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note, priced
 from dpsql.plan import OutputColumn, Plan, plan_cores
-from dpsql.privacy.accountant import Accountant, Remaining
+from dpsql.privacy.accountant import Accountant, Charge, Remaining
 from dpsql.privacy.measure import exact as exact_number
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import Query, bind
@@ -28,9 +28,11 @@ from dpsql.query.manner import PEOPLE, Manner
 from dpsql.query.parse import MALFORMED, Statement, parse
 from dpsql.release import NOTHING, Released, release
 from dpsql.schema import Schema
+from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.running import Running
+from dpsql.session.trouble import told_nothing
 from dpsql.shell import Price, Result, Shell, Shells
 from dpsql.statement import SETTINGS, Choices
 
@@ -60,6 +62,7 @@ class Session:
         self._answers, self._memory = answers, memory
         self._choices = self._default = Choices(schema.privacy.query_epsilon)
         self._entropy, self.manner = OPERATING_SYSTEM, manner
+        self._clock: Clock = MONOTONIC
         self._running: Running | None = None
 
     @property
@@ -188,31 +191,42 @@ class Session:
         known = None if self._memory is None or version is None else self._memory.result(plan, version)
         if known is not None:
             return known
-        with self._leased() as (shell, running):
-            paid = self._paid(plan.written(), shell, running) if plan.cores else Paid(NOTHING, False, version)
+        with self._interruptible() as running:
+            paid = self._paid(plan.written(), running) if plan.cores else Paid(NOTHING, False, version)
             running.check()
-            shown = shell.run(plan, paid.released)
+            with self._lease(running) as shell:
+                shown = shell.run(plan, paid.released)
         price = Price(plan.price if plan.cores and not paid.stored else Fraction(0), paid.stored)
         result = replace(shown, price=price, notices=plan.notices)
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)
         return result
 
-    def _paid(self, plan: Plan, shell: Shell, running: Running) -> Paid:
+    def _paid(self, plan: Plan, running: Running) -> Paid:
         """The release of the plan's cores, which costs nothing where it was paid for before."""
         if self._answers is None:
-            return Paid(self._released(plan, shell, running)[0], False, None)
-        return self._answers.answer(plan, lambda: self._released(plan, shell, running), running.check)
+            return Paid(self._released(plan, running)[0], False, None)
+        return self._answers.answer(plan, lambda: self._released(plan, running), running.check)
 
-    def _released(self, plan: Plan, shell: Shell, running: Running) -> tuple[Released, int]:
-        """The river: charge, then for each stage read and release; with the number of the entry that paid."""
-        released = NOTHING
-        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan))
+    def _released(self, plan: Plan, running: Running) -> tuple[Released, int]:
+        """The river: charge, then read and release; it leaves when its time is up, with the entry that paid."""
+        with Departure(plan, self._schema.privacy.time_bucket, self._clock) as departure, self._lease(running) as shell:
+            charge = self._accountant.spend(
+                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)
+            )
+            departure.begin()
+            released = told_nothing(lambda: self._measured(charge, shell, running))
+        running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
+        return released, charge.entry
+
+    def _measured(self, charge: Charge[Plan], shell: Shell, running: Running) -> Released:
+        """For each stage of what was paid for: derive, read, release."""
+        plan, released = charge.plan, NOTHING
         with self._engine.run(charge) as reading, running.on(reading.interrupt):
             for stage in plan.stages:
-                exact = reading.stage(shell.derive(plan, stage, released))
-                released += release(exact, stage.cores, plan.confidence, _entropy=self._entropy)
-        return released, charge.entry
+                derived = shell.derive(plan, stage, released)
+                released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self._entropy)
+        return released
 
     def explain(self, text: str, parameters: Sequence[object] = ()) -> Explanation:
         """What the statement would cost and how exact it would be; it costs nothing and touches nothing."""
@@ -252,12 +266,14 @@ class Session:
     @contextmanager
     def _leased(self) -> Iterator[tuple[Shell, Running]]:
         """A sandbox for one piece of work that `interrupt` ends."""
-        with (
-            self._interruptible() as running,
-            self._shells.lease(self.analyst, running.check) as shell,
-            running.on(shell.interrupt),
-        ):
+        with self._interruptible() as running, self._lease(running) as shell:
             yield shell, running
+
+    @contextmanager
+    def _lease(self, running: Running) -> Iterator[Shell]:
+        """A sandbox for a part of that work."""
+        with self._shells.lease(self.analyst, running.check) as shell, running.on(shell.interrupt):
+            yield shell
 
     def _budget_row(self) -> BudgetRow:
         left = self.remaining

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +10,13 @@ import duckdb
 import pytest
 from databases import CANARIES, clinic
 
+import dpsql
 from dpsql.engines.duckdb import DuckDBReading
-from dpsql.errors import ExecutionFailed
+from dpsql.engines.exact import ExactRows
+from dpsql.errors import ExecutionFailed, InternalError, LedgerError
 from dpsql.session import Session, open_session
 
+HOME = str(Path(dpsql.__file__).parent)
 SECRET = "Could not convert string 'CANARY_7f3a' to INT32 in /home/owner/clinic.duckdb"
 
 
@@ -62,6 +66,54 @@ def test_an_engine_error_is_one_constant_message_and_is_paid_for(
     assert raised.value.sqlstate == "XX000"
     assert [str(each) for each in chain(raised.value)] == [str(raised.value)]
     assert session.remaining.spent.rho == before.rho + plan.cost.rho
+
+
+ROOMS = {
+    "the reading begins": "dpsql.engines.duckdb.DuckDBEngine.run",
+    "rows are read": "dpsql.engines.duckdb.DuckDBReading._rows",
+    "a table is derived": "dpsql.shell.answer.Shell.derive",
+    "rows are released": "dpsql.session.conversation.release",
+    "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
+    "the reading ends": "dpsql.engines.duckdb.DuckDBReading.__exit__",
+}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("kind", [duckdb.InternalException, MemoryError, AssertionError, InternalError, LedgerError])
+def test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere(
+    session: Session, monkeypatch: pytest.MonkeyPatch, room: str, kind: type[Exception]
+) -> None:
+    """Neither its chain nor a variable of a frame that its trace holds has what the engine said, or a row."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise kind(SECRET)
+
+    monkeypatch.setattr(ROOMS[room], fail)
+    plan = session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name")
+    before = session.remaining.spent
+    with pytest.raises(ExecutionFailed) as raised:
+        session.answer(plan)
+    assert session.remaining.spent.rho == before.rho + plan.cost.rho
+    assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]
+    assert type(raised.value) is ExecutionFailed and raised.value.sqlstate == "XX000"
+    frames = [frame for frame, _ in traceback.walk_tb(raised.value.__traceback__)]
+    frames = [frame for frame in frames if frame.f_code.co_filename.startswith(HOME)]
+    assert frames and not any("engines" in frame.f_code.co_filename for frame in frames)
+    for frame in frames:
+        assert not any(isinstance(value, ExactRows) for value in frame.f_locals.values())
+        assert not [canary for canary in CANARIES if canary in repr(list(frame.f_locals.values()))]
+
+
+def test_the_engine_itself_says_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise duckdb.ConversionException(SECRET)
+
+    monkeypatch.setattr(DuckDBReading, "_rows", fail)
+    plan = session.plan("SELECT COUNT(*) FROM patients")
+    charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
+    with session._engine.run(charge) as reading, pytest.raises(ExecutionFailed) as raised:
+        reading.stage(())
+    assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]
 
 
 def test_an_engine_error_over_public_rows_says_nothing_either(session: Session) -> None:

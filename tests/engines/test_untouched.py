@@ -10,6 +10,7 @@ import pytest
 from databases import clinic
 
 from dpsql.engines.catalog import read_catalog
+from dpsql.errors import ExecutionFailed
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 
@@ -19,9 +20,12 @@ class Touched(AssertionError):
 
 
 class FailingEngine:
-    """An engine that may not be touched."""
+    """An engine that may not be touched, and remembers that it was."""
+
+    readings = 0
 
     def run(self, charge: object) -> NoReturn:
+        self.readings += 1
         raise Touched
 
     def public_rows(self, table: str) -> NoReturn:
@@ -32,11 +36,17 @@ class FailingEngine:
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
+def engine() -> FailingEngine:
+    return FailingEngine()
+
+
+@pytest.fixture
+def session(tmp_path: Path, engine: FailingEngine) -> Iterator[Session]:
     schema = load(clinic(tmp_path))
     schema = schema.with_catalog(read_catalog(schema.source_path))
-    opened = Session(schema, FailingEngine(), open_accountant(schema), "ada")
+    opened = Session(schema, engine, open_accountant(schema), "ada")
     yield opened
+    assert not engine.readings
     opened.close()
 
 
@@ -75,9 +85,11 @@ def test_refusals_touch_nothing(session: Session, text: str) -> None:
     assert session.remaining == before
 
 
-def test_answering_touches_the_engine_after_the_charge(session: Session) -> None:
+def test_answering_touches_the_engine_after_the_charge(session: Session, engine: FailingEngine) -> None:
     before = session.remaining.spent
     plan = session.plan("SELECT COUNT(*) FROM patients")
-    with pytest.raises(Touched):
+    with pytest.raises(ExecutionFailed):
         session.answer(plan)
+    assert engine.readings == 1
     assert session.remaining.spent.rho == before.rho + plan.cost.rho
+    engine.readings = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planted.fault import Fault
-from planted.finders import ANSWERS, RELEASED
+from planted.finders import ANSWERS, DEPARTURE, ERRORS, RELEASED
 
 FAULTS = (
     Fault(
@@ -16,20 +16,66 @@ FAULTS = (
     Fault(
         "charge after release",
         "dpsql/session/conversation.py",
-        "        charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
-        "cells=journal_note(plan))\n        with self._engine.run(charge) as reading, running.on(reading.interrupt):\n",
-        "        from dpsql.privacy.accountant import _MINT, Charge\n\n"
-        "        with self._engine.run(Charge(_MINT, plan, plan.cost, 0)) as reading, running.on(reading.interrupt):\n"
-        "            self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
+        "            charge = self._accountant.spend(\n"
+        "                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)\n            )\n"
+        "            departure.begin()\n            released = told_nothing(lambda: self._measured(charge, shell, running))\n",
+        "        from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
+        "            released = told_nothing(\n"
+        "                lambda: self._measured(Charge(_MINT, plan, plan.cost, 0), shell, running)\n            )\n"
+        "            charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
         "cells=journal_note(plan))\n",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
+    ),
+    Fault(
+        "trouble after the charge is told as it is",
+        "dpsql/session/trouble.py",
+        "    except Exception:\n        pass\n",
+        "    except ArithmeticError:\n        pass\n",
+        (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
+    ),
+    Fault(
+        "the trace of an error leads to the engine",
+        "dpsql/session/trouble.py",
+        "    raise said\n",
+        "        raise said\n",
+        (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
+    ),
+    Fault(
+        "the time runs from the end of the reading",
+        "dpsql/session/conversation.py",
+        "            departure.begin()\n            released = told_nothing(lambda: self._measured("
+        "charge, shell, running))\n",
+        "            released = told_nothing(lambda: self._measured(charge, shell, running))\n"
+        "            departure.begin()\n",
+        (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
+    ),
+    Fault(
+        "an answer leaves when it is made",
+        "dpsql/session/departure.py",
+        "        leaves = self._begun + self._bucket * max(1, math.ceil(passed / self._bucket))\n",
+        "        leaves = self._begun + passed\n",
+        (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
+    ),
+    Fault(
+        "a failure leaves at once",
+        "dpsql/session/departure.py",
+        "        if kind is None or issubclass(kind, Exception):\n",
+        "        if kind is None:\n",
+        (f"{DEPARTURE}::test_a_failure_leaves_when_an_answer_would",),
+    ),
+    Fault(
+        "an interrupted answer is kept",
+        "dpsql/session/conversation.py",
+        "        running.check()  # what was ended before",
+        "        # what was ended before",
+        (f"{DEPARTURE}::test_what_was_interrupted_leaves_when_an_answer_would_and_is_not_kept",),
     ),
     Fault(
         "the engine's words reach the analyst",
         "dpsql/engines/duckdb.py",
         "        with suppress(Exception):\n            self._derive(",
         "        if True:\n            self._derive(",
-        ("tests/engines/test_engine_errors.py",),
+        (f"{ERRORS}::test_the_engine_itself_says_nothing",),
     ),
     Fault(
         "no cross-check",

@@ -1,0 +1,73 @@
+"""When a charged statement's answer leaves: at a time that its plan chose before anything was read.
+
+Proved in ``docs/proofs/timing.md``.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+from types import TracebackType
+from typing import Final, Protocol
+
+from dpsql.plan import Plan
+
+
+class Clock(Protocol):
+    """A clock that never goes back, in seconds, and a way to wait on it."""
+
+    def now(self) -> float: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+class _Monotonic:
+    """The machine's own clock."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+MONOTONIC: Final[Clock] = _Monotonic()
+
+
+def bucket(plan: Plan, time_bucket: Fraction) -> float:
+    """The seconds between the moments at which the plan's answer may leave: ``time_bucket`` for each of its cores."""
+    return float(time_bucket * max(1, len(plan.cores)))
+
+
+class Departure:
+    """One charged statement's way out: whatever it ends in, it leaves at a whole number of buckets after `begin`.
+
+    An interrupt does not shorten the wait, since how long it then took would tell whether the engine was still reading.
+    What ends the process (KeyboardInterrupt, SystemExit) waits for nothing, and nor does what was never begun.
+    """
+
+    def __init__(self, plan: Plan, time_bucket: Fraction, clock: Clock = MONOTONIC) -> None:
+        self._bucket, self._clock = bucket(plan, time_bucket), clock
+        self._begun: float | None = None
+
+    def begin(self) -> None:
+        """The charge is durable, and the time runs."""
+        self._begun = self._clock.now()
+
+    def __enter__(self) -> Departure:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or issubclass(kind, Exception):
+            self._wait()
+
+    def _wait(self) -> None:
+        if self._begun is None or not self._bucket:
+            return
+        passed = self._clock.now() - self._begun
+        leaves = self._begun + self._bucket * max(1, math.ceil(passed / self._bucket))
+        while (left := leaves - self._clock.now()) > 0:
+            self._clock.sleep(left)

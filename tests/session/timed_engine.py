@@ -1,0 +1,69 @@
+"""A clock that tests move, and an engine that takes the time that its data need on that clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dpsql.engines.engine import Engine, Reading, Rowset
+from dpsql.engines.exact import ExactRows
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Charge
+
+
+class Clock:
+    """A clock that stands still until somebody sleeps on it or works."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += seconds
+
+    def work(self, seconds: float) -> None:
+        self.time += seconds
+
+
+class TimedEngine:
+    """An engine around another one, in which each stage first does what it is told: take time, fail, be interrupted."""
+
+    def __init__(self, engine: Engine, on_stage: Callable[[], None]) -> None:
+        self._engine, self._on_stage = engine, on_stage
+
+    def run(self, charge: Charge[Plan]) -> TimedReading:
+        return TimedReading(self._engine.run(charge), self._on_stage)
+
+    def version(self) -> str | None:
+        return self._engine.version()
+
+    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        return self._engine.public_rows(table)
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+class TimedReading:
+    """A reading of a timed engine."""
+
+    def __init__(self, reading: Reading, on_stage: Callable[[], None]) -> None:
+        self._reading, self._on_stage = reading, on_stage
+
+    def __enter__(self) -> TimedReading:
+        self._reading.__enter__()
+        return self
+
+    def __exit__(self, *trouble: Any) -> None:
+        self._reading.__exit__(*trouble)
+
+    def interrupt(self) -> None:
+        self._reading.interrupt()
+
+    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+        self._on_stage()
+        return self._reading.stage(derived)
