@@ -17,13 +17,15 @@ FAULTS = (
         "charge after release",
         "dpsql/session/conversation.py",
         "            charge = self._accountant.spend(\n"
-        "                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)\n            )\n"
-        "            departure.begin()\n            released = told_nothing(lambda: self._measured(charge, shell, running))\n",
-        "        from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
-        "            released = told_nothing(\n"
-        "                lambda: self._measured(Charge(_MINT, plan, plan.cost, 0), shell, running)\n            )\n"
-        "            charge = self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, "
-        "cells=journal_note(plan))\n",
+        "                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)\n"
+        "            )\n            departure.begin()\n"
+        "            released = told_nothing(lambda: self._measured(charge, shell, running))\n",
+        "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
+        "            charge = Charge(_MINT, plan, plan.cost, 0)\n"
+        "            released = told_nothing(lambda: self._measured(charge, shell, running))\n"
+        "            charge = self._accountant.spend(\n"
+        "                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)\n"
+        "            )\n",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
     ),
     Fault(
