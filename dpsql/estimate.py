@@ -79,19 +79,20 @@ def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction | None:
             assert_never(estimate)
 
 
-def interval(estimate: Estimate, cells: Sequence[Noisy]) -> Interval | None:
+def interval(estimate: Estimate, cells: Sequence[Noisy], wide: float | None = None) -> Interval | None:
     """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
 
-    A truth value has none.
+    A truth value has none. ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
     """
     match estimate:
         case Alone(cell=cell):
             middle, half = cells[cell]
             return float(middle - half), float(middle + half)
         case Shifted(total=total, count=count, middle=middle):
-            half_width = math.hypot(float(cells[total][1]), float(middle * cells[count][1]))
+            if wide is None:
+                wide = math.hypot(float(cells[total][1]), float(middle * cells[count][1]))
             centre = float(cells[total][0] + middle * cells[count][0])
-            return centre - half_width, centre + half_width
+            return centre - wide, centre + wide
         case Mean(total=total, count=count, middle=middle, reach=reach):
             low, high = _fieller(cells[total], cells[count], float(reach))
             return float(middle) + low, float(middle) + high

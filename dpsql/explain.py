@@ -147,8 +147,8 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
     match core.estimates[place]:
         case Alone(cell=cell):
             return f"± {halves[cell]:.4g}"
-        case Shifted(total=total, count=count, middle=middle):
-            return f"± {(halves[total] ** 2 + (float(middle) * halves[count]) ** 2) ** 0.5:.4g}"
+        case Shifted():
+            return f"± {core.additive_half_widths(plan.confidence)[place]:.4g}"
         case Mean(total=total):
             return f"± {halves[total]:.4g} / count"
         case Moment() as moment:

@@ -12,11 +12,12 @@ from itertools import pairwise
 
 from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
-from dpsql.estimate import Estimate
+from dpsql.estimate import Alone, Estimate, Shifted
 from dpsql.frequency import Counted, Frequent, Most
 from dpsql.histogram import MeasuredHistogram, measured_histogram
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.mechanism.sums import Term, sum_half_width
 from dpsql.privacy.selection import Threshold
 from dpsql.quantile import Ranked
 from dpsql.query.bind import Query
@@ -95,12 +96,31 @@ class CorePlan:
         """The size of one step of each cell, the released number of units included."""
         return tuple(cell.contribution.step for cell in self.cells) + ((Fraction(1),) if self.selection else ())
 
+    @property
+    def noises(self) -> tuple[Mechanism, ...]:
+        """The noise of each cell, that of the released number of units included."""
+        return tuple(cell.mechanism for cell in self.cells) + ((self.selection.noise,) if self.selection else ())
+
     def half_widths(self, confidence: float) -> tuple[Fraction, ...]:
         """Half the width of each cell's interval, in the unit of its data."""
-        noises: list[Mechanism] = [cell.mechanism for cell in self.cells]
-        if self.selection is not None:
-            noises.append(self.selection.noise)
-        return tuple(noise.half_width(confidence) * step for noise, step in zip(noises, self.steps, strict=True))
+        return tuple(noise.half_width(confidence) * step for noise, step in zip(self.noises, self.steps, strict=True))
+
+    def additive_half_widths(self, confidence: float) -> tuple[float | None, ...]:
+        """For each aggregate that is a sum of cells half the width of its interval, by the law of its noise."""
+        return tuple(self._additive_half_width(estimate, confidence) for estimate in self.estimates)
+
+    def _additive_half_width(self, estimate: Estimate | Ranked | Frequent, confidence: float) -> float | None:
+        match estimate:
+            case Alone(cell=cell):
+                return float(self.noises[cell].half_width(confidence) * self.steps[cell])
+            case Shifted(total=total, count=count, middle=middle):
+                terms = [
+                    Term(self.noises[total], self.steps[total]),
+                    Term(self.noises[count], middle * self.steps[count]),
+                ]
+                return sum_half_width(terms, confidence)
+            case _:
+                return None
 
 
 @dataclass(frozen=True)

@@ -71,12 +71,9 @@ class ReleasedTable:
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells."""
-        noises = [cell.mechanism for cell in self.plan.cells]
-        if self.plan.selection is not None:
-            noises.append(self.plan.selection.noise)
         cells = [
             float(noisy) + noise.sample(count).astype(np.float64) * float(step)
-            for noisy, noise, step in zip(self.cells[row], noises, self.plan.steps, strict=True)
+            for noisy, noise, step in zip(self.cells[row], self.plan.noises, self.plan.steps, strict=True)
         ]
         halves = self.plan.half_widths(confidence)
         return [
@@ -127,7 +124,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
     ]
     if plan.selection is not None:
         noisy.append(plan.selection.select([_integer(row[width + cells]) for row in rows], _entropy=entropy))
-    steps, halves = plan.steps, plan.half_widths(confidence)
+    steps, halves, wholes = plan.steps, plan.half_widths(confidence), plan.additive_half_widths(confidence)
     kept, first = [], width + len(noisy)
     for place, row in enumerate(rows):
         counts = [column[place] for column in noisy]
@@ -139,7 +136,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
             for number, histogram in enumerate(plan.histograms)
         )
         measured = list(zip(known, halves, strict=True))
-        read = [_read(plan, number, measured, grown) for number in range(len(plan.estimates))]
+        read = [_read(plan, number, measured, grown, wholes[number]) for number in range(len(plan.estimates))]
         kept.append((tuple(row[:width]), *(zip(*read, strict=True) if read else ((), (), ())), known))
     if not kept:
         return ReleasedTable(plan, (), (), (), (), ())
@@ -170,7 +167,7 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
 
 
 def _read(
-    plan: CorePlan, place: int, measured: Sequence[Noisy], grown: Sequence[Grown]
+    plan: CorePlan, place: int, measured: Sequence[Noisy], grown: Sequence[Grown], half: float | None
 ) -> tuple[object, Interval | None, Curve | None]:
     """An aggregate's released value in the type of its column, its interval, and a quantile's curve."""
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
@@ -187,7 +184,7 @@ def _read(
             assert isinstance(counts, tuple)
             return read(estimate, counts), None, None
         case _:
-            return as_type(value(estimate, measured), sql_type), interval(estimate, measured), None
+            return as_type(value(estimate, measured), sql_type), interval(estimate, measured, half), None
 
 
 def _read_ranks(

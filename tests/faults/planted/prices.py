@@ -105,4 +105,11 @@ FAULTS = (
         "    part = share",
         (f"{PRICE}[L1]", f"{PRICE}[L2]"),
     ),
+    Fault(
+        "a sum of noises forgets that it is drawn many times",
+        "dpsql/privacy/mechanism/sums.py",
+        ".real ** each.times",
+        ".real",
+        ("tests/privacy/test_sums.py::test_weights_are_fractions_and_noises_come_many_times",),
+    ),
 )

@@ -1,0 +1,135 @@
+"""The half-width of a weighted sum of independent noises, from its law; proof in `docs/proofs/sums.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+from math import asinh, ceil, exp, expm1, gcd, hypot, inf, lcm, log, log1p, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanism.gaussian import Gaussian
+from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.mechanism.rounding import confidence_tail
+
+#: The most points of a lattice on which noises are added up; a finer lattice is taken at this many.
+POINTS = 2**17
+#: Of what the confidence leaves, the part that may lie beyond the lattice; and the rounding error of the transforms.
+BEYOND, SLACK = 1e-8, 1e-13
+#: Below this tail the transforms do not tell one half-width from the next.
+LEAST_TAIL = 1e-9
+
+
+@dataclass(frozen=True)
+class Term:
+    """``times`` independent draws of a noise, each ``weight`` times as large as one of its grid units."""
+
+    noise: Laplace | Gaussian
+    weight: Fraction
+    times: int = 1
+
+    @property
+    def deviation(self) -> float:
+        """That of one draw, in the unit of the weight."""
+        return self.noise.standard_deviation * float(abs(self.weight))
+
+
+def sum_half_width(terms: Sequence[Term], confidence: float) -> float:
+    """The least h with P(|sum of the terms| <= h) >= confidence, in the unit of the weights.
+
+    >>> from dpsql.privacy.mechanism import Laplace
+    >>> noise = Laplace(1, Fraction(10))
+    >>> noise.half_width(0.95), sum_half_width([Term(noise, Fraction(1))] * 2, 0.95)
+    (30, 41.0)
+    """
+    left = tuple(sorted((each for each in terms if each.weight and each.times), key=repr))
+    if not left:
+        return 0.0
+    if len(left) == 1 and left[0].times == 1:
+        return float(left[0].noise.half_width(confidence) * abs(left[0].weight))
+    return _half_width(left, confidence)
+
+
+@lru_cache(maxsize=1024)
+def _half_width(terms: tuple[Term, ...], confidence: float) -> float:
+    tail = confidence_tail(confidence)
+    if tail < LEAST_TAIL:
+        return hypot(*(sqrt(each.times) * float(each.noise.half_width(confidence) * each.weight) for each in terms))
+    reach, finest = _reach(terms, log(2 / (tail * BEYOND))), _lattice(terms)
+    steps = reach / float(finest)
+    if steps < POINTS // 2:
+        inside = _inside(terms, float(finest), ceil(steps))
+        return float(int(np.argmax(inside >= confidence + SLACK)) * finest)
+    largest = max(float(abs(each.weight)) for each in terms)
+    step = reach / (POINTS // 2 - 1)
+    step = largest / ceil(largest / step) if largest > step else step  # so that the coarsest noise keeps its law
+    inside = _inside(terms, step, ceil(reach / step))
+    first = int(np.argmax(inside >= confidence))
+    before = float(inside[first - 1]) if first else -float(inside[0])  # P(|sum| <= (first − 1/2)·step)
+    return (first - 0.5 + (confidence - before) / (float(inside[first]) - before)) * step
+
+
+def _reach(terms: Sequence[Term], wanted: float) -> float:
+    """A bound that the sum passes with probability at most exp(−wanted) on either side, by Chernoff's inequality."""
+    variance = sum(each.times * _spread(each.noise) * float(each.weight) ** 2 for each in terms)
+    scales = [float(each.noise.scale * abs(each.weight)) for each in terms if isinstance(each.noise, Laplace)]
+    rate = min(0.5 / max(scales) if scales else inf, sqrt(wanted / variance) if variance else 1.0)
+    grown = sum(each.times * _log_moment(each.noise, rate * float(abs(each.weight))) for each in terms)
+    return (wanted + grown) / rate + sum(float(abs(each.weight)) for each in terms)
+
+
+def _spread(noise: Laplace | Gaussian) -> float:
+    return float(noise.variance) if isinstance(noise, Gaussian) else noise.standard_deviation**2
+
+
+def _log_moment(noise: Laplace | Gaussian, rate: float) -> float:
+    """At least ln E exp(rate·noise), for Laplace noise at rates of at most 1/(2·scale)."""
+    if isinstance(noise, Gaussian):
+        return rate * rate * float(noise.variance) / 2
+    half = float(1 / noise.scale) / 2
+    ratio = exp(rate / 2 - half) * expm1(-rate) / expm1(-2 * half)  # sinh(rate/2)/sinh(half)
+    return -log1p(-ratio * ratio)
+
+
+def _lattice(terms: Sequence[Term]) -> Fraction:
+    """The largest number of which all weights are multiples: the sum is one, too."""
+    whole = reduce(lcm, (each.weight.denominator for each in terms))
+    return Fraction(
+        reduce(gcd, (abs(each.weight.numerator) * whole // each.weight.denominator for each in terms)), whole
+    )
+
+
+def _inside(terms: Sequence[Term], step: float, most: int) -> NDArray[np.float64]:
+    """P(|sum| <= k·step) for k = 0 … most, on a lattice that wraps around far beyond."""
+    size = 1 << (2 * most + 1).bit_length()
+    whole = np.ones(size // 2 + 1)
+    for each in terms:
+        whole = whole * np.fft.rfft(_masses(each, step, size)).real ** each.times
+    masses = np.fft.irfft(whole, size)
+    return np.asarray(np.cumsum(np.concatenate([masses[:1], 2 * masses[1 : most + 1]])), dtype=np.float64)
+
+
+def _masses(term: Term, step: float, size: int) -> NDArray[np.float64]:
+    """The probabilities of one draw at 0, step, … and, at the end, at −step, …: its own where its weight is a multiple.
+
+    Else those of the noise of the same family and variance on the lattice.
+    """
+    stride = round(float(abs(term.weight)) / step)
+    places = np.minimum(np.arange(size), size - np.arange(size))
+    if stride >= 1 and abs(stride * step - float(abs(term.weight))) <= 1e-9 * step:
+        exact = np.where(places % stride == 0, _weights(term.noise, places / stride, None), 0.0)
+        return np.asarray(exact / exact.sum(), dtype=np.float64)
+    found = _weights(term.noise, places.astype(np.float64), term.deviation / step)
+    return np.asarray(found / found.sum(), dtype=np.float64)
+
+
+def _weights(noise: Laplace | Gaussian, at: NDArray[np.float64], deviation: float | None) -> NDArray[np.float64]:
+    """What the noise's probabilities are proportional to, or those of one on the integers with that deviation."""
+    if isinstance(noise, Laplace):
+        rate = float(1 / noise.scale) if deviation is None else 2 * asinh(1 / (sqrt(2) * max(deviation, 1e-150)))
+        return np.exp(-np.minimum(at * rate, 745.0))
+    variance = float(noise.variance) if deviation is None else max(deviation**2, 1e-300)
+    return np.exp(-np.minimum(at * at / (2 * variance), 745.0))
