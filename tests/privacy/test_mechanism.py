@@ -9,8 +9,8 @@ import pytest
 from scipy import optimize
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square, fit, gaussian_cdf, laplace_cdf
 
-from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip, RandomizedResponse
-from dpsql.privacy.mechanism.choice import bounded_range_rho, pure_rho, response_rho
+from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism.choice import bounded_range_rho, pure_rho
 from dpsql.privacy.mechanism.laplace import laplace_rho
 from dpsql.privacy.mechanism.rounding import rounded_up
 
@@ -34,9 +34,7 @@ def test_rho_of_the_other_mechanisms():
     assert float(pure_rho(Fraction(1))) == pytest.approx(0.462117, abs=1e-6)
     assert float(ExponentialMechanism.priced(3, Fraction(1)).cost.rho) == pytest.approx(0.1233016, abs=1e-7)
     assert float(ExponentialMechanism.priced(3, Fraction(4)).cost.rho) == pytest.approx(1.6698496, abs=1e-7)
-    assert float(RandomizedResponse(3, Fraction(1)).cost.rho) == pytest.approx(0.364175, abs=1e-6)
     assert PermuteAndFlip.priced(3, Fraction(1)).cost.rho == pure_rho(Fraction(1))
-    assert RandomizedResponse(100, Fraction(1)).cost.rho == pure_rho(Fraction(1))
 
 
 @pytest.mark.parametrize(
@@ -88,18 +86,6 @@ def test_bounded_range_rho_bounds_all_two_point_laws(epsilon):
 def test_bounded_range_rho_of_a_tiny_epsilon():
     tiny = Fraction(1, 1 << 80)
     assert bounded_range_rho(tiny) == rounded_up(tiny**2 / 8) > 0
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 9])
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
-def test_randomized_response_rho_bounds_every_renyi_order(k, epsilon):
-    p = np.ones(k)
-    q = np.ones(k)
-    p[0] = q[1] = exp(epsilon)
-    rho = float(RandomizedResponse(k, Fraction(epsilon)).cost.rho)
-    assert all(renyi(p / p.sum(), q / q.sum(), order) / order <= rho * (1 + 1e-9) for order in ORDERS)
-    assert rho <= float(pure_rho(Fraction(epsilon))) * (1 + 1e-12)
-    assert float(response_rho(k, Fraction(epsilon))) <= rho * (1 + 1e-12)
 
 
 def test_permute_and_flip_keeps_its_epsilon_on_all_small_neighbours():
@@ -172,7 +158,6 @@ def test_noise_out_of_range_is_refused_when_it_is_planned_not_when_it_is_drawn()
         lambda: Laplace.priced(1 << 51, Fraction(1)),
         lambda: Gaussian.priced(1 << 101, Fraction(1)),
         lambda: Laplace.priced(1, Fraction(1 << 60)),
-        lambda: RandomizedResponse(1, Fraction(1)),
     ):
         with pytest.raises(ValueError):
             build()
@@ -251,8 +236,6 @@ def test_choices_draw_with_their_own_rate():
     flips = PermuteAndFlip.priced(4, Fraction(4))
     observed = np.bincount([flips.draw([0, -1], _entropy=entropy) for _ in range(n)], minlength=2)
     assert chi_square(observed, np.array([1 - exp(-1) / 2, exp(-1) / 2]) * n) > FALSE_ALARM
-    reports = np.bincount(RandomizedResponse(2, Fraction(1)).draw([1] * n, _entropy=entropy), minlength=2)
-    assert chi_square(reports, np.array([1, exp(1)]) / (exp(1) + 1) * n) > FALSE_ALARM
 
 
 def test_bounded_range_formula_is_the_maximum_over_thresholds():

@@ -71,19 +71,31 @@ def test_what_the_first_bits_leave_open_is_settled_by_more():
     assert abs(far - 3_000 * share) < 6 * (3_000 * share * (1 - share)) ** 0.5 + 1
 
 
-def test_randomized_response_keeps_the_truth_as_often_as_it_should():
-    n, k, epsilon = 100_000, 4, 1.0
-    reports = randomized_response([2] * n, k, Fraction(1), _entropy=Seeded(2))
+@pytest.mark.parametrize("k, truth", [(4, Fraction(2, 5)), (2, Fraction(2, 3)), (3, Fraction((1 << 61) + 1, 1 << 62))])
+def test_randomized_response_keeps_the_truth_as_often_as_it_should(k, truth):
+    n = 100_000
+    reports = randomized_response([1] * n, k, truth, _entropy=Seeded(2))
     observed = np.bincount(reports, minlength=k)
 
-    def law(epsilon):
-        weights = np.array([1, 1, exp(epsilon), 1])
-        return weights / weights.sum() * n
+    def law(truth):
+        weights = np.full(k, (1 - truth) / (k - 1))
+        weights[1] = truth
+        return weights * n
 
-    assert chi_square(observed, law(epsilon)) > FALSE_ALARM
-    assert chi_square(observed, law(0.7)) < FALSE_ALARM and chi_square(observed, law(1.3)) < FALSE_ALARM
-    with pytest.raises(ValueError):
-        randomized_response([4], 4, Fraction(1))
+    assert chi_square(observed, law(float(truth))) > FALSE_ALARM
+    for factor in (0.7, 1.3):
+        assert chi_square(observed, law(float(truth) * factor)) < FALSE_ALARM
+
+
+def test_reports_of_several_values_are_independent():
+    n = 60_000
+    reports = np.array(randomized_response([0, 2] * n, 3, Fraction(1, 2), _entropy=Seeded(4))).reshape(-1, 2)
+    pairs = np.bincount(reports[:, 0] * 3 + reports[:, 1], minlength=9)
+    assert chi_square(pairs, np.outer([0.5, 0.25, 0.25], [0.25, 0.25, 0.5]).ravel() * n) > FALSE_ALARM
+    assert randomized_response([], 3, Fraction(1, 2)) == []
+    for wrong in ([3], [-1]):
+        with pytest.raises(ValueError):
+            randomized_response(wrong, 3, Fraction(1, 2))
 
 
 def test_many_candidates_and_far_ones():

@@ -1,17 +1,14 @@
 """Mechanisms: from one frozen value come the sample, the price and the error bar. Proofs in `docs/proofs/mechanism.md`.
 
-A mechanism is made from a sensitivity and either its noise (the constructor) or a price (``priced``, ``for_rho``),
-never from both.
+A mechanism is made from a sensitivity and either its noise (the constructor) or a price (``priced``, ``for_rho``,
+``analytic`` …), never from both.
 """
 
-from dpsql.privacy.mechanism.choice import (
-    ConcentratedExponential,
-    ExponentialMechanism,
-    PermuteAndFlip,
-    RandomizedResponse,
-)
+from dpsql.privacy.mechanism.above_threshold import AboveThreshold
+from dpsql.privacy.mechanism.choice import ConcentratedExponential, ExponentialMechanism, PermuteAndFlip
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.mechanism.response import RandomizedResponse
 
 #: Additive integer noise; a closed union.
 Mechanism = Laplace | Gaussian
@@ -19,6 +16,7 @@ Mechanism = Laplace | Gaussian
 Exponential = ExponentialMechanism | ConcentratedExponential
 
 __all__ = [
+    "AboveThreshold",
     "ConcentratedExponential",
     "Exponential",
     "ExponentialMechanism",

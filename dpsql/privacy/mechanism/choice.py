@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.rounding import positive, rounded_up
-from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
 from dpsql.privacy.sampling.choice import Integers
 from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
 
@@ -105,43 +104,15 @@ class PermuteAndFlip:
         return permute_and_flip(utilities, self.rate, _entropy=_entropy)
 
 
-@dataclass(frozen=True)
-class RandomizedResponse:
-    """One of k categories: the true one exp(epsilon) times as likely as each other one."""
-
-    categories: int
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(epsilon=self.epsilon)
-        if not 2 <= self.categories <= 1 << 62:
-            raise ValueError(f"randomized response needs at least two categories, not {self.categories}")
-
-    @property
-    def cost(self) -> Cost:
-        """ε; ρ = ε(e^ε − 1)/(e^ε + k − 1) while (k−2)² <= 4e^ε, else ε·tanh(ε/2); rounded up."""
-        few = (self.categories - 2) ** 2 <= 4 * (1 + self.epsilon)  # 1 + ε <= e^ε: never claims too much
-        return Cost(self.epsilon, response_rho(self.categories, self.epsilon) if few else pure_rho(self.epsilon))
-
-    def draw(self, values: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int]:
-        """A report for each true category 0..k−1, independently."""
-        return randomized_response(values, self.categories, self.epsilon, _entropy=_entropy)
-
-
 def pure_rho(epsilon: Fraction) -> Fraction:
     """ρ of any ε-DP mechanism: ε·tanh(ε/2), rounded up.
 
     >>> round(float(pure_rho(Fraction(1))), 6)
     0.462117
     """
-    return response_rho(2, epsilon)
-
-
-def response_rho(categories: int, epsilon: Fraction) -> Fraction:
-    """ε(1 − x)/(1 + (k−1)x) with x = exp(−ε), rounded up."""
     one = 1 << 512
     x, _ = exp_bounds(epsilon, 512)
-    return rounded_up(epsilon * Fraction(one - x, one + (categories - 1) * x))
+    return rounded_up(epsilon * Fraction(one - x, one + x))
 
 
 def bounded_range_rho(epsilon: Fraction) -> Fraction:

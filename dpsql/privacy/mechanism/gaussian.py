@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise as a mechanism; proof in `docs/proofs/mechanism.md`."""
+"""Discrete Gaussian noise as a mechanism; proofs in `docs/proofs/mechanism.md` and `docs/proofs/calibration.md`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.measure import Cost
+from dpsql.privacy.measure import Cost, rho_total
+from dpsql.privacy.mechanism.calibration import analytic_variance, classic_variance
 from dpsql.privacy.mechanism.rounding import confidence_tail, positive
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_gaussian
 from dpsql.privacy.sampling.noise import LIMIT
@@ -47,6 +48,25 @@ class Gaussian:
         """The noise that costs rho: variance = l2_squared/(2·rho)."""
         positive(rho=rho)
         return cls(l2_squared, Fraction(l2_squared) / (2 * rho))
+
+    @classmethod
+    def concentrated(cls, l2_squared: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
+        """The noise of which the whole vector is (epsilon, delta)-DP by the conversion of its ρ."""
+        positive(epsilon=epsilon)
+        return cls.for_rho(l2_squared, rho_total(epsilon, delta))
+
+    @classmethod
+    def analytic(cls, sensitivity: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
+        """The least noise that is (epsilon, delta)-DP where a unit moves one cell by at most sensitivity, and no other.
+
+        Calibrated with the exact δ of the discrete law; the price is its ρ all the same.
+        """
+        return cls(sensitivity**2, analytic_variance(sensitivity, epsilon, delta))
+
+    @classmethod
+    def classic(cls, sensitivity: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
+        """The textbook's σ = sensitivity·√(2 ln(1.25/delta))/epsilon for one cell; refused from epsilon = 1 on."""
+        return cls(sensitivity**2, classic_variance(sensitivity, epsilon, delta))
 
     @property
     def cost(self) -> Cost:

@@ -59,20 +59,18 @@ def _lies_below(whole: int, weight: int, gamma: Fraction, bits: int, entropy: En
 
 
 def randomized_response(
-    values: Sequence[int], categories: int, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM
+    values: Sequence[int], categories: int, truth: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> list[int]:
-    """Each value kept with exp(rate) times the chance of any one other category, independently."""
-    truth = np.asarray(values, np.int64)
-    if len(truth) and (int(truth.min()) < 0 or int(truth.max()) >= categories):
+    """Each value kept with probability ``truth``, else any of the other categories, independently.
+
+    The denominator of ``truth`` and the number of categories are at most 2^62.
+    """
+    true = np.asarray(values, np.int64)
+    if len(true) and (int(true.min()) < 0 or int(true.max()) >= categories):
         raise ValueError(f"a value is not one of the {categories} categories 0..{categories - 1}")
-    reported = np.empty(len(truth), np.int64)
-    open_ = np.arange(len(truth))
-    while len(open_):
-        proposed = uniform_below(categories, len(open_), _entropy)
-        accepted = _flip((proposed != truth[open_]).astype(np.int64), rate, _entropy)
-        reported[open_[accepted]] = proposed[accepted]
-        open_ = open_[~accepted]
-    return [int(value) for value in reported]
+    kept = uniform_below(truth.denominator, len(true), _entropy) < truth.numerator
+    other = uniform_below(categories - 1, len(true), _entropy)
+    return [int(value) for value in np.where(kept, true, other + (other >= true))]
 
 
 def _gaps(utilities: Integers, rate: Fraction) -> NDArray[np.int64]:

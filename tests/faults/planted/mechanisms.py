@@ -7,6 +7,10 @@ from planted.finders import PRICE, claims
 
 RANKING = "dpsql/privacy/mechanism/ranking.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
+SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
+SPARSE_TESTS = "tests/privacy/test_above_threshold.py"
+CALIBRATION = "dpsql/privacy/mechanism/calibration.py"
+CALIBRATION_TESTS = "tests/privacy/test_calibration.py"
 
 FAULTS = (
     Fault(
@@ -106,5 +110,83 @@ FAULTS = (
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)",
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
         ("tests/privacy/test_ranking.py::test_a_rate_costs_no_more_than_is_charged",),
+    ),
+    Fault(
+        "a sparse vector whose queries have no noise",
+        SPARSE,
+        "if answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border:",
+        "if answer >= border:",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
+        "a sparse vector whose threshold has no noise",
+        SPARSE,
+        "border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])",
+        "border = threshold",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
+        "a sparse vector whose threshold has another noise for each query",
+        SPARSE,
+        "        for place, answer in enumerate(answers):\n",
+        "        for place, answer in enumerate(answers):\n"
+        "            border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])\n",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
+        "a sparse vector that takes all queries for monotone ones",
+        SPARSE,
+        "apart = self.sensitivity if self.monotone else 2 * self.sensitivity",
+        "apart = self.sensitivity",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
+        "a sparse vector that is charged for its threshold alone",
+        SPARSE,
+        "return Cost(self.epsilon, pure_rho(self.epsilon))",
+        "return self.threshold_noise.cost",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
+        "a sparse vector that reads on after the first",
+        SPARSE,
+        "enumerate(answers):",
+        "enumerate(list(answers)):",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
+        "the classic Gaussian formula beyond its condition",
+        CALIBRATION,
+        "    if epsilon >= 1:\n",
+        "    if False:\n",
+        (CALIBRATION_TESTS,),
+    ),
+    Fault(
+        "an analytic Gaussian whose tails lie half a step off, as of continuous noise",
+        CALIBRATION,
+        "Fraction(sensitivity, 2)) + 1\n",
+        "Fraction(sensitivity - 1, 2)) + 1\n",
+        (CALIBRATION_TESTS,),
+    ),
+    Fault(
+        "a Gaussian's delta without the event of the neighbour's law",
+        CALIBRATION,
+        "_tail(first + sensitivity, variance)",
+        "_tail(first, variance)",
+        (CALIBRATION_TESTS,),
+    ),
+    Fault(
+        "a lie of randomized response may be the truth",
+        "dpsql/privacy/sampling/choice.py",
+        "other + (other >= true)",
+        "other",
+        ("tests/privacy/test_response.py", "tests/privacy/test_sampling_choice.py"),
+    ),
+    Fault(
+        "randomized response is charged for any lie at once",
+        "dpsql/privacy/mechanism/response.py",
+        "log_bounds(self.truth / self.other, 80)",
+        "log_bounds(self.truth / (1 - self.truth), 80)",
+        ("tests/privacy/test_response.py",),
     ),
 )
