@@ -64,6 +64,18 @@ class Connection:
         self._with_session(set_price)
 
     @property
+    def mechanism(self) -> str:
+        """The noise of this connection's statements: ``laplace``, ``gaussian``, or ``auto``; None sets the schema's."""
+        return self._with_session(lambda session: session.mechanism)
+
+    @mechanism.setter
+    def mechanism(self, mechanism: str | None) -> None:
+        def set_noise(session: Session) -> None:
+            session.mechanism = mechanism
+
+        self._with_session(set_noise)
+
+    @property
     def schema(self) -> Schema:
         """What the owner declares of the database, all of it public: tables, columns, types, keys, the budget."""
         return self._session.schema

@@ -132,7 +132,7 @@ class Standing:
             left = f"δ = {shown(self.delta)} left for them; declared keys cost none"
             raise BudgetExhausted(f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}")
         if cost.epsilon is None and not self.budget.delta:
-            raise BudgetExhausted(f"Gaussian noise needs a δ and {whose} has none; Laplace noise needs none")
+            raise BudgetExhausted(f"Gaussian noise needs a δ and {whose} has none; SET dpsql.mechanism = laplace")
         price = f"ε = {shown(_price(cost))}" + (f" (ρ = {shown(cost.rho)})" if self.budget.delta else "")
         left = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
         if self.budget.delta:

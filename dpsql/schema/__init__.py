@@ -7,7 +7,7 @@ from dpsql.schema.load import load, loads
 from dpsql.schema.model import Schema
 from dpsql.schema.names import fold
 from dpsql.schema.owner import UNIT, Owner, Step
-from dpsql.schema.privacy import Analyst, Privacy
+from dpsql.schema.privacy import Analyst, Noise, Privacy
 from dpsql.schema.published import json_schema
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import Bound, SqlType, Value
@@ -21,6 +21,7 @@ __all__ = [
     "CatalogTable",
     "Column",
     "Finding",
+    "Noise",
     "Owner",
     "Privacy",
     "Schema",

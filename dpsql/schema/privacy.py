@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from dpsql.schema.names import split_reference
 from dpsql.schema.numbers import InnerProbability, Positive, Probability, Seconds
 
+#: The noise of measured cells: Laplace or Gaussian, or what the budget makes the better one.
+Noise = Literal["auto", "laplace", "gaussian"]
+
 
 class Privacy(BaseModel):
     """Who is protected and how much may be learned about them over the life of the ledger."""
@@ -24,9 +27,7 @@ class Privacy(BaseModel):
     neighbours: Literal["add-remove", "replace"] = Field(
         default="add-remove", description="Whether a neighbour lacks a unit, or has another unit in its place."
     )
-    mechanism: Literal["auto", "laplace", "gaussian"] = Field(
-        default="auto", description="The noise of measured cells."
-    )
+    mechanism: Noise = Field(default="auto", description="The noise of measured cells; sessions choose where auto.")
     confidence: InnerProbability = Field(default=Fraction(19, 20), description="The coverage of printed intervals.")
 
     keep_answers: bool = Field(
@@ -53,6 +54,14 @@ class Privacy(BaseModel):
         if self.mechanism == "gaussian" and self.delta == 0:
             raise ValueError('mechanism "gaussian" needs delta > 0; set delta, or mechanism = "laplace"')
         return self
+
+    def with_noise(self, wanted: Noise) -> Privacy:
+        """This promise with the noise that a session wants; ValueError where the owner or the budget rules it out."""
+        if self.mechanism != "auto" and wanted not in ("auto", self.mechanism):
+            raise ValueError(f'the schema says mechanism = "{self.mechanism}", for every session')
+        if wanted == "gaussian" and self.delta == 0:
+            raise ValueError("Gaussian noise needs a delta and the budget has none; Laplace noise needs none")
+        return self if wanted in ("auto", self.mechanism) else self.model_copy(update={"mechanism": wanted})
 
 
 class Analyst(BaseModel):

@@ -27,7 +27,7 @@ from dpsql.query.infer import parameter_types
 from dpsql.query.manner import PEOPLE, Manner
 from dpsql.query.parse import MALFORMED, Statement, parse
 from dpsql.release import NOTHING, Released, release
-from dpsql.schema import Schema
+from dpsql.schema import Noise, Schema
 from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
@@ -60,7 +60,7 @@ class Session:
         self._schema, self._engine, self._accountant, self.analyst = schema, engine, accountant, analyst
         self._shells, self._alone = shells or Shells(schema, engine.public_rows), shells is None
         self._answers, self._memory = answers, memory
-        self._choices = self._default = Choices(schema.privacy.query_epsilon)
+        self._choices = self._default = Choices(schema.privacy.query_epsilon, mechanism=schema.privacy.mechanism)
         self._entropy, self.manner = OPERATING_SYSTEM, manner
         self._clock: Clock = MONOTONIC
         self._running: Running | None = None
@@ -87,7 +87,11 @@ class Session:
     def choices(self, choices: Choices | None) -> None:
         wanted = self._default if choices is None else choices
         self._allowed(exact_number(wanted.epsilon))
-        self._choices = wanted
+        try:
+            noise = self._schema.privacy.with_noise(wanted.mechanism).mechanism
+        except ValueError as error:
+            raise DataError(str(error)) from None
+        self._choices = replace(wanted, mechanism=noise)
 
     def set(self, name: str, value: str | None) -> None:
         """Change a setting, whose value is as people write it; None goes back to the schema's.
@@ -105,6 +109,18 @@ class Session:
     def epsilon(self, epsilon: Fraction | None) -> None:
         wanted = self._default.epsilon if epsilon is None else exact_number(epsilon)
         self.choices = replace(self._choices, epsilon=wanted)
+
+    @property
+    def mechanism(self) -> Noise:
+        """The noise of its statements: laplace, gaussian, or auto for what the budget makes the better one."""
+        return self._choices.mechanism
+
+    @mechanism.setter
+    def mechanism(self, mechanism: str | None) -> None:
+        try:
+            self.set("dpsql.mechanism", mechanism)
+        except ValueError as error:
+            raise DataError(f"{mechanism!r} is no mechanism; {error}") from None
 
     def _allowed(self, epsilon: Fraction) -> Fraction:
         if epsilon > self._schema.privacy.epsilon:
@@ -158,9 +174,13 @@ class Session:
             parsed = replace(parsed, tree=with_budget(parsed.tree, self._budget_row()))
         if names_clock(parsed.text):
             parsed = replace(parsed, tree=with_time(parsed.tree, clock()))
-        query = bind(parsed, self._schema, parameters, shell.types, self.manner)
+        privacy = self._schema.privacy.with_noise(self._choices.mechanism)
+        schema = (
+            self._schema if privacy is self._schema.privacy else self._schema.model_copy(update={"privacy": privacy})
+        )
+        query = bind(parsed, schema, parameters, shell.types, self.manner)
         price = self._price(query)
-        cores = plan_cores(query, self._schema.privacy, price, self._accountant.budget.delta_selection)
+        cores = plan_cores(query, privacy, price, self._accountant.budget.delta_selection)
         sql, columns = shell.describe(query, cores)
         if query.probe:
             query, cores = replace(query, derived=(), cubes=()), ()

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
+
+from dpsql.schema.privacy import Noise
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,7 @@ class Choices:
     """What a session has chosen; with the text, the schema and what was released it is all that plans depend on."""
 
     epsilon: Fraction
+    mechanism: Noise = "auto"
 
     def with_setting(self, name: str, text: str | None, default: Choices) -> Choices:
         """These choices with a setting as it was written; None is what ``default`` has. ValueError for no value."""
@@ -43,9 +46,16 @@ def _epsilon(text: str) -> Fraction:
     return Fraction(text)
 
 
+def _mechanism(text: str) -> str:
+    if text.lower() not in get_args(Noise):
+        raise ValueError(f"write one of {', '.join(get_args(Noise))}")
+    return text.lower()
+
+
 #: Every setting by its name; a front end that lists, completes or keeps settings reads them here.
 SETTINGS: Mapping[str, Setting] = {
     "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda value: str(float(value)).removesuffix(".0")),
+    "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, str),
 }
 #: What SHOW knows.
 SHOWN = ("dpsql.budget", *SETTINGS)

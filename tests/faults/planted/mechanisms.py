@@ -7,6 +7,7 @@ from planted.finders import PRICE, claims
 
 RANKING = "dpsql/privacy/mechanism/ranking.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
+CHOSEN = "tests/session/test_mechanism_choice.py"
 SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
 SPARSE_TESTS = "tests/privacy/test_above_threshold.py"
 CALIBRATION = "dpsql/privacy/mechanism/calibration.py"
@@ -153,6 +154,20 @@ FAULTS = (
         "enumerate(answers):",
         "enumerate(list(answers)):",
         (SPARSE_TESTS,),
+    ),
+    Fault(
+        "a session goes round the noise that the owner has fixed",
+        "dpsql/schema/privacy.py",
+        'if self.mechanism != "auto" and wanted not in',
+        "if False and wanted not in",
+        (CHOSEN,),
+    ),
+    Fault(
+        "units are held to the norm of the schema's noise, not of the one that a session chose",
+        "dpsql/session/conversation.py",
+        "cores = plan_cores(query, privacy, price,",
+        "cores = plan_cores(query, self._schema.privacy, price,",
+        (CHOSEN,),
     ),
     Fault(
         "the classic Gaussian formula beyond its condition",
