@@ -212,7 +212,8 @@ def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selectio
     drafts = [_Draft(core, choose_cells(core)) for core in query.cores]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
-        raise Refused("E_KEY", "group keys that the schema does not declare need a budget with delta; declare `values` "
+        need = "a budget with delta" if privacy.delta == 0 else "a part of delta, and advanced composition leaves none"
+        raise Refused("E_KEY", f"group keys that the schema does not declare need {need}; declare `values` "
                       "for the key's columns, or group by a public table")  # fmt: skip
     delta = privacy.query_delta if privacy.query_delta is not None else delta_selection * DELTA_SHARE
     if query.options is not None:

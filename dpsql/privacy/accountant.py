@@ -11,7 +11,7 @@ from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, f
 
 from dpsql.errors import InternalError
 from dpsql.privacy.budget import Budget, Promise, Standing, admits
-from dpsql.privacy.ledger import Ledger, Line
+from dpsql.privacy.ledger import Ledger, Line, Tally
 from dpsql.privacy.measure import Cost
 
 __all__ = ["Accountant", "Budget", "Charge", "Priced", "Promise", "Remaining", "Standing", "admits"]
@@ -130,6 +130,9 @@ class Accountant(_Single):
 
     def __init__(self, ledger: Ledger, budget: Budget, caps: Mapping[str, Budget] | None = None) -> None:
         self._ledger, self._budget, self._caps = ledger, budget, dict(caps or {})
+        holders: list[tuple[str | None, Budget]] = [(None, budget), *self._caps.items()]
+        weights = {holder: each.weight for holder, each in holders}
+        self._tally = Tally(weights) if budget.is_tallied else None
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("an Accountant has no subclasses")
@@ -158,11 +161,13 @@ class Accountant(_Single):
             for standing in self._standings(analyst, total, own):
                 standing.require(cost)
 
-        entry = self._ledger.append(Line(analyst, statement, cells, cost), decide)
+        entry = self._ledger.append(Line(analyst, statement, cells, cost), decide, self._tally)
         return Charge(_MINT, plan, cost, entry)
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left of the total or, for an analyst who has a cap, of the tighter of the two."""
+        if self._tally is not None:
+            self._ledger.bring(self._tally)
         total, own = self._ledger.totals(analyst)
         return Remaining(self._standings(analyst, total, own))
 
@@ -171,6 +176,9 @@ class Accountant(_Single):
         return self._budget.group(size)
 
     def _standings(self, analyst: str | None, total: Cost, own: Cost) -> tuple[Standing, ...]:
-        standing = Standing(None, self._budget, total)
+        standing = Standing(None, self._budget, total, self._tallied(None))
         cap = None if analyst is None else self._caps.get(analyst)
-        return (standing,) if cap is None else (standing, Standing(analyst, cap, own))
+        return (standing,) if cap is None else (standing, Standing(analyst, cap, own, self._tallied(analyst)))
+
+    def _tallied(self, holder: str | None) -> Fraction:
+        return Fraction(0) if self._tally is None else self._tally.of(holder)

@@ -29,7 +29,7 @@ Norm = OneOf["l1", "l2"]
 
 def norm_of(privacy: Privacy) -> Norm:
     """The norm by which units are held to their limits: that of the noise which the promise asks for."""
-    return "l1" if privacy.delta == 0 or privacy.mechanism == "laplace" else "l2"
+    return "l1" if privacy.delta == 0 or privacy.adds_pure or privacy.mechanism == "laplace" else "l2"
 
 
 @dataclass(frozen=True, slots=True)

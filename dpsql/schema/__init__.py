@@ -1,5 +1,6 @@
 """What the owner declares: the privacy unit, the budget, and the tables with their bounds and limits."""
 
+from dpsql.schema.accountant import AdvancedComposition
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.check import Finding, check
 from dpsql.schema.draft import draft
@@ -14,6 +15,7 @@ from dpsql.schema.types import Bound, SqlType, Value
 
 __all__ = [
     "UNIT",
+    "AdvancedComposition",
     "Analyst",
     "Bound",
     "Catalog",

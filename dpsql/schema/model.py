@@ -65,6 +65,8 @@ class Schema(BaseModel):
                 faults.append(f"analyst {name}: epsilon is more than the total; lower it or leave it out")
             if cap.delta is not None and cap.delta > self.privacy.delta:
                 faults.append(f"analyst {name}: delta is more than the total; lower it or leave it out")
+            if cap.delta == 0 and self.privacy.accountant not in ("hybrid", "basic"):
+                faults.append(f"analyst {name}: the accountant needs a delta above 0; raise it or leave it out")
         return faults
 
     @property

@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from dpsql.schema.accountant import Accountant, AdvancedComposition
 from dpsql.schema.names import split_reference
 from dpsql.schema.numbers import InnerProbability, Positive, Probability, Seconds
 
@@ -28,6 +29,11 @@ class Privacy(BaseModel):
         default="add-remove", description="Whether a neighbour lacks a unit, or has another unit in its place."
     )
     mechanism: Noise = Field(default="auto", description="The noise of measured cells; sessions choose where auto.")
+    accountant: Accountant = Field(
+        default="hybrid",
+        description="How what statements cost is added up: hybrid, basic, zcdp, rdp, or advanced with its number of "
+        "statements and their epsilon.",
+    )
     confidence: InnerProbability = Field(default=Fraction(19, 20), description="The coverage of printed intervals.")
 
     keep_answers: bool = Field(
@@ -61,7 +67,33 @@ class Privacy(BaseModel):
             raise ValueError(f'the schema says mechanism = "{self.mechanism}", for every session')
         if wanted == "gaussian" and self.delta == 0:
             raise ValueError("Gaussian noise needs a delta and the budget has none; Laplace noise needs none")
+        if wanted == "gaussian" and self.adds_pure:
+            raise ValueError("the schema's accountant adds up pure epsilon, which Gaussian noise has not")
         return self if wanted in ("auto", self.mechanism) else self.model_copy(update={"mechanism": wanted})
+
+    @model_validator(mode="after")
+    def _accountant_holds(self) -> Self:
+        accountant = self.accountant
+        name = accountant if isinstance(accountant, str) else accountant.name
+        if self.delta == 0 and name in ("zcdp", "rdp", "advanced"):
+            raise ValueError(f'accountant "{name}" needs delta > 0; set delta, or leave the accountant out: without '
+                             "delta, epsilons are added up")  # fmt: skip
+        if self.mechanism == "gaussian" and self.adds_pure:
+            raise ValueError(f'accountant "{name}" adds up pure epsilon, which Gaussian noise has not; set mechanism = '
+                             '"laplace", or leave the accountant out')  # fmt: skip
+        if isinstance(accountant, AdvancedComposition):
+            if self.query_epsilon != accountant.epsilon:
+                raise ValueError("under advanced composition every statement costs the epsilon that was fixed; set "
+                                 f"query_epsilon = {float(accountant.epsilon):g}")  # fmt: skip
+            if self.query_delta is not None:
+                raise ValueError("under advanced composition statements are pure and use no delta; leave query_delta "
+                                 "out")  # fmt: skip
+        return self
+
+    @property
+    def adds_pure(self) -> bool:
+        """Whether the accountant adds up pure ε, so that noise is Laplace's."""
+        return self.accountant == "basic" or isinstance(self.accountant, AdvancedComposition)
 
 
 class Analyst(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, assert_never
 
 from dpsql.answers import Answers
 from dpsql.engines.catalog import read_catalog
@@ -11,7 +12,9 @@ from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.engine import Engine
 from dpsql.privacy.accountant import Accountant, Budget
 from dpsql.privacy.ledger import Ledger, ledger_path
-from dpsql.schema import Schema, load
+from dpsql.privacy.measure import shown
+from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
+from dpsql.schema import AdvancedComposition, Schema, load
 from dpsql.session.conversation import Session
 
 
@@ -40,13 +43,38 @@ def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Account
     """The accountant of a schema's database, on the ledger that all its sessions share."""
     place = ledger or schema.ledger_place or ledger_path(schema.source_path)
     journal = Ledger.open(place, dataset=schema.name, unit=schema.privacy.unit)
-    total = Budget(schema.privacy.epsilon, schema.privacy.delta)
+    total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=_rule(schema.privacy.accountant))
+    _require_fixed_statements_fit(schema, total)
     return Accountant(journal, total, _caps(schema))
 
 
 def _caps(schema: Schema) -> Mapping[str, Budget]:
-    privacy = schema.privacy
+    privacy, rule = schema.privacy, _rule(schema.privacy.accountant)
     return {
-        name: Budget(cap.epsilon or privacy.epsilon, privacy.delta if cap.delta is None else cap.delta)
+        name: Budget(cap.epsilon or privacy.epsilon, privacy.delta if cap.delta is None else cap.delta, rule=rule)
         for name, cap in schema.analysts.items()
     }
+
+
+def _rule(accountant: Literal["hybrid", "basic", "zcdp", "rdp"] | AdvancedComposition) -> Rule:
+    """The theorem by which the accountant that the owner named adds up."""
+    match accountant:
+        case "hybrid":
+            return Hybrid()
+        case "basic":
+            return Basic()
+        case "zcdp":
+            return Concentrated()
+        case "rdp":
+            return Renyi()
+        case AdvancedComposition(statements=statements, epsilon=epsilon):
+            return Advanced(statements, epsilon)
+        case _:
+            assert_never(accountant)
+
+
+def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
+    """Refuse a number of statements under advanced composition that the budget does not hold."""
+    if isinstance(total.rule, Advanced) and total.allowance < total.rule.statements:
+        fault = f"accountant: {total.rule.statements} statements of ε = {shown(total.rule.epsilon)} pass the budget by "
+        raise schema.error([fault + f"advanced composition; it holds {int(total.allowance)}"])

@@ -30,8 +30,8 @@ from dpsql.privacy.measure import Cost
 class Ask:
     cost: Cost = Cost(Fraction(1, 10), Fraction(1, 200))
 
-def accountant(epsilon):
-    return Accountant(Ledger.open(sys.argv[1], dataset="d", unit="p.id"), Budget(Fraction(epsilon)), {})
+def accountant(epsilon, **rule):
+    return Accountant(Ledger.open(sys.argv[1], dataset="d", unit="p.id"), Budget(Fraction(epsilon), **rule), {})
 
 def spend(accountant):
     accountant.spend(Ask(), analyst="ada", statement="SELECT 1").redeem()

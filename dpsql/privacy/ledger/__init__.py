@@ -6,5 +6,6 @@ Proved in ``docs/proofs/ledger.md``.
 from dpsql.privacy.ledger.entry import Entry, Line
 from dpsql.privacy.ledger.journal import Ledger
 from dpsql.privacy.ledger.place import ledger_path
+from dpsql.privacy.ledger.tally import Tally
 
-__all__ = ["Entry", "Ledger", "Line", "ledger_path"]
+__all__ = ["Entry", "Ledger", "Line", "Tally", "ledger_path"]

@@ -86,6 +86,11 @@ class Entry:
         return facts + _texts(self.cost) + _texts(self.total) + _texts(self.own)
 
 
+def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
+    """Whether the entry stands in its place in the chain: directly after ``last``, or first."""
+    return (entry.seq, entry.previous) == ((1, start) if last is None else (last.seq + 1, last.digest))
+
+
 def chain_start(dataset: str, unit: str, version: int) -> str:
     """What the first entry is chained to: the ledger's own head."""
     return _hash(["dpsql ledger", version, dataset, unit])

@@ -13,6 +13,7 @@ from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, Row, chain_start, d
 from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.privacy.ledger.place import is_address
 from dpsql.privacy.ledger.store import Store, Tables
+from dpsql.privacy.ledger.tally import Tally
 from dpsql.privacy.measure import FREE, Cost
 
 #: The version of the layout; a ledger of another version is refused.
@@ -58,14 +59,16 @@ class Ledger:
         """Where it is: a path, or an address without its password."""
         return self._store.place
 
-    def append(self, line: Line, decide: Callable[[Cost, Cost], None]) -> int:
+    def append(self, line: Line, decide: Callable[[Cost, Cost], None], tally: Tally | None = None) -> int:
         """Write the line if ``decide`` lets it, and return its number once it is on the disk.
 
         ``decide`` is given what everybody and what the line's analyst have spent, and raises to refuse; no other
-        thread or process can write between its decision and the line.
+        thread or process can write between its decision and the line. A ``tally`` is brought up to date before.
         """
         with self._store.transaction(write=True) as tables:
             last = self._last(tables)
+            if tally is not None:
+                tally.bring(tables, self._start)
             own = _spent(tables, storable(line.analyst), _EVER)
             decide(FREE if last is None else last.total, own)
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -75,6 +78,12 @@ class Ledger:
             tables.execute("UPDATE head SET seq = ?, digest = ?", (entry.seq, entry.digest))
         self._seen = (entry.seq, entry.digest)
         return entry.seq
+
+    def bring(self, tally: Tally) -> None:
+        """Bring a tally up to date with the entries that there are."""
+        with self._store.transaction(write=False) as tables:
+            self._last(tables)
+            tally.bring(tables, self._start)
 
     def totals(self, analyst: str | None = None) -> tuple[Cost, Cost]:
         """What everybody has spent, and what this analyst has."""

@@ -1,6 +1,6 @@
 """Faults that break the promise, each a change of a line or two, with the tests that find it; a file for each room."""
 
-from planted import expressions, front_ends, ledger, mechanisms, prices, relations, release, rewrite
+from planted import accountants, expressions, front_ends, ledger, mechanisms, prices, relations, release, rewrite
 from planted.fault import Fault
 
 __all__ = ["FAULTS", "Fault"]
@@ -11,6 +11,7 @@ FAULTS = (
     *expressions.FAULTS,
     *prices.FAULTS,
     *mechanisms.FAULTS,
+    *accountants.FAULTS,
     *ledger.FAULTS,
     *release.FAULTS,
     *front_ends.FAULTS,

@@ -1,0 +1,83 @@
+"""The Rényi divergence of one fixed order, which the moments accountant adds up: proved in ``docs/proofs/renyi.md``."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from dpsql.errors import DataError
+from dpsql.privacy.measure import PLACES, Cost, rho_total
+from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+
+#: Orders are whole numbers, as those of the moments accountant are (λ = order − 1), from 2 to this.
+MOST_ORDER = 2**20
+_GRID, _BITS, _DIGITS = 10**PLACES, 256, 70
+#: In 2^-256: what is smaller than 2^-128 is no logarithm's business, as 0 <= ln(1 + x) <= x.
+_SMALL = 2**128
+
+
+@lru_cache(maxsize=256)
+def order_of(epsilon: Fraction, delta: Fraction) -> int:
+    """The order at which a promise (ε, δ) adds up divergences: a function of the promise, so that nobody chooses it.
+
+    It is the whole number nearest to the order that is best for zCDP, 1 + √(ln(1/δ)/ρ) up to lower terms.
+    """
+    rho = rho_total(epsilon, delta)
+    if rho <= 0:
+        return MOST_ORDER
+    log_inverse = -log_bounds(delta, _DIGITS)[0]
+    low, high = 1, MOST_ORDER - 1
+    while low < high:  # the largest b = order − 1 with ρb² + ln(1 + b) <= ln(1/δ)
+        middle = (low + high + 1) // 2
+        holds = rho * middle**2 + log_bounds(Fraction(1 + middle), _DIGITS)[1] <= log_inverse
+        low, high = (middle, high) if holds else (low, middle - 1)
+    return 1 + low
+
+
+@lru_cache(maxsize=256)
+def renyi_total(epsilon: Fraction, delta: Fraction, order: int) -> Fraction:
+    """The largest divergence of this order that implies (ε, δ)-DP, rounded down; 0 where none does.
+
+    ε − ln(1 − 1/α) + (ln δ + ln α)/(α − 1), from the conversion of Canonne, Kamath and Steinke (2020).
+    """
+    _require(order)
+    if not 0 < delta < 1:
+        raise DataError("delta must be above 0 and below 1")
+    gained = -log_bounds(1 - Fraction(1, order), _DIGITS)[1]
+    paid = (log_bounds(delta, _DIGITS)[0] + log_bounds(Fraction(order), _DIGITS)[0]) / (order - 1)
+    total = max(epsilon + gained + paid, Fraction(0))
+    return Fraction(total.numerator * _GRID // total.denominator, _GRID)
+
+
+@lru_cache(maxsize=4096)
+def renyi_of(cost: Cost, order: int) -> Fraction:
+    """The largest divergence of this order that a release of the cost may have, rounded up.
+
+    The less of αρ and, where it is pure, that of randomized response at ε.
+
+    >>> round(float(renyi_of(Cost(Fraction(1), Fraction(1, 2)), 2)), 6)  # ln((e² + 1/e)/(e + 1))
+    0.735343
+    """
+    _require(order)
+    bound = order * cost.rho
+    if cost.epsilon is not None:
+        bound = min(bound, response_renyi(cost.epsilon, order))
+    return Fraction(-(-bound.numerator * _GRID // bound.denominator), _GRID)
+
+
+def response_renyi(epsilon: Fraction, order: int) -> Fraction:
+    """The divergence of randomized response, and so of every ε-DP mechanism at most; from above.
+
+    ln((e^(αε) + e^((1−α)ε))/(1 + e^ε))/(α − 1) = ε + (ln(1 + e^(−(2α−1)ε)) − ln(1 + e^(−ε)))/(α − 1).
+    """
+    one = 1 << _BITS
+    _, far = exp_bounds((2 * order - 1) * epsilon, _BITS)
+    near, _ = exp_bounds(epsilon, _BITS)
+    rises = log_bounds(1 + Fraction(far, one), _DIGITS)[1] if far >= _SMALL else Fraction(far, one)
+    falls = log_bounds(1 + Fraction(near, one), _DIGITS)[0] if near >= _SMALL else Fraction(0)
+    return min(epsilon, max(epsilon + (rises - falls) / (order - 1), Fraction(0)))
+
+
+def _require(order: int) -> None:
+    if isinstance(order, bool) or not isinstance(order, int) or not 2 <= order <= MOST_ORDER:
+        raise DataError(f"an order is a whole number from 2 to {MOST_ORDER}")
