@@ -56,7 +56,7 @@ def renyi_of(cost: Cost, order: int) -> Fraction:
     The less of αρ and, where it is pure, that of randomized response at ε.
 
     >>> round(float(renyi_of(Cost(Fraction(1), Fraction(1, 2)), 2)), 6)  # ln((e² + 1/e)/(e + 1))
-    0.735343
+    0.735326
     """
     _require(order)
     bound = order * cost.rho

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planted.fault import Fault
 
 RULE = "tests/privacy/test_rule.py"
-SCHEMA = "tests/schema/test_accountant.py"
+SCHEMA = "tests/schema/test_accountant_named.py"
 BUDGET = "dpsql/privacy/budget.py"
 
 FAULTS = (
