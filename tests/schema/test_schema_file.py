@@ -253,9 +253,10 @@ def test_a_schema_cannot_be_changed() -> None:
         schema.tables["people"].public = True
 
 
-@pytest.mark.parametrize("name", ["nafld", "tpch"])
-def test_the_schemas_of_the_repository_load(name: str) -> None:
-    assert load(SCHEMAS / f"{name}.toml").name == name
+@pytest.mark.parametrize("file", sorted(SCHEMAS.glob("*.toml")), ids=lambda file: file.stem)
+def test_the_schemas_of_the_repository_load_and_stand_in_its_list(file: Path) -> None:
+    assert load(file).name
+    assert f"`{file.name}`" in (SCHEMAS / "README.md").read_text(encoding="utf-8")
 
 
 def test_tpch_lines_find_their_customer_through_their_order() -> None:

@@ -204,4 +204,18 @@ FAULTS = (
         "log_bounds(self.truth / (1 - self.truth), 80)",
         ("tests/privacy/test_response.py",),
     ),
+    Fault(
+        "the zCDP of a group grows by its size, not by the square",
+        "dpsql/privacy/budget.py",
+        "self.rho_total * size**2",
+        "self.rho_total * size",
+        ("tests/privacy/test_group.py",),
+    ),
+    Fault(
+        "the delta of a group does not grow",
+        "dpsql/privacy/budget.py",
+        "_grown(self.delta, self.epsilon, size)",
+        "self.delta",
+        ("tests/privacy/test_group.py",),
+    ),
 )
