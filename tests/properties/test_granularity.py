@@ -18,6 +18,7 @@ from neighbours import compare, planned, run
 
 import dpsql
 from dpsql.errors import SchemaError
+from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
 from dpsql.shell import Shell
@@ -62,6 +63,14 @@ BY_CITY = "SELECT n.city, {} FROM edges e JOIN nodes n ON e.source = n.node GROU
 
 
 @dataclass(frozen=True)
+class Planner:
+    """What plans are made by."""
+
+    schema: Schema
+    shell: Shell
+
+
+@dataclass(frozen=True)
 class Example:
     """A schema of the repository over a database that is made by hand, with what a neighbour lacks for each unit."""
 
@@ -75,10 +84,6 @@ class Example:
     def schema(self) -> Schema:
         return load(SCHEMAS / f"{self.name}.toml")
 
-    @cached_property
-    def shell(self) -> Shell:
-        return Shell(self.schema, lambda *_: pytest.fail("no public rows are needed"))
-
     def connect(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config={"threads": 1})
         connection.execute("ATTACH ':memory:' AS source")
@@ -86,9 +91,10 @@ class Example:
         return connection
 
     @cached_property
-    def cores(self) -> list[Any]:
-        found = [core for text in self.texts for core in planned(self, text)]  # type: ignore[arg-type]
-        self.shell.close()
+    def cores(self) -> list[CorePlan]:
+        planner = Planner(self.schema, Shell(self.schema, lambda *_: pytest.fail("no public rows are needed")))
+        found = [core for text in self.texts for core in planned(planner, text)]  # type: ignore[arg-type]
+        planner.shell.close()
         return found
 
     def rows(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
