@@ -6,6 +6,9 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsql.accuracy.expected import ColumnError, expected, place_of
+from dpsql.accuracy.reach import Errors
+from dpsql.accuracy.reached import Reached
 from dpsql.estimate import Alone, Mean, Seen, Shifted
 from dpsql.explained import (
     ExplainedCell,
@@ -36,6 +39,9 @@ class Explanation:
     ``derived_sql`` makes, of released and public rows, the tables that later engine SQL reads under ``derived``.
     ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None. A ``stored``
     answer was paid for already and costs nothing; ``epsilon`` is what it would cost otherwise.
+
+    ``expected`` has the half-widths as numbers: of counts and sums exactly, of other columns where an answer of the
+    same private part was released before, at the price ``known``. ``reached`` tells what it takes to reach a goal.
     """
 
     engine_sql: tuple[str, ...]
@@ -52,6 +58,24 @@ class Explanation:
     confidence: float
     levels: tuple[str, ...] = ()
     stored: bool = False
+    expected: tuple[ColumnError | None, ...] = ()
+    known: Fraction | None = None
+    reached: Reached | None = None
+
+    @property
+    def said_half_widths(self) -> tuple[str, ...]:
+        """The half-widths in words, with the figure of those that depend on what was released before."""
+        if self.known is None:
+            return self.half_widths
+        found = []
+        for half, error in zip(self.half_widths, self.expected, strict=True):
+            figure = "" if error is None else f"± {error.half_width:.4g}"
+            if not figure or half == figure:
+                found.append(half)
+            else:
+                by = f"with what was released before at ε = {shown(self.known)}"
+                found.append(f"{half}; {figure} {by}" if half else f"{figure} {by}")
+        return tuple(found)
 
     def __str__(self) -> str:
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
@@ -63,9 +87,13 @@ class Explanation:
         ]
         lines += self.levels
         percent = f"{100 * self.confidence:g} %"
-        lines += [f"column {name}: {half}" for name, half in zip(self.columns, self.half_widths, strict=True) if half]
+        lines += [
+            f"column {name}: {half}" for name, half in zip(self.columns, self.said_half_widths, strict=True) if half
+        ]
         if lines:
             lines.append(f"intervals hold with {percent}")
+        if self.reached is not None:
+            lines += self.reached.lines
         if self.missing_below is not None:
             lines.append(f"groups of fewer than about {self.missing_below} units will be missing")
         if not self.cells and self.missing_below is None:
@@ -92,8 +120,18 @@ def priced(explanation: Explanation, as_json: bool) -> list[str]:
     return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *str(explanation).splitlines()]
 
 
-def explain(plan: Plan, remaining: Remaining, stored: bool = False) -> Explanation:
-    """The plan's explanation, with what is left of the budget and whether its answer was paid for already."""
+def explain(
+    plan: Plan,
+    remaining: Remaining,
+    stored: bool = False,
+    likely: tuple[Errors, Fraction | None] | None = None,
+    reached: Reached | None = None,
+) -> Explanation:
+    """The plan's explanation, with what is left of the budget and whether its answer was paid for already.
+
+    ``likely`` is what is known of its columns, and the price of the answer that tells of them.
+    """
+    errors, known = likely or (expected(plan), None)
     cells = tuple(
         explained
         for core in plan.cores
@@ -118,6 +156,9 @@ def explain(plan: Plan, remaining: Remaining, stored: bool = False) -> Explanati
         plan.confidence,
         tuple(_levels(plan, cube) for cube in plan.cubes),
         stored,
+        tuple(errors),
+        known,
+        reached,
     )
 
 
@@ -135,14 +176,9 @@ def _levels(plan: Plan, cube: Cube) -> str:
 def _half_width(plan: Plan, column: OutputColumn) -> str:
     if column.aggregate is None:
         return ""
-    core, place = plan.cores[column.core], column.aggregate
-    if column.cube is not None:
-        cube = plan.cubes[column.cube]
-        at = (
-            cube.finest if cube.finest is not None else next(each.core for each in cube.levels if each.core is not None)
-        )
-        core = plan.cores[at]
-        place = core.core.aggregates.index(cube.aggregates[column.aggregate])
+    at = place_of(plan, column)
+    assert at is not None
+    core, place = at
     halves = [float(half) for half in core.half_widths(plan.confidence)]
     match core.estimates[place]:
         case Alone(cell=cell):

@@ -5,7 +5,8 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -161,7 +162,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores."""
+    """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores.
+
+    ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
+    a better answer (``docs/proofs/accuracy.md``).
+    """
 
     statement: str
     cores: tuple[CorePlan, ...]
@@ -173,6 +178,14 @@ class Plan:
     confidence: float
     cubes: tuple[Cube, ...] = ()
     notices: tuple[str, ...] = ()
+    fixed: bool = False
+    pilot: bool = False
+    repriced: Callable[[Fraction], Plan] | None = field(default=None, repr=False, compare=False)
+
+    def at(self, price: Fraction) -> Plan:
+        """The same statement at another price."""
+        assert self.repriced is not None
+        return self if price == self.price else self.repriced(price)
 
     @property
     def cost(self) -> Cost:

@@ -30,6 +30,17 @@ def answer_key(plan: Plan, version: str) -> str:
     return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
 
 
+def kin_key(plan: Plan, version: str) -> str:
+    """A digest of the same without noise, price and confidence: that of all releases of the same exact rows."""
+    cores = [
+        [core.sql, canonical(core.core), canonical([cell.contribution for cell in core.cells]),
+         canonical([histogram.contribution for histogram in core.histograms]), canonical(core.estimates)]
+        for core in plan.cores
+    ]  # fmt: skip
+    whole = ["dpsql kin", FORMAT, version, cores, canonical(plan.derived), canonical(plan.cubes)]
+    return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
+
+
 def canonical(value: object) -> object:
     """A value of a plan as JSON, so that two are the same only where the values are, in every process.
 

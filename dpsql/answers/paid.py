@@ -9,16 +9,19 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 
-from dpsql.answers.key import answer_key
+from dpsql.answers.key import answer_key, kin_key
 from dpsql.answers.written import read, written
 from dpsql.errors import LedgerError
 from dpsql.plan import Plan
 from dpsql.privacy.ledger import Ledger
 from dpsql.release import Released
 
+#: How many prices are kept of releases of the same exact rows.
+MOST_PRICES = 64
 #: How many released cells stay in memory, and the seconds between looks at whether a waiting statement was ended.
 MEMORY, PATIENCE = 1_000_000, 0.05
 _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
@@ -56,6 +59,35 @@ class Answers:
         """The release of the plan's cores that was paid for already, if there is one."""
         version = self._version()
         return None if version is None else self._find(answer_key(plan, version), plan)
+
+    def best(self, plan: Plan) -> tuple[Plan, Released] | None:
+        """The release of the same exact rows that was paid for at the highest price, with its plan."""
+        version = self._version()
+        if version is None or not plan.cores:
+            return None
+        for price in sorted(self._prices(kin_key(plan, version)), reverse=True):
+            at = plan.at(price)
+            released = self._find(answer_key(at, version), at)
+            if released is not None:
+                return at, released
+        return None
+
+    def _prices(self, kin: str) -> list[Fraction]:
+        """The prices at which releases of the same exact rows were kept."""
+        found: list[Fraction] = []
+        while len(found) < MOST_PRICES and (kept := self._ledger.kept(f"{kin}/{len(found)}")) is not None:
+            try:
+                found.append(Fraction(kept.decode("ascii")))
+            except (ValueError, ZeroDivisionError):
+                break
+        return found
+
+    def _note_price(self, plan: Plan, entry: int, version: str) -> None:
+        """Keep the price of a release beside it, under a key of what it shares with those at other prices."""
+        kin, price = kin_key(plan, version), str(plan.price)
+        for place in range(MOST_PRICES):
+            if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode("ascii"):
+                return
 
     def answer(self, plan: Plan, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]) -> Paid:
         """The release of the plan's cores, where it was paid for; else ``pay`` makes it and tells its ledger entry.
@@ -122,6 +154,8 @@ class Answers:
             return Paid(released, False, None)
         kept = read(answer, plan.cores)
         self._remember(key, kept)
+        with suppress(LedgerError):
+            self._note_price(plan, entry, version)
         return Paid(kept, False, version)
 
     def _remember(self, key: str, released: Released) -> None:

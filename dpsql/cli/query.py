@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,10 +47,18 @@ def price(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     metavar="NUMBER",
     help="The price; the schema says it by default.",
 )
+@click.option("--target-error", metavar="TARGET", help="Pay what reaches it, such as 200 or '5 %'.")
 @ANALYST
 @click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
 def query(
-    schema: Path, sql: str, style: str, intervals: bool, epsilon: Decimal | None, analyst: str, file: Path | None
+    schema: Path,
+    sql: str,
+    style: str,
+    intervals: bool,
+    epsilon: Decimal | None,
+    target_error: str | None,
+    analyst: str,
+    file: Path | None,
 ) -> None:
     """Answer one SQL statement on the database that the file SCHEMA describes.
 
@@ -61,12 +70,15 @@ def query(
     with dpsql.connect(schema, analyst) as connection:
         if epsilon is not None:
             connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
+        connection.target_error = target_error
         explanation = _priced(connection, sql)
         cursor = connection.execute(sql)
         if cursor.description is not None:
             output.write(output.Rows.of_cursor(cursor), style, intervals, file)
         if explanation is not None:
-            click.echo(said_price(explanation, connection.remaining), err=True)
+            click.echo(said_price(explanation, connection.remaining, cursor.price.charged), err=True)
+            for notice in cursor.notices if target_error else ():
+                click.echo(notice, err=True)
 
 
 @click.command()
@@ -74,17 +86,18 @@ def query(
 @STATEMENT
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default.")
+@click.option("--to-reach", metavar="TARGET", help="What reaches it: 5%, 200, '5 % OF 4000', 'n 200, s 5 %'.")
 @ANALYST
-def explain(schema: Path, sql: str, as_json: bool, epsilon: Decimal | None, analyst: str) -> None:
+def explain(schema: Path, sql: str, as_json: bool, epsilon: Decimal | None, to_reach: str | None, analyst: str) -> None:
     """Tell what a statement would cost and how exact it would be, at no cost and without reading a row."""
     with dpsql.connect(schema, analyst) as connection:
         if epsilon is not None:
             connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
-        explanation = connection.explain(sql)
+        explanation = connection.explain(sql, to_reach=to_reach)
     click.echo(as_data(explanation) if as_json else str(explanation))
 
 
-def said_price(explanation: Explanation, left: Remaining) -> str:
+def said_price(explanation: Explanation, left: Remaining, charged: Fraction) -> str:
     """The price and what is left, in one line."""
     from dpsql.privacy.measure import shown
 
@@ -92,7 +105,7 @@ def said_price(explanation: Explanation, left: Remaining) -> str:
         price = "no price: paid for already"
     else:
         public = explanation.affordable is None
-        price = "no price: public data" if public else f"price ε = {shown(explanation.epsilon)}"
+        price = "no price: public data" if public else f"price ε = {shown(charged)}"
     return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} ({float(left.share):.0%})"
 
 
@@ -104,9 +117,18 @@ def as_data(explanation: Explanation) -> str:
             "engine_sql": explanation.engine_sql,
             "cells": [dataclasses.asdict(cell) for cell in explanation.cells],
             "columns": [
-                {"name": name, "half_width": half or None}
-                for name, half in zip(explanation.columns, explanation.half_widths, strict=True)
+                {
+                    "name": name,
+                    "half_width": half or None,
+                    "expected": None if error is None else error.half_width,
+                    "magnitude": None if error is None else error.magnitude,
+                }
+                for name, half, error in zip(
+                    explanation.columns, explanation.half_widths, explanation.expected, strict=True
+                )
             ],
+            "sizes_of_answer_at": None if explanation.known is None else float(explanation.known),
+            "reached": _reached(explanation),
             "missing_below": explanation.missing_below,
             "confidence": explanation.confidence,
             "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},
@@ -116,6 +138,24 @@ def as_data(explanation: Explanation) -> str:
         ensure_ascii=False,
         indent=2,
     )
+
+
+def _reached(explanation: Explanation) -> dict[str, object] | None:
+    """What it takes to reach the target, for programs."""
+    reached = explanation.reached
+    if reached is None:
+        return None
+    return {
+        "target": str(reached.goal),
+        "epsilon": None if reached.epsilon is None else float(reached.epsilon),
+        "half_widths": {error.name: error.half_width for error in reached.errors},
+        "share_of_left": reached.share,
+        "paid_already": reached.free,
+        "admitted": None if reached.most is None else {
+            "epsilon": float(reached.most),
+            "half_widths": {error.name: error.half_width for error in reached.best},
+        },
+    }  # fmt: skip
 
 
 def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:

@@ -13,15 +13,25 @@ from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
 from dpsql import errors
 from dpsql.dbapi.boundary import bound, said_by
 from dpsql.dbapi.cursor import Cursor
-from dpsql.errors import InterfaceError
+from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    from dpsql.accuracy.target import Goal, Target
     from dpsql.explain import Explanation
     from dpsql.privacy.accountant import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
 
 T = TypeVar("T")
+
+
+def _goal(text: str | None) -> Goal | None:
+    from dpsql.accuracy.target import read_goal
+
+    try:
+        return None if text is None else read_goal(text)
+    except ValueError as error:
+        raise DataError(f"{text!r} is no target; {error}") from None
 
 
 class Connection:
@@ -76,14 +86,33 @@ class Connection:
         self._with_session(set_noise)
 
     @property
+    def target_error(self) -> Target | None:
+        """How exact each statement shall be, such as ``"5 %"`` or 200; its price is then what that takes.
+
+        ``SET dpsql.target_error = '5 %'`` changes it, too; None prices statements by ``epsilon``.
+        """
+        return self._with_session(lambda session: session.target_error)
+
+    @target_error.setter
+    def target_error(self, target: Target | str | float | None) -> None:
+        def set_target(session: Session) -> None:
+            session.target_error = target
+
+        self._with_session(set_target)
+
+    @property
     def schema(self) -> Schema:
         """What the owner declares of the database, all of it public: tables, columns, types, keys, the budget."""
         return self._session.schema
 
-    def explain(self, statement: str, parameters: Sequence[object] = ()) -> Explanation:
-        """What the statement would cost and how exact it would be; this costs nothing and reads no row."""
+    def explain(self, statement: str, parameters: Sequence[object] = (), *, to_reach: str | None = None) -> Explanation:
+        """What the statement would cost and how exact it would be; this costs nothing and reads no private row.
+
+        ``to_reach`` is a target, such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``: the explanation is of
+        what reaches it, and ``reached`` tells what that takes.
+        """
         values = bound(parameters)
-        return self._with_session(lambda session: session.explain(statement, values))
+        return self._with_session(lambda session: session.explain(statement, values, _goal(to_reach)))
 
     def execute(self, statement: str, parameters: Sequence[object] = ()) -> Cursor:
         """A new cursor on which the statement was run."""

@@ -63,6 +63,12 @@ class Cursor:
             raise ProgrammingError("there is no price yet; execute a statement first")
         return self._result.price
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What else is said of the answer: where it is another than the words ask for, what it was priced by."""
+        self._require_open()
+        return () if self._result is None else self._result.notices
+
     def execute(self, statement: str, parameters: Sequence[object] = ()) -> Self:
         """Run one statement; ``parameters`` are bound to its ``?`` as typed values and never become SQL text."""
         self._result = None

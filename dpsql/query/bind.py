@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -53,6 +54,11 @@ class Query:
     probe: bool = False
     options: Options | None = None
     notices: tuple[str, ...] = ()
+
+    @property
+    def own_epsilon(self) -> Fraction | None:
+        """The price that the statement itself names."""
+        return None if self.options is None else self.options.epsilon
 
 
 def bind(

@@ -129,6 +129,17 @@ def without_idle_prefixes(text: str) -> str:
     return "".join(pieces)
 
 
+def blanked(text: str, *kinds: str) -> str:
+    """The text with blanks for its tokens of some kinds (text, name, line, block), each other character in its place.
+
+    >>> blanked("SELECT 'a to b' -- to", "text", "line")
+    'SELECT               '
+    """
+    return "".join(
+        " " * len(token.group()) if token.lastgroup in kinds else token.group() for token in _TOKEN.finditer(text)
+    )
+
+
 def scan(text: str) -> None:
     """Refuse characters and spellings on which two parsers could disagree."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:

@@ -52,7 +52,7 @@ def answer(session: Session, text: str, consent: Callable[[Plan], None]) -> Answ
         case statement.Select(text=query):
             plan, planning = _timed(lambda: interruptibly(lambda: session.plan(query), session.interrupt))
             consent(plan)
-            result, running = _timed(lambda: interruptibly(lambda: session.answer(plan), session.interrupt))
+            result, running = _timed(lambda: interruptibly(lambda: session.answer(plan, consent), session.interrupt))
             return Answer(result, word, True, bool(plan.cores), planning + running)
         case _:
             result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))

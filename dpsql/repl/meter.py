@@ -41,10 +41,12 @@ def cost_lines(explanation: Explanation) -> list[str]:
 
     if explanation.affordable is None:
         return ["free: it reads public tables only"]
-    exact = zip(map(plain, explanation.columns), explanation.half_widths, strict=True)
+    exact = zip(map(plain, explanation.columns), explanation.said_half_widths, strict=True)
     estimated = [(name, half) for name, half in exact if half]
     widest = max((wcswidth(name) for name, _ in estimated), default=0)
     lines = [f"{name}{' ' * (widest - wcswidth(name))}  {half}" for name, half in estimated]
+    if explanation.reached is not None:
+        lines += explanation.reached.lines
     if explanation.missing_below is not None:
         lines.append(f"groups of fewer than about {explanation.missing_below} units will be missing")
     charged = f"ρ = {_shown(explanation.rho)}, δ = {_shown(explanation.delta)}"
@@ -62,7 +64,10 @@ def budget_lines(session: Session, spent: Fraction, statements: int) -> list[str
         figures = f"ε = {_shown(standing.epsilon)} of {_shown(standing.budget.epsilon)} left"
         delta = f", δ = {_shown(standing.delta)} left for keys" if standing.budget.delta else ""
         lines.append(f"{whose:<20} {bar(standing.share)} {figures}{delta}")
-    lines.append(f"a statement costs ε = {_shown(session.epsilon)}; SET dpsql.epsilon = … changes it")
+    if session.target_error is None:
+        lines.append(f"a statement costs ε = {_shown(session.epsilon)}; SET dpsql.epsilon = … changes it")
+    else:
+        lines.append(f"a statement costs what reaches {session.target_error}; RESET dpsql.target_error ends that")
     return [*lines, f"this session paid ε = {_shown(spent)} in {statements} statements"]
 
 

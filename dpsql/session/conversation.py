@@ -11,13 +11,17 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql import statement
+from dpsql.accuracy.known import Known
+from dpsql.accuracy.reached import Reached, plain, said
+from dpsql.accuracy.target import Goal, Target, read_target
 from dpsql.answers import Answers, Paid
 from dpsql.engines.engine import Engine
-from dpsql.errors import DatabaseError, DataError, StatementError
+from dpsql.errors import BudgetExhausted, DatabaseError, DataError, OperationalError, StatementError
 from dpsql.explain import Explanation, explain, journal_note, priced
-from dpsql.plan import OutputColumn, Plan, plan_cores
+from dpsql.plan import CorePlan, OutputColumn, Plan, plan_cores
 from dpsql.privacy.accountant import Accountant, Charge, Remaining
 from dpsql.privacy.measure import exact as exact_number
+from dpsql.privacy.measure import shown
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import Query, bind
 from dpsql.query.budget_table import BudgetRow, names_budget, with_budget
@@ -31,6 +35,7 @@ from dpsql.schema import Noise, Schema
 from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
+from dpsql.session.pricing import Pricing, Unknown, bought
 from dpsql.session.running import Running
 from dpsql.session.trouble import told_nothing
 from dpsql.shell import Price, Result, Shell, Shells
@@ -122,6 +127,19 @@ class Session:
         except ValueError as error:
             raise DataError(f"{mechanism!r} is no mechanism; {error}") from None
 
+    @property
+    def target_error(self) -> Target | None:
+        """How exact each statement of this session shall be, whatever that costs within `Choices.most`."""
+        return self._choices.target_error
+
+    @target_error.setter
+    def target_error(self, target: Target | str | float | None) -> None:
+        try:
+            wanted = target if target is None or isinstance(target, Target) else read_target(_written(target))
+        except ValueError as error:
+            raise DataError(f"{target!r} is no target; {error}") from None
+        self.choices = replace(self._choices, target_error=wanted)
+
     def _allowed(self, epsilon: Fraction) -> Fraction:
         if epsilon > self._schema.privacy.epsilon:
             raise DataError("epsilon must be above 0 and at most the total of the schema")
@@ -129,14 +147,22 @@ class Session:
 
     def _price(self, query: Query) -> Fraction:
         """What the statement itself says that it may cost, or what the session's statements do."""
-        asked = None if query.options is None else query.options.epsilon
-        return self._choices.epsilon if asked is None else self._allowed(asked)
+        return self._choices.epsilon if query.own_epsilon is None else self._allowed(query.own_epsilon)
 
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
         return self._planned(text, tuple(parameters), lambda: parse(text))
 
     def _planned(self, text: str, parameters: tuple[object, ...], parsed: Callable[[], Statement]) -> Plan:
+        plan = self._at_the_price(text, parameters, parsed)
+        target = self._choices.target_error
+        if target is None or plan.fixed or not plan.cores:
+            return plan
+        return self._targeted(plan, Goal((target,)))
+
+    def _at_the_price(self, text: str, parameters: tuple[object, ...], parsed: Callable[[], Statement]) -> Plan:
+        """The plan at the session's price, or at that which the statement names."""
+
         def make() -> Plan:
             with self._compiling(text) as shell:
                 return self._plan(parsed(), parameters, shell)
@@ -144,6 +170,43 @@ class Session:
         if self._memory is None or names_budget(text) or names_clock(text):
             return make()
         return self._memory.plan(text, parameters, self._choices, self.manner, make)
+
+    def _targeted(self, plan: Plan, goal: Goal) -> Plan:
+        """The plan at the price that reaches the goal, or a pilot where that depends on what is not released yet.
+
+        Raises BudgetExhausted where the price is more than what is left or than what one statement may cost.
+        """
+        try:
+            reached = self._pricing.reach(plan, goal)
+        except Unknown:
+            return replace(plan, pilot=True)
+        except StatementError:
+            return plan  # nothing in it has an interval
+        price = reached.epsilon if reached.free and reached.epsilon is not None else self._within(reached)
+        return replace(plan.at(price), notices=(*plan.notices, bought(reached)))
+
+    def _within(self, reached: Reached) -> Fraction:
+        """The price that reaches a goal; BudgetExhausted where it is more than is left, or than one may cost."""
+        if reached.epsilon is None or reached.share is None:
+            raise BudgetExhausted("; ".join(reached.lines))
+        if reached.epsilon > self._choices.most:
+            raise BudgetExhausted(f"{reached.lines[0]}; that is more than one statement may cost here, "
+                                  f"ε = {shown(self._choices.most)}; SET dpsql.most_epsilon = "
+                                  f"{plain(reached.epsilon)} allows it")  # fmt: skip
+        return reached.epsilon
+
+    @property
+    def _pricing(self) -> Pricing:
+        def find(plan: Plan) -> Known | None:
+            found = None if self._answers is None else self._answers.best(plan)
+            return None if found is None else Known(*found)
+
+        def run(plan: Plan, released: Released) -> Result:
+            with self._leased() as (shell, running):
+                running.check()
+                return shell.run(plan, released)
+
+        return Pricing(find, run, self.remaining, self._schema.privacy.epsilon)
 
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
         """The query, parsed once, with the types of its parameters and its columns; nothing is charged or read.
@@ -179,22 +242,28 @@ class Session:
             self._schema if privacy is self._schema.privacy else self._schema.model_copy(update={"privacy": privacy})
         )
         query = bind(parsed, schema, parameters, shell.types, self.manner)
-        price = self._price(query)
-        cores = plan_cores(query, privacy, price, self._accountant.budget.delta_selection)
-        sql, columns = shell.describe(query, cores)
-        if query.probe:
-            query, cores = replace(query, derived=(), cubes=()), ()
-        confidence = float(self._schema.privacy.confidence)
-        return Plan(parsed.text, cores, query.derived, sql, query.public, columns, price, confidence, query.cubes,
-                    query.notices)  # fmt: skip
+
+        def plan_at(price: Fraction) -> tuple[CorePlan, ...]:
+            return plan_cores(query, privacy, price, self._accountant.budget.delta_selection)
+
+        sql, columns = shell.describe(query, plan_at(self._price(query)))
+
+        def at(price: Fraction) -> Plan:
+            cores = () if query.probe else plan_at(price)
+            derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
+            confidence = float(self._schema.privacy.confidence)
+            return Plan(parsed.text, cores, derived, sql, query.public, columns, price, confidence, cubes,
+                        query.notices, query.own_epsilon is not None, repriced=at)  # fmt: skip
+
+        return at(self._price(query))
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
         match statement.read(text):
             case statement.Select(text=query):
                 return self.answer(self.plan(query, parameters))
-            case statement.ExplainPrivacy(text=query):
-                return _text_result("EXPLAIN PRIVACY", str(self.explain(query, parameters)).splitlines())
+            case statement.ExplainPrivacy(text=query, goal=goal):
+                return _text_result("EXPLAIN PRIVACY", str(self.explain(query, parameters, goal)).splitlines())
             case statement.Explain(text=query, json=as_json):
                 return _text_result("QUERY PLAN", priced(self.explain(query, parameters), as_json))
             case statement.Set(name=name, value=value):
@@ -205,22 +274,44 @@ class Session:
             case statement.Transaction():
                 return Result((), [], [])
 
-    def answer(self, plan: Plan) -> Result:
-        """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged."""
+    def answer(self, plan: Plan, consent: Callable[[Plan], None] | None = None) -> Result:
+        """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged.
+
+        That of a pilot tells the price of a better one, which is paid for where ``consent`` does not raise an error.
+        """
+        result, released = self._answered(plan)
+        target = self._choices.target_error
+        if not plan.pilot or target is None or released is None:
+            return result
+        reached = self._pricing.reach(plan, Goal((target,)), Known(plan, released))
+        if reached.free:
+            return replace(result, notices=(*result.notices, f"reaches {reached.goal}: {said(reached.errors)}"))
+        try:
+            better = plan.at(self._within(reached))
+            if consent is not None:
+                consent(better)
+        except OperationalError as refusal:
+            return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
+        second, _ = self._answered(better)
+        price = Price(result.price.charged + second.price.charged, second.price.stored and result.price.stored)
+        return replace(second, price=price, notices=(*second.notices, bought(reached)))
+
+    def _answered(self, plan: Plan) -> tuple[Result, Released | None]:
+        """The answer to a plan, and what was released for it where it was not found as a whole."""
         version = None if self._answers is None or self._memory is None else self._answers.version
         known = None if self._memory is None or version is None else self._memory.result(plan, version)
         if known is not None:
-            return known
+            return known, None
         with self._interruptible() as running:
             paid = self._paid(plan.written(), running) if plan.cores else Paid(NOTHING, False, version)
             running.check()
             with self._lease(running) as shell:
-                shown = shell.run(plan, paid.released)
+                rows = shell.run(plan, paid.released)
         price = Price(plan.price if plan.cores and not paid.stored else Fraction(0), paid.stored)
-        result = replace(shown, price=price, notices=plan.notices)
+        result = replace(rows, price=price, notices=plan.notices)
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)
-        return result
+        return result, paid.released
 
     def _paid(self, plan: Plan, running: Running) -> Paid:
         """The release of the plan's cores, which costs nothing where it was paid for before."""
@@ -248,10 +339,22 @@ class Session:
                 released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self._entropy)
         return released
 
-    def explain(self, text: str, parameters: Sequence[object] = ()) -> Explanation:
-        """What the statement would cost and how exact it would be; it costs nothing and touches nothing."""
-        plan = self.plan(text, parameters)
-        return explain(plan, self.remaining, self.is_paid(plan))
+    def explain(self, text: str, parameters: Sequence[object] = (), goal: Goal | None = None) -> Explanation:
+        """What the statement would cost and how exact it would be; it costs nothing and touches nothing.
+
+        With a goal, which may stand behind TO REACH in the text, it is what reaches the goal that is explained, where
+        the budget admits it.
+        """
+        text, behind = statement.with_goal(text)
+        goal = goal or behind
+        if goal is None:
+            plan, reached = self.plan(text, parameters), None
+        else:
+            plan = self._at_the_price(text, tuple(parameters), lambda: parse(text))
+            reached = self._pricing.reach(plan, goal)
+            if reached.epsilon is not None and reached.share is not None:
+                plan = plan.at(reached.epsilon)
+        return explain(plan, self.remaining, self.is_paid(plan), self._pricing.likely(plan), reached)
 
     def is_paid(self, plan: Plan) -> bool:
         """Whether the plan's answer was paid for before, so that it is given again at no cost."""
@@ -320,6 +423,16 @@ def _said(text: str, schema: Schema, shell: Shell) -> Iterator[None]:
         raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
     except DatabaseError as refusal:
         raise with_hint(refusal, text, schema, shell.types) from None
+
+
+def _written(target: str | float) -> str:
+    return (
+        target
+        if isinstance(target, str)
+        else format(target, "f").rstrip("0").rstrip(".")
+        if target % 1
+        else str(int(target))
+    )
 
 
 def _text_result(name: str, lines: list[str]) -> Result:

@@ -9,6 +9,7 @@ from dpsql.statement.line import (
     Statement,
     Transaction,
     read,
+    with_goal,
 )
 from dpsql.statement.settings import SETTINGS, SHOWN, Choices
 
@@ -24,4 +25,5 @@ __all__ = [
     "Statement",
     "Transaction",
     "read",
+    "with_goal",
 ]

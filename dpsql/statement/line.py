@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from dpsql.accuracy.target import EXAMPLES, Goal, read_goal
 from dpsql.errors import Refused, StatementError
-from dpsql.query.parse import scan, without_idle_prefixes
+from dpsql.query.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
 from dpsql.statement.settings import SETTINGS, SHOWN
 
 
@@ -20,9 +21,10 @@ class Select:
 
 @dataclass(frozen=True)
 class ExplainPrivacy:
-    """A query whose price and noise are wanted; it costs nothing and touches nothing."""
+    """A query whose price and noise are wanted, and with a goal the price that reaches it; it costs nothing."""
 
     text: str
+    goal: Goal | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ Statement: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | Transact
 #: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
 _BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
 _EXPLAIN = re.compile(rf"{_BLANK}explain\b{_BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
+_TO_REACH = re.compile(r"\bto\s+reach\b", re.IGNORECASE)
 _PRICE = re.compile(
     rf"{_BLANK}explain\b{_BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)", re.IGNORECASE | re.DOTALL
 )
@@ -84,14 +87,16 @@ def read(text: str) -> Statement:
     >>> read("set dpsql.epsilon = 0.5")
     Set(name='dpsql.epsilon', value='0.5')
     >>> read("EXPLAIN PRIVACY SELECT COUNT(*) FROM t")
-    ExplainPrivacy(text=' SELECT COUNT(*) FROM t')
+    ExplainPrivacy(text=' SELECT COUNT(*) FROM t', goal=None)
     >>> read("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
     Explain(text=' SELECT 1', json=True)
     """
-    scan(without_idle_prefixes(text))
     explain = _EXPLAIN.match(text)
     if explain is not None:
-        return ExplainPrivacy(text[explain.end() :])
+        query, goal = with_goal(text[explain.end() :])
+        scan(without_idle_prefixes(text[: explain.end()] + query))
+        return ExplainPrivacy(query, goal)
+    scan(without_idle_prefixes(text))
     price = _PRICE.match(text)
     if price is not None:
         return Explain(text[price.end() :], _wants_json(price[1]))
@@ -112,6 +117,21 @@ def read(text: str) -> Statement:
     if transaction is not None:
         return Transaction(transaction[1].upper())
     return Select(text)
+
+
+def with_goal(text: str) -> tuple[str, Goal | None]:
+    """The query, and what stands behind TO REACH at its end; inside texts, names and comments these are other words."""
+    if len(text) > MAX_BYTES:
+        return text, None
+    found = list(_TO_REACH.finditer(blanked(text, "text", "name", "line", "block")))
+    if not found:
+        return text, None
+    wanted = blanked(text[found[-1].end() :], "line", "block").rstrip().removesuffix(";")
+    try:
+        return text[: found[-1].start()], read_goal(wanted)
+    except ValueError as error:
+        hint = f"EXPLAIN PRIVACY SELECT … TO REACH {EXAMPLES}"
+        raise StatementError("E_STMT", f"what stands behind TO REACH is no target; {error}", hint=hint) from None
 
 
 def _set(name: str, value: str | None) -> Set:

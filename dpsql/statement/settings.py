@@ -8,15 +8,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
+from dpsql.accuracy.target import Target, read_target
 from dpsql.schema.privacy import Noise
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a session has chosen; with the text, the schema and what was released it is all that plans depend on."""
+    """What a session has chosen; with the text, the schema and what was released it is all that plans depend on.
+
+    Each statement is priced ``epsilon``, or with a ``target_error`` what its intervals need, which may not be more than
+    ``most_epsilon``: None is `MOST_TIMES` the epsilon.
+    """
 
     epsilon: Fraction
     mechanism: Noise = "auto"
+    target_error: Target | None = None
+    most_epsilon: Fraction | None = None
+
+    @property
+    def most(self) -> Fraction:
+        """The most that a statement may cost for its target."""
+        return MOST_TIMES * self.epsilon if self.most_epsilon is None else self.most_epsilon
 
     def with_setting(self, name: str, text: str | None, default: Choices) -> Choices:
         """These choices with a setting as it was written; None is what ``default`` has. ValueError for no value."""
@@ -26,18 +38,25 @@ class Choices:
 
     def shown(self, name: str) -> str:
         """The setting as SHOW tells it."""
-        setting = SETTINGS[name]
-        return setting.shown(getattr(self, setting.field))
+        return SETTINGS[name].shown(self)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of the choices: how its value is written (ValueError where it is none) and told."""
+    """One field of the choices: how its value is written (ValueError where it is none), and how it is told of them."""
 
     field: str
     example: str
     read: Callable[[str], Any]
-    shown: Callable[[Any], str]
+    shown: Callable[[Choices], str]
+
+
+#: How many times the price of the session's statements one may cost for its target, unless somebody says otherwise.
+MOST_TIMES = 10
+
+
+def _target(text: str) -> Target | None:
+    return None if text.strip().lower() in ("off", "none") else read_target(text)
 
 
 def _epsilon(text: str) -> Fraction:
@@ -52,10 +71,16 @@ def _mechanism(text: str) -> str:
     return text.lower()
 
 
+def _plain(value: Fraction) -> str:
+    return str(float(value)).removesuffix(".0")
+
+
 #: Every setting by its name; a front end that lists, completes or keeps settings reads them here.
 SETTINGS: Mapping[str, Setting] = {
-    "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda value: str(float(value)).removesuffix(".0")),
-    "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, str),
+    "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda choices: _plain(choices.epsilon)),
+    "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, lambda choices: choices.mechanism),
+    "dpsql.target_error": Setting("target_error", "'5 %'", _target, lambda choices: str(choices.target_error or "off")),
+    "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda choices: _plain(choices.most)),
 }
 #: What SHOW knows.
 SHOWN = ("dpsql.budget", *SETTINGS)

@@ -6,8 +6,9 @@ from hashlib import blake2b
 
 from dpsql.privacy.ledger.store import Tables
 
-#: How many answers a ledger keeps, how large one may be, and all together in bytes; the oldest go first.
-MOST, LARGEST, LARGEST_SUM = 10_000, 8 * 2**20, 256 * 2**20
+#: How many lines a ledger keeps (an answer has two, one of them its price), how large one may be, and all together in
+#: bytes; the oldest go first.
+MOST, LARGEST, LARGEST_SUM = 20_000, 8 * 2**20, 256 * 2**20
 
 _FOUND = """
     SELECT answers.entry, entries.digest, answers.answer, answers.digest

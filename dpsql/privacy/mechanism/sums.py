@@ -69,7 +69,8 @@ def _half_width(terms: tuple[Term, ...], confidence: float) -> float:
     inside = _inside(terms, step, ceil(reach / step))
     first = int(np.argmax(inside >= confidence))
     before = float(inside[first - 1]) if first else -float(inside[0])  # P(|sum| <= (first − 1/2)·step)
-    return (first - 0.5 + (confidence - before) / (float(inside[first]) - before)) * step
+    half = (first - 0.5 + (confidence - before) / (float(inside[first]) - before)) * step
+    return float(ceil(half / float(finest) - 0.5) * finest)  # the masses at ±k·finest reach half a step further
 
 
 def _reach(terms: Sequence[Term], wanted: float) -> float:

@@ -112,4 +112,40 @@ FAULTS = (
         ".real",
         ("tests/privacy/test_sums.py::test_weights_are_fractions_and_noises_come_many_times",),
     ),
+    Fault(
+        "the price of a target forgets that it is split over the cells",
+        "dpsql/accuracy/expected.py",
+        "        half = None if at is None else _half_width(*at, plan.confidence, rows)\n",
+        "        half = None if at is None else _half_width(*at, plan.confidence, rows)\n"
+        "        half = None if half is None else half / len(plan.cores[0].cells)\n",
+        ("tests/accuracy/test_expected.py::test_counts_and_sums_are_told_by_their_law",),
+    ),
+    Fault(
+        "the price of a target is rounded down",
+        "dpsql/accuracy/decimals.py",
+        "    return decimal(high)\n",
+        "    return decimal(high - 1)\n",
+        ("tests/accuracy/test_reach.py::test_the_least_is_found_from_anywhere",),
+    ),
+    Fault(
+        "a target is reckoned with another size than the released one",
+        "dpsql/accuracy/expected.py",
+        "sizes.append(abs(float(value)))",
+        "sizes.append(abs(float(value) - 1))",
+        ("tests/session/test_target_error.py::test_the_second_price_follows_from_released_values_alone",),
+    ),
+    Fault(
+        "a target may cost more than one statement may",
+        "dpsql/session/conversation.py",
+        "if reached.epsilon > self._choices.most:",
+        "if reached.epsilon > self._schema.privacy.epsilon:",
+        ("tests/session/test_target_error.py::test_what_one_may_cost_is_bounded",),
+    ),
+    Fault(
+        "the second charge of a pilot is not asked for",
+        "dpsql/session/conversation.py",
+        "            if consent is not None:\n                consent(better)\n",
+        "",
+        ("tests/session/test_target_error.py::test_who_does_not_consent_keeps_the_first_answer",),
+    ),
 )

@@ -1,0 +1,169 @@
+"""The price of a statement by how exact its answer shall be, from the plan and from what was released before.
+
+Proved in ``docs/proofs/accuracy.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.accuracy.decimals import decimal, least, nearest
+from dpsql.accuracy.expected import ColumnError, expected, has_interval, typical
+from dpsql.accuracy.known import Known
+from dpsql.accuracy.reach import Errors, Wanted, approximate_price, exact_price, excess
+from dpsql.accuracy.reached import Reached, said
+from dpsql.accuracy.target import Goal, Target
+from dpsql.errors import BudgetExhausted, Refused, StatementError
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Remaining
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.measure import shown as figure
+from dpsql.release import Released
+from dpsql.shell import Result
+
+#: An answer reaches a target that depends on its own size if it is no wider than this many times: or noise in the size
+#: would make the same statement pay again and again.
+NEAR_ENOUGH = 1.1
+
+
+class Unknown(StatementError):
+    """The target is a part of something that nobody knows yet: nothing of the statement was released."""
+
+    def __init__(self, column: str, target: Target, relative: bool) -> None:
+        name = f"{column} " if target.column else ""
+        amount = f"{float(100 * target.amount):g} %"
+        hint = f"TO REACH {name}{amount} OF 4000" if relative else f"TO REACH {target} AT 4000 ROWS"
+        if relative:
+            reason = f"it is {amount} of what {column!r} is, which was not released yet; say of what"
+        else:
+            reason = f"how wide {column!r} is depends on numbers that were not released yet; of an average say its rows"
+        super().__init__("E_STMT", f"{reason}, or run the statement once at a small price", hint=hint)
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """What prices are found from: ``find`` looks for an answer of the same private part that was paid for, whatever
+    its price; ``run`` is the shell over released rows; no price is above ``largest``."""
+
+    find: Callable[[Plan], Known | None]
+    run: Callable[[Plan, Released], Result]
+    remaining: Remaining
+    largest: Fraction
+
+    def reach(self, plan: Plan, goal: Goal, known: Known | None = None) -> Reached:
+        """What it takes to reach the goal; Unknown where that depends on what was not released yet."""
+        columns = self._columns(plan, goal)
+        known = self.find(plan) if known is None else known
+        wanted = self._wanted(plan, goal, columns, known)
+        simulated = not all(each.exact for each in wanted)
+
+        def errors(at: Plan) -> Errors:
+            sure = expected(at, goal.at)
+            like = typical(self.run(at, known.at(at))) if simulated and known is not None else sure
+            return [first if first is not None else second for first, second in zip(sure, like, strict=True)]
+
+        def shown(at: Plan) -> tuple[ColumnError, ...]:
+            found = errors(at)
+            return tuple(error for place in columns if (error := found[place]) is not None)
+
+        sized = simulated or any(_by_size(goal, plan, place) for place in columns)
+        base = known.plan.price if sized and known is not None else None
+        if known is not None:
+            near = NEAR_ENOUGH if sized else 1.0
+            if excess(wanted, errors(known.plan)) <= near:
+                return Reached(goal, known.plan.price, shown(known.plan), 0.0, None, (), base, free=True)
+        price = approximate_price(plan, errors, wanted) if simulated else exact_price(plan, goal, wanted)
+        share = None if price is None or price > self.largest else self._share(plan.at(price).cost)
+        if price is not None and share is not None:
+            return Reached(goal, price, shown(plan.at(price)), share, None, (), base)
+        most = self.most(plan)
+        best = () if most is None else shown(plan.at(most))
+        return Reached(goal, price, () if price is None else shown(plan.at(price)), None, most, best, base)
+
+    def likely(self, plan: Plan) -> tuple[Errors, Fraction | None]:
+        """What is known of the columns before they are paid for, and the price of the answer that tells of them."""
+        sure = expected(plan)
+        if all(error is not None or not has_interval(plan, column)
+               for error, column in zip(sure, plan.columns, strict=True)):  # fmt: skip
+            return sure, None
+        known = self.find(plan)
+        if known is None:
+            return sure, None
+        like = typical(self.run(plan, known.at(plan)))
+        return [first or second for first, second in zip(sure, like, strict=True)], known.plan.price
+
+    def most(self, plan: Plan) -> Fraction | None:
+        """The largest price of three digits that the budget admits now, None where it admits none."""
+
+        def admitted(price: Fraction) -> bool:
+            return price <= self.largest and self._share(plan.at(price).cost) is not None
+
+        beyond = least(
+            lambda price: not admitted(price), float(min(self.largest, max(self.remaining.epsilon, plan.price)))
+        )
+        assert beyond is not None
+        found = decimal(nearest(float(beyond)) - 1)
+        return found if admitted(found) else None
+
+    def _columns(self, plan: Plan, goal: Goal) -> list[int]:
+        """The columns that the goal is about."""
+        estimated = [place for place, column in enumerate(plan.columns) if has_interval(plan, column)]
+        names = [plan.columns[place].name.lower() for place in estimated]
+        for target in goal.targets:
+            if target.column is not None and target.column.lower() not in names:
+                raise StatementError("E_STMT", f"no column {target.column!r} of the result has an interval")
+        found = [place for place in estimated if goal.target(plan.columns[place].name) is not None]
+        if not found:
+            raise StatementError("E_STMT", "no column of the result has an interval that a price would narrow")
+        return found
+
+    def _wanted(self, plan: Plan, goal: Goal, columns: Sequence[int], known: Known | None) -> list[Wanted]:
+        """What is wanted of each column, in its own unit."""
+        sure = expected(plan, goal.at)
+        sizes: Errors = [None] * len(plan.columns)
+        if known is not None and any(sure[place] is None or _by_size(goal, plan, place) for place in columns):
+            sizes = typical(self.run(known.plan, known.released))
+        found = []
+        for place in columns:
+            name = plan.columns[place].name
+            target, size = goal.target(name), sizes[place]
+            assert target is not None
+            half = target.half_width(None if size is None else size.magnitude)
+            if half is None:
+                raise Unknown(name, target, relative=True)
+            if sure[place] is None and size is None:
+                raise Unknown(name, target, relative=False)
+            found.append(Wanted(place, half, sure[place] is not None))
+        return found
+
+    def _share(self, cost: Cost) -> float | None:
+        """The part of what is left that a cost takes, None where the budget does not admit it."""
+        cost, shares = cost.rounded_up(), []
+        for standing in self.remaining.standings:
+            try:
+                standing.require(cost)
+            except (BudgetExhausted, Refused):
+                return None
+            rho = standing.budget.rho_total - standing.spent.rho
+            left = [cost.rho / rho] if rho > 0 else []
+            if cost.epsilon is not None and standing.spent.epsilon is not None:
+                left.append(cost.epsilon / max(standing.budget.epsilon - standing.spent.epsilon, cost.epsilon))
+            shares.append(min(left))
+        return float(min(max(shares), Fraction(1)))
+
+
+def bought(reached: Reached) -> str:
+    """What a statement was priced by, for whoever asked for the target."""
+    how = (
+        "from an answer that was paid for before"
+        if reached.free
+        else f"priced ε = {figure(reached.epsilon or Fraction(0))}"
+    )
+    return f"{how}, to reach {reached.goal}: {said(reached.errors)}"
+
+
+def _by_size(goal: Goal, plan: Plan, place: int) -> bool:
+    target = goal.target(plan.columns[place].name)
+    return target is not None and target.relative and target.of is None

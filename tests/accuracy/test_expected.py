@@ -1,0 +1,140 @@
+"""The half-widths that are told before a statement runs, against the law of the noise that it then gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from databases import clinic
+from noise_laws import beyond
+
+from dpsql.database import Database, open_database
+from dpsql.engines.exact import ExactRows
+from dpsql.estimate import Alone, Shifted
+from dpsql.plan import CorePlan, Plan
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.release import release
+from dpsql.session import Session
+
+STATEMENTS = (
+    "SELECT COUNT(*) AS n FROM visits",
+    "SELECT SUM(cost) AS s, COUNT(cost) AS n FROM visits",
+    "SELECT SUM(weight) AS s, AVG(weight) AS a FROM patients",
+    "SELECT sex, SUM(ward) AS s, COUNT(DISTINCT ward) AS d, AVG(ward) AS a FROM patients GROUP BY sex",
+    "SELECT region, SUM(cost) AS s, AVG(cost) AS a FROM visits JOIN places USING (place) GROUP BY region",
+    "SELECT COUNT(*) FILTER (WHERE ward > 2) AS n, REGR_COUNT(weight, ward) AS r FROM patients",
+)
+WITH_KEYS = "SELECT name, COUNT(DISTINCT patient) AS units, COUNT(*) AS n FROM patients GROUP BY name"
+
+
+@pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    opened = open_database(clinic(tmp_path_factory.mktemp("clinic"), epsilon="50", delta=request.param))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def session(database: Database) -> Session:
+    return database.session("ada")
+
+
+def statements(session: Session) -> tuple[str, ...]:
+    return (*STATEMENTS, WITH_KEYS) if session.schema.privacy.delta else STATEMENTS
+
+
+def noises(core: CorePlan, place: int) -> list[tuple[Mechanism, Fraction]]:
+    """The noises that an additive aggregate is made of, with their weights."""
+    match core.estimates[place]:
+        case Alone(cell=cell):
+            return [(core.noises[cell], core.steps[cell])]
+        case Shifted(total=total, count=count, middle=middle):
+            return [(core.noises[total], core.steps[total]), (core.noises[count], core.steps[count] * middle)]
+        case _:
+            return []
+
+
+@pytest.mark.parametrize("price", ["0.05", "1", "7.3"])
+def test_counts_and_sums_are_told_by_their_law(session: Session, price: str) -> None:
+    """P(|noise| > h) is at most 5 %, and more at a half-width a millionth smaller, or a step of the lattice."""
+    session.set("dpsql.epsilon", price)
+    told = 0
+    for text in statements(session):
+        explanation, plan = session.explain(text), session.plan(text)
+        for column, error in zip(plan.columns, explanation.expected, strict=True):
+            if column.aggregate is None:
+                continue
+            parts = noises(plan.cores[column.core], column.aggregate)
+            assert (error is None) == (not parts)
+            if error is None:
+                continue
+            told += 1
+            assert beyond(parts, error.half_width * (1 + 1e-6)) <= 0.05
+            step = min(abs(weight) for _, weight in parts)
+            narrower = error.half_width * (1 - 1e-6) if len(parts) > 1 else error.half_width - float(step) / 2
+            assert narrower < 0 or beyond(parts, narrower) > 0.05 - 1e-7
+    assert told >= 9
+
+
+def test_what_is_told_is_what_is_shown(session: Session) -> None:
+    """The interval beside a released count or sum has the half-width that was told."""
+    for text in statements(session):
+        expected = session.explain(text).expected
+        result = session.execute(text)
+        for intervals in result.intervals:
+            for error, interval in zip(expected, intervals, strict=True):
+                if error is not None:
+                    assert interval is not None
+                    assert (interval[1] - interval[0]) / 2 == pytest.approx(error.half_width, rel=1e-9)
+
+
+def test_an_average_is_told_for_so_many_rows(session: Session) -> None:
+    text = "SELECT AVG(weight) AS a, COUNT(weight) AS n FROM patients"
+    reached = session.explain(f"{text} TO REACH a 0.01, n 100 AT 5000 ROWS").reached
+    assert reached is not None and reached.epsilon is not None
+    plan = session.plan(text).at(reached.epsilon)
+    (core,) = plan.cores
+    total, count = (float(half) for half in core.half_widths(0.95)[:2])
+    told = {error.name: error.half_width for error in reached.errors}
+    assert told["a"] == pytest.approx(total / (5000**2 - count**2) ** 0.5, rel=1e-12)
+    assert told["a"] <= 0.01 < told["a"] * 1.02
+
+
+def released_errors(plan: Plan, exact: ExactRows, draws: int, seed: int) -> np.ndarray:
+    """|released − exact| of every column of the only row, for many releases."""
+    from seeded_entropy import Seeded
+
+    entropy = Seeded(seed)
+    (truth,) = exact.reveal()
+    (row,) = truth
+    (core,) = plan.cores
+    found = []
+    for _ in range(draws):
+        (table,) = release(exact, plan.cores, plan.confidence, _entropy=entropy).tables
+        found.append([float(value) for value in table.cells[0]])
+    steps = [float(step) for step in core.steps]
+    return np.abs(np.array(found) - np.array(row[: len(steps)], dtype=float) * steps)
+
+
+def test_releases_are_as_far_off_as_was_told(session: Session) -> None:
+    """Of 3,000 seeded releases the part beyond the told half-width is 5 %, and is not beyond 0.7 or 1.3 times of it."""
+    plan = session.plan("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits")
+    errors = released_errors(plan, ExactRows([[(9, 12_345)]]), 3_000, seed=5)
+    told = [error.half_width for error in session.explain(plan.statement).expected if error is not None]
+    for place, half in enumerate(told):
+        outside = {times: float(np.mean(errors[:, place] > half * times)) for times in (0.7, 1, 1.3)}
+        margin = 6.2 * (0.05 * 0.95 / 3_000) ** 0.5
+        assert outside[1] < 0.05 + margin
+        assert outside[0.7] > 0.05 + margin
+        assert outside[1.3] < outside[1] < outside[0.7]
+
+
+def test_laws_are_laws() -> None:
+    """The oracle itself, against closed forms."""
+    laplace, gaussian = Laplace(1, Fraction(10)), Gaussian(1, Fraction(10_000))
+    q = mpmath.e ** (-mpmath.mpf(1) / 10)
+    assert beyond([(laplace, Fraction(1))], 30) == pytest.approx(float(2 * q**31 / (1 + q)), rel=1e-12)
+    assert beyond([(gaussian, Fraction(1))], 196.5) == pytest.approx(float(2 * (1 - mpmath.ncdf(1.965))), rel=1e-6)

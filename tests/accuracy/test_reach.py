@@ -1,0 +1,180 @@
+"""TO REACH: the least price at which the intervals are as narrow as wanted, and what is said where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from databases import clinic
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpsql.accuracy.decimals import decimal, least, nearest
+from dpsql.accuracy.expected import expected
+from dpsql.accuracy.reached import Reached
+from dpsql.database import Database, open_database
+from dpsql.errors import BudgetExhausted, StatementError
+from dpsql.session import Session
+
+STATEMENTS = (
+    "SELECT COUNT(*) AS n FROM visits",
+    "SELECT SUM(cost) AS n FROM visits",
+    "SELECT SUM(weight) AS n, AVG(weight) AS a FROM patients",
+    "SELECT sex, COUNT(*) AS n, SUM(ward) AS s FROM patients GROUP BY sex",
+    "SELECT COUNT(DISTINCT ward) AS n, SUM(cost), COUNT(*) FROM patients JOIN visits USING (patient)",
+    "SELECT sex, ward, COUNT(*) AS n FROM patients GROUP BY ROLLUP (sex, ward)",
+    "SELECT COUNT(*) AS n FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
+)
+GROUPED = "SELECT sex, COUNT(*) AS n, AVG(weight) AS a, COUNT(*) / 2.0 AS half FROM patients GROUP BY sex"
+
+
+@pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    opened = open_database(clinic(tmp_path_factory.mktemp("clinic"), epsilon="20", delta=request.param))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def session(database: Database) -> Session:
+    return database.session("ada")
+
+
+def reached(session: Session, text: str) -> Reached:
+    found = session.explain(text).reached
+    assert found is not None
+    return found
+
+
+def half_width(session: Session, text: str, price: Fraction) -> float:
+    """Of the column n."""
+    plan = session.plan(text).at(price)
+    (half,) = [error.half_width for error in expected(plan) if error is not None and error.name == "n"]
+    return half
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.sampled_from(STATEMENTS), digits=st.integers(1, 999), power=st.integers(-2, 4))
+def test_the_price_reaches_and_a_smaller_one_does_not(session: Session, text: str, digits: int, power: int) -> None:
+    target = Decimal(digits).scaleb(power)
+    found = reached(session, f"{text} TO REACH n ± {target:f}")
+    if found.epsilon is None:
+        assert found.most is not None
+        return
+    assert half_width(session, text, found.epsilon) <= float(target) * (1 + 1e-12)
+    assert half_width(session, text, found.epsilon * Fraction(98, 100)) > float(target)
+    assert decimal(nearest(float(found.epsilon))) == found.epsilon
+    if found.share is None:
+        assert found.most is not None and found.most < found.epsilon
+        with pytest.raises(BudgetExhausted):
+            for standing in session.remaining.standings:
+                standing.require(session.plan(text).at(found.epsilon).cost.rounded_up())
+            raise BudgetExhausted if found.epsilon > session.schema.privacy.epsilon else AssertionError
+    else:
+        assert 0 < found.share <= 1 and not found.best
+
+
+def test_all_columns_are_reached_and_the_widest_decides(session: Session) -> None:
+    text = "SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits"
+    alone = reached(session, f"{text} TO REACH n ± 3").epsilon
+    both = reached(session, f"{text} TO REACH ± 3").epsilon
+    named = reached(session, f"{text} TO REACH n ± 3, s ± 1500")
+    assert alone is not None and both is not None and named.epsilon is not None
+    assert both > 50 * alone
+    assert [error.name for error in named.errors] == ["n", "s"]
+    assert named.errors[0].half_width <= 3 and named.errors[1].half_width <= 1500
+
+
+def test_a_part_of_a_size_that_is_said(session: Session) -> None:
+    text = "SELECT COUNT(*) AS n FROM visits"
+    assert reached(session, f"{text} TO REACH 5 % OF 4000").epsilon == reached(session, f"{text} TO REACH 200").epsilon
+
+
+def test_the_budget_says_what_it_admits(session: Session) -> None:
+    found = reached(session, "SELECT COUNT(*) AS n FROM visits TO REACH ± 0.001")
+    assert found.share is None and found.most is not None and found.best[0].half_width > 0.001
+    plan = session.plan("SELECT COUNT(*) AS n FROM visits")
+    for standing in session.remaining.standings:
+        standing.require(plan.at(found.most).cost.rounded_up())
+    above = decimal(nearest(float(found.most)) + 1)
+    if above <= session.schema.privacy.epsilon:
+        with pytest.raises(BudgetExhausted):
+            for standing in session.remaining.standings:
+                standing.require(plan.at(above).cost.rounded_up())
+    lines = str(session.explain("SELECT COUNT(*) AS n FROM visits TO REACH ± 0.001"))
+    assert "the budget does not admit it; it admits ε = " in lines
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT COUNT(*) AS m FROM visits WHERE cost > 3 TO REACH 5 %", "5 % of what 'm' is"),
+        ("SELECT AVG(cost) AS m FROM visits WHERE cost > 3 TO REACH 5", "how wide 'm' is"),
+        ("SELECT COUNT(*) * 2 AS m FROM visits WHERE cost > 3 TO REACH 5", "how wide 'm' is"),
+        ("SELECT COUNT(*) AS m FROM visits TO REACH n 5", "no column 'n'"),
+        ("SELECT BOOL_AND(ward > 1) AS m FROM patients TO REACH 5", "no column of the result"),
+        ("SELECT COUNT(*) AS m FROM visits TO REACH 0", "no target; write a number above 0"),
+        ("SELECT COUNT(*) AS m FROM visits TO REACH n 5, N 6", "one target for each column"),
+        ("SELECT COUNT(*) AS m FROM visits TO REACH soon", "no target; write ± 200"),
+        ("SELECT COUNT(*) AS m FROM visits TO REACH 5 AT 0 ROWS", "rows of 1 or more"),
+    ],
+)
+def test_what_is_not_known_is_said(session: Session, text: str, said: str) -> None:
+    with pytest.raises(StatementError, match=said) as refusal:
+        session.execute(f"EXPLAIN PRIVACY {text}")
+    if "not released yet" in str(refusal.value):
+        assert refusal.value.hint is not None
+        words = refusal.value.hint if "cost)" in text or "COUNT(*) AS" in text else "TO REACH 5 AT 4000 ROWS"
+        if "* 2" not in text:
+            assert session.explain(text.partition(" TO REACH")[0] + " " + words).reached is not None
+
+
+def test_what_was_released_before_tells_sizes(session: Session) -> None:
+    """Of the released numbers, at any price, and of none that were not released."""
+    session.set("dpsql.epsilon", "0.3")
+    result = session.execute(GROUPED)
+    session.set("dpsql.epsilon", None)
+    before = session.remaining
+    explanation = session.explain(f"{GROUPED} TO REACH n 50 %")
+    found = explanation.reached
+    assert found is not None and found.known == Fraction(3, 10)
+    sizes = sorted(abs(float(str(row[1]))) for row in result.rows)
+    middle = sizes[len(sizes) // 2] if len(sizes) % 2 else (sizes[0] + sizes[1]) / 2
+    if not found.free:
+        assert found.epsilon is not None
+        assert half_width(session, GROUPED, found.epsilon) <= 0.5 * middle
+        assert half_width(session, GROUPED, found.epsilon * Fraction(98, 100)) > 0.5 * middle
+    assert session.remaining == before
+    for name in ("a", "half"):
+        said = next(line for line in str(session.explain(GROUPED)).splitlines() if line.startswith(f"column {name}:"))
+        assert "with what was released before at ε = 0.3" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 'to reach 5 %' AS t, COUNT(*) AS n FROM visits",
+        'SELECT COUNT(*) AS "to reach 5" FROM visits',
+        "SELECT COUNT(*) AS n FROM visits -- to reach 5",
+        "SELECT COUNT(*) AS n /* to reach 5 */ FROM visits",
+    ],
+)
+def test_the_words_elsewhere_are_other_words(session: Session, text: str) -> None:
+    assert session.explain(text).reached is None
+    assert session.explain(f"{text}\n TO REACH /* about */ 5 -- or so\n;").reached is not None
+
+
+@given(st.floats(1e-9, 1e9))
+def test_prices_have_three_digits_and_are_near(value: float) -> None:
+    found = decimal(nearest(value))
+    assert abs(float(found) - value) <= value * 0.005 * (1 + 1e-9)
+    assert decimal(nearest(float(found))) == found
+    assert decimal(nearest(value) + 1) > found > decimal(nearest(value) - 1)
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-3, 1e3))
+def test_the_least_is_found_from_anywhere(bound: float, guess: float) -> None:
+    found = least(lambda price: float(price) >= bound, guess)
+    assert found is not None and float(found) >= bound > float(decimal(nearest(float(found)) - 1))
