@@ -220,7 +220,10 @@ class Session:
         def plan(values: tuple[object, ...]) -> Plan:
             return self._planned(text, values, lambda: parsed)
 
-        return Prepared(text, found, described(found, plan), plan)
+        def priced_alike(values: tuple[object, ...]) -> Plan:
+            return self._at_the_price(text, values, lambda: parsed)
+
+        return Prepared(text, found, described(found, priced_alike), plan)
 
     @contextmanager
     def _compiling(self, text: str) -> Iterator[Shell]:
@@ -283,14 +286,14 @@ class Session:
         target = self._choices.target_error
         if not plan.pilot or target is None or released is None:
             return result
-        reached = self._pricing.reach(plan, Goal((target,)), Known(plan, released))
-        if reached.free:
-            return replace(result, notices=(*result.notices, f"reaches {reached.goal}: {said(reached.errors)}"))
         try:
+            reached = self._pricing.reach(plan, Goal((target,)), Known(plan, released))
+            if reached.free:
+                return replace(result, notices=(*result.notices, f"reaches {reached.goal}: {said(reached.errors)}"))
             better = plan.at(self._within(reached))
             if consent is not None:
                 consent(better)
-        except OperationalError as refusal:
+        except (OperationalError, Unknown) as refusal:
             return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
         second, _ = self._answered(better)
         price = Price(result.price.charged + second.price.charged, second.price.stored and result.price.stored)

@@ -131,7 +131,7 @@ class Pricing:
             target, size = goal.target(name), sizes[place]
             assert target is not None
             half = target.half_width(None if size is None else size.magnitude)
-            if half is None:
+            if half is None:  # nothing of it was released, or 0
                 raise Unknown(name, target, relative=True)
             if sure[place] is None and size is None:
                 raise Unknown(name, target, relative=False)

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from databases import clinic
-from noise_laws import beyond
+from noise_laws import beyond, seeded
 
 from dpsql.database import Database, open_database
 from dpsql.engines.exact import ExactRows
@@ -105,9 +105,7 @@ def test_an_average_is_told_for_so_many_rows(session: Session) -> None:
 
 def released_errors(plan: Plan, exact: ExactRows, draws: int, seed: int) -> np.ndarray:
     """|released − exact| of every column of the only row, for many releases."""
-    from seeded_entropy import Seeded
-
-    entropy = Seeded(seed)
+    entropy = seeded(seed)
     (truth,) = exact.reveal()
     (row,) = truth
     (core,) = plan.cores
