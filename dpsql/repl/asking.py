@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from dpsql.dbapi.boundary import said_by
+from dpsql.errors import OperationalError
 from dpsql.output import Rows
 from dpsql.repl.interruptible import interruptibly
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from dpsql.shell import Result
 
 T = TypeVar("T")
+#: Raises an error where the price of a plan is not agreed to, after what was charged for the statement already.
+Consent = Callable[["Plan", Fraction], None]
 
 
 @dataclass(frozen=True)
@@ -43,20 +46,32 @@ class Answer:
         return None
 
 
-def answer(session: Session, text: str, consent: Callable[[Plan], None]) -> Answer:
-    """The answer to the statement; ``consent`` raises an error where the plan's price is not agreed to."""
+def answer(session: Session, text: str, consent: Consent) -> Answer:
+    """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed to."""
     from dpsql import statement
 
     word = first_word(text)
     match said_by(lambda: statement.read(text)):
         case statement.Select(text=query):
             plan, planning = _timed(lambda: interruptibly(lambda: session.plan(query), session.interrupt))
-            consent(plan)
-            result, running = _timed(lambda: interruptibly(lambda: session.answer(plan, consent), session.interrupt))
+            consent(plan, Fraction(0))
+            (result, better), running = _timed(lambda: interruptibly(lambda: session.first(plan), session.interrupt))
+            if better is not None:
+                result, more = _timed(lambda: _second(session, result, better, consent))
+                running += more
             return Answer(result, word, True, bool(plan.cores), planning + running)
         case _:
             result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
             return Answer(result, word, False, False, running)
+
+
+def _second(session: Session, first: Result, better: Plan, consent: Consent) -> Result:
+    """The better answer behind a first one; the first where its price is not agreed to."""
+    try:
+        consent(better, first.price.charged)
+    except OperationalError as refusal:
+        return replace(first, notices=(*first.notices, f"a first answer only: {refusal}"))
+    return interruptibly(lambda: session.second(first, better), session.interrupt)
 
 
 def planned(session: Session, text: str) -> Plan | None:

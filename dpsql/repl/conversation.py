@@ -193,18 +193,20 @@ class Conversation:
         seconds = found.seconds if display.timing else None
         said = price_line(count, found.result.price, found.private, self.session.remaining, seconds)
         self.screen.says(said, "price")
+        for notice in found.result.notices:
+            self.screen.says(notice, "price")
 
     def explained(self, text: str) -> Explanation:
         """What is known of a statement before it runs; it costs nothing."""
         self._asked = text
         return interruptibly(lambda: self.session.explain(text), self.session.interrupt)
 
-    def _consent(self, plan: Plan) -> None:
+    def _consent(self, plan: Plan, charged: Fraction) -> None:
         """Let the rules and, above the price that is set, the person agree to what the statement costs."""
         price, ask = price_of(self.session, plan), self.display.ask
         if self.rules.dry:
             raise Declined
-        within(self.rules.most, self.paid, price)
+        within(self.rules.most, self.paid + charged, price)
         if ask is None or price <= ask:
             return
         if not self.screen.interactive:

@@ -16,7 +16,7 @@ from dpsql.accuracy.reached import Reached, plain, said
 from dpsql.accuracy.target import Goal, Target, read_target
 from dpsql.answers import Answers, Paid
 from dpsql.engines.engine import Engine
-from dpsql.errors import BudgetExhausted, DatabaseError, DataError, OperationalError, StatementError
+from dpsql.errors import BudgetExhausted, DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note, priced
 from dpsql.plan import CorePlan, OutputColumn, Plan, plan_cores
 from dpsql.privacy.accountant import Accountant, Charge, Remaining
@@ -35,7 +35,7 @@ from dpsql.schema import Noise, Schema
 from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
-from dpsql.session.pricing import Pricing, Unknown, bought
+from dpsql.session.pricing import Pricing, Unknown, bought, first_only
 from dpsql.session.running import Running
 from dpsql.session.trouble import told_nothing
 from dpsql.shell import Price, Result, Shell, Shells
@@ -277,27 +277,38 @@ class Session:
             case statement.Transaction():
                 return Result((), [], [])
 
-    def answer(self, plan: Plan, consent: Callable[[Plan], None] | None = None) -> Result:
+    def answer(self, plan: Plan) -> Result:
         """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged.
 
-        That of a pilot tells the price of a better one, which is paid for where ``consent`` does not raise an error.
+        That of a pilot tells the price of a better one, which is then given.
         """
+        result, better = self.first(plan)
+        return result if better is None else self.second(result, better)
+
+    def first(self, plan: Plan) -> tuple[Result, Plan | None]:
+        """The plan's own answer; and of a pilot the plan of a better one, where that is admitted and worth it."""
         result, released = self._answered(plan)
         target = self._choices.target_error
         if not plan.pilot or target is None or released is None:
-            return result
+            return result, None
         try:
             reached = self._pricing.reach(plan, Goal((target,)), Known(plan, released))
             if reached.free:
-                return replace(result, notices=(*result.notices, f"reaches {reached.goal}: {said(reached.errors)}"))
+                said_so = f"reaches {reached.goal}: {said(reached.errors)}"
+                return replace(result, notices=(*result.notices, said_so)), None
             better = plan.at(self._within(reached))
-            if consent is not None:
-                consent(better)
-        except (OperationalError, Unknown) as refusal:
-            return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
-        second, _ = self._answered(better)
-        price = Price(result.price.charged + second.price.charged, second.price.stored and result.price.stored)
-        return replace(second, price=price, notices=(*second.notices, bought(reached)))
+        except (BudgetExhausted, Unknown) as refusal:
+            return first_only(result, refusal), None
+        return result, replace(better, notices=(*better.notices, bought(reached)))
+
+    def second(self, first: Result, better: Plan) -> Result:
+        """The better answer, with what was charged for both; the first one where the budget does not admit it now."""
+        try:
+            result, _ = self._answered(better)
+        except BudgetExhausted as refusal:
+            return first_only(first, refusal)
+        price = Price(first.price.charged + result.price.charged, result.price.stored and first.price.stored)
+        return replace(result, price=price)
 
     def _answered(self, plan: Plan) -> tuple[Result, Released | None]:
         """The answer to a plan, and what was released for it where it was not found as a whole."""

@@ -6,7 +6,7 @@ Proved in ``docs/proofs/accuracy.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.accuracy.decimals import decimal, least, nearest
@@ -15,7 +15,7 @@ from dpsql.accuracy.known import Known
 from dpsql.accuracy.reach import Errors, Wanted, approximate_price, exact_price, excess
 from dpsql.accuracy.reached import Reached, said
 from dpsql.accuracy.target import Goal, Target
-from dpsql.errors import BudgetExhausted, Refused, StatementError
+from dpsql.errors import BudgetExhausted, Error, Refused, StatementError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import Cost
@@ -162,6 +162,11 @@ def bought(reached: Reached) -> str:
         else f"priced ε = {figure(reached.epsilon or Fraction(0))}"
     )
     return f"{how}, to reach {reached.goal}: {said(reached.errors)}"
+
+
+def first_only(result: Result, refusal: Error) -> Result:
+    """A pilot's answer as it is given where there is no better one."""
+    return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
 
 
 def _by_size(goal: Goal, plan: Plan, place: int) -> bool:

@@ -35,7 +35,7 @@ def offered(text: str, before: str | None = None) -> list[str]:
         ("SELECT COUNT(*) FROM labs WHERE test = ", ["'hdl'", "'sbp'", "'fib4'", "'smoke'"]),
         ("SELECT COUNT(*) FROM labs WHERE test = 's", ["'sbp'", "'smoke'"]),
         ("SELECT COUNT(*) FROM labs l WHERE l.test IN ('hdl', 'f", ["'fib4'"]),
-        ("SET dpsql", ["dpsql.budget", "dpsql.epsilon", "dpsql.mechanism"]),
+        ("SET dpsql", ["dpsql.budget", "dpsql.epsilon", "dpsql.mechanism", "dpsql.target_error", "dpsql.most_epsilon"]),
         ("\\pset", ["\\pset"]),
         ("\\d lab", ["labs"]),
         ("\\dt lab", ["labs"]),

@@ -9,7 +9,7 @@ FAULTS = (
     Fault(
         "the terminal pays before the person agrees",
         "dpsql/repl/asking.py",
-        "            consent(plan)\n",
+        "            consent(plan, Fraction(0))\n",
         "",
         (f"{TERMINAL}_commands.py::test_a_price_above_the_limit_is_asked_about",),
     ),

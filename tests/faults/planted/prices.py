@@ -143,9 +143,9 @@ FAULTS = (
     ),
     Fault(
         "the second charge of a pilot is not asked for",
-        "dpsql/session/conversation.py",
-        "            if consent is not None:\n                consent(better)\n",
-        "",
+        "dpsql/repl/asking.py",
+        "        consent(better, first.price.charged)\n",
+        "        pass\n",
         ("tests/session/test_target_error.py::test_who_does_not_consent_keeps_the_first_answer",),
     ),
 )
