@@ -95,7 +95,7 @@ class Pricing:
         return [first or second for first, second in zip(sure, like, strict=True)], known.plan.price
 
     def most(self, plan: Plan) -> Fraction | None:
-        """The largest price of three digits that the budget admits now, None where it admits none."""
+        """The largest price of three digits that the budget admits now, or that of the plan if it admits no other."""
 
         def admitted(price: Fraction) -> bool:
             return price <= self.largest and self._share(plan.at(price).cost) is not None
@@ -104,8 +104,8 @@ class Pricing:
             lambda price: not admitted(price), float(min(self.largest, max(self.remaining.epsilon, plan.price)))
         )
         assert beyond is not None
-        found = decimal(nearest(float(beyond)) - 1)
-        return found if admitted(found) else None
+        below = decimal(nearest(float(beyond)) - 1)
+        return next((price for price in (below, plan.price) if admitted(price)), None)
 
     def _columns(self, plan: Plan, goal: Goal) -> list[int]:
         """The columns that the goal is about."""
@@ -146,12 +146,10 @@ class Pricing:
                 standing.require(cost)
             except (BudgetExhausted, Refused):
                 return None
-            rho = standing.budget.rho_total - standing.spent.rho
-            left = [cost.rho / rho] if rho > 0 else []
-            if cost.epsilon is not None and standing.spent.epsilon is not None:
-                left.append(cost.epsilon / max(standing.budget.epsilon - standing.spent.epsilon, cost.epsilon))
-            shares.append(min(left))
-        return float(min(max(shares), Fraction(1)))
+            spent, tallied = standing.spent + cost, standing.tallied + standing.budget.weight(cost)
+            left = replace(standing, spent=spent, tallied=tallied).share
+            shares.append(1 - left / standing.share if standing.share else Fraction(1))
+        return float(max(shares))
 
 
 def bought(reached: Reached) -> str:
