@@ -6,7 +6,7 @@ Everything here is computed from what was released. Proved in ``docs/proofs/cube
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
 from dpsql.estimate import Alone, Interval, Shifted, interval, simulated, value
-from dpsql.least_squares import Measured, consistent
+from dpsql.least_squares import Measured, Spread, consistent, spreads
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.sampling import discrete_gaussian
@@ -29,6 +29,8 @@ Key = tuple[Any, ...]
 
 #: Noise that is all but certain to be 0 has a deviation that is no double; a larger one only makes intervals wider.
 LEAST_VARIANCE = 1e-300
+#: Up to so many groups of the finest level the spread of each sum is computed, beyond it is bounded.
+DENSE = 400
 
 
 @dataclass(frozen=True)
@@ -150,10 +152,11 @@ class _Sums:
         self._whole = max(self._cores, key=len)
         cells = [[row[place] for row in finest.cells] for place in range(len(self._plan.cells))]
         self._steps = _steps(finest)
-        self._variances = [_variance(self._plan, place, step) for place, step in enumerate(self._steps)]
+        self._variances = [cell_variance(self._plan, place, step) for place, step in enumerate(self._steps)]
         self._members = {keys: self._members_of(keys) for keys in self._cores}
         self._measured = [self._measured_levels(place) for place in range(len(cells))]
         self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
+        self._spreads = [self._spreads_of(place) for place in range(len(cells))]
 
     def groups(self, own: dict[Places, list[Group]]) -> dict[Places, list[Group]]:
         """Every level's groups with their summed cells and what is shown of them."""
@@ -175,8 +178,9 @@ class _Sums:
         self, keys: Places, name: Key, row: int | None, leaves: list[int], shown: list[list[Any] | None]
     ) -> Group:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
-        variances = tuple(self._variance_of(keys, place, leaves) for place in range(len(sums)))
-        halves = tuple(self._half_of(place, variance) for place, variance in enumerate(variances))
+        spreads = [self._spread_of(keys, place, leaves) for place in range(len(sums))]
+        variances = tuple(spread.variance for spread in spreads)
+        halves = tuple(self._half_of(place, spread) for place, spread in enumerate(spreads))
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
         for place in range(len(self._plan.estimates)):
@@ -211,7 +215,7 @@ class _Sums:
             names, group = self._members[keys]
             known = {tuple(map(rank, name)): row[column] for name, row in zip(table.keys, table.cells, strict=True)}
             numbers = np.array([float(known[tuple(map(rank, name))] / step) for name in names])
-            levels.append((keys, Measured(group, numbers, _variance(table.plan, column, step))))
+            levels.append((keys, Measured(group, numbers, cell_variance(table.plan, column, step))))
         return levels
 
     def _consistent(self, place: int, column: list[Fraction]) -> list[Fraction]:
@@ -235,20 +239,27 @@ class _Sums:
             shown.append(carried(numbers, aggregate_type(aggregate)))
         return shown
 
-    def _variance_of(self, keys: Places, place: int, leaves: list[int]) -> float:
+    def _spreads_of(self, place: int) -> Callable[[Sequence[int]], Spread] | None:
+        """What tells the spread of sums exactly; None where one level alone was measured, or there are many groups."""
+        levels, count = [level for _, level in self._measured[place]], len(self._finest.keys)
+        return spreads(count, self._variances[place], levels) if levels and 0 < count <= DENSE else None
+
+    def _spread_of(self, keys: Places, place: int, leaves: list[int]) -> Spread:
         """At most the variance of the group's sum: all levels that were measured tell of it independently."""
+        of = self._spreads[place]
+        if of is not None and leaves:
+            return of(leaves)
         information = 1 / (len(leaves) * self._variances[place]) if leaves else math.inf
         for finer, level in self._measured[place]:
             if leaves and set(keys) <= set(finer):
                 information += 1 / (len(set(level.group[leaves].tolist())) * level.variance)
-        return 1 / information
+        return Spread(1 / information, min(1.0, self._variances[place] * information))
 
-    def _half_of(self, place: int, variance: float) -> Fraction:
-        """Half the interval of noise of that variance: the cell's own where nothing else tells of the group."""
-        single = self._variances[place]
-        if math.isclose(variance, single):
+    def _half_of(self, place: int, spread: Spread) -> Fraction:
+        """Half the interval of noise of that spread: the cell's own where nothing else tells of the group."""
+        if math.isclose(spread.variance, self._variances[place]):
             return self._plan.half_widths(self._confidence)[place]
-        half_width = _half_width(variance, single, self._is_laplace(place), self._confidence)
+        half_width = spread_half_width(spread, self._is_laplace(place), self._confidence)
         return Fraction(half_width) * self._steps[place]
 
     def _is_laplace(self, place: int) -> bool:
@@ -279,18 +290,18 @@ def _total(parts: Sequence[Any], sql_type: str) -> object:
     return as_type(sum((Fraction(part) for part in parts), Fraction(0)), sql_type)
 
 
-def _variance(plan: CorePlan, place: int, step: Fraction) -> float:
+def cell_variance(plan: CorePlan, place: int, step: Fraction) -> float:
     """The variance of a cell's noise in steps of that size: the square of the noise itself may be no double."""
     cell = plan.cells[place]
     spread = float(cell.mechanism.standard_deviation) * float(cell.contribution.step / step)
     return max(spread * spread, LEAST_VARIANCE)
 
 
-def _half_width(variance: float, single: float, laplace: bool, confidence: float) -> float:
-    """Half the interval of a sum of noises: the normal one, widened for few Laplace noises by their fourth moment."""
+def spread_half_width(spread: Spread, laplace: bool, confidence: float) -> float:
+    """Half the interval of a sum of noises: the normal one, widened for Laplace noises by their fourth moment."""
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
-    wider = max(0.0, normal**3 - 3 * normal) / 8 * min(1.0, single / variance) if laplace and variance else 0.0
-    return (normal + wider) * math.sqrt(variance)
+    wider = max(0.0, normal**3 - 3 * normal) / 8 * spread.single if laplace else 0.0
+    return (normal + wider) * math.sqrt(spread.variance)
 
 
 def _noise(variance: float, count: int) -> NDArray[np.float64]:

@@ -146,7 +146,7 @@ def explain(
         tuple(readable(table.sql) for table in plan.derived),
         cells,
         tuple(column.name for column in plan.columns),
-        tuple(_half_width(plan, column) for column in plan.columns),
+        tuple(_half_width(plan, *each) for each in zip(plan.columns, expected(plan), strict=True)),
         max(needed, default=None),
         plan.price if plan.cores else Fraction(0),
         plan.cost.rho,
@@ -173,7 +173,9 @@ def _levels(plan: Plan, cube: Cube) -> str:
     return f"{count} grouping sets, released once at the finest level; totals are sums of its groups"
 
 
-def _half_width(plan: Plan, column: OutputColumn) -> str:
+def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> str:
+    if sure is not None:
+        return f"± {sure.half_width:.4g}"
     if column.aggregate is None:
         return ""
     at = place_of(plan, column)
@@ -181,10 +183,8 @@ def _half_width(plan: Plan, column: OutputColumn) -> str:
     core, place = at
     halves = [float(half) for half in core.half_widths(plan.confidence)]
     match core.estimates[place]:
-        case Alone(cell=cell):
-            return f"± {halves[cell]:.4g}"
-        case Shifted():
-            return f"± {core.additive_half_widths(plan.confidence)[place]:.4g}"
+        case Alone() | Shifted():
+            raise AssertionError("the plan tells how exact a count or a sum is")
         case Mean(total=total):
             return f"± {halves[total]:.4g} / count"
         case Moment() as moment:

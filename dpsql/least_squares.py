@@ -50,6 +50,35 @@ def consistent(finest: Numbers, variance: float, levels: Sequence[Measured]) -> 
     return finest + _solution(normal, rest)
 
 
+@dataclass(frozen=True)
+class Spread:
+    """The variance of a consistent sum, and the sum of the squares of the parts of it that single noises have."""
+
+    variance: float
+    single: float
+
+
+def spreads(count: int, variance: float, levels: Sequence[Measured]) -> Callable[[Sequence[int]], Spread]:
+    """For any of the ``count`` groups of the finest level the spread of their consistent sum.
+
+    >>> of = spreads(2, 1.0, [Measured(np.array([0, 0]), np.array([16.0]), 1.0)])
+    >>> round(of([0]).variance, 9), round(of([0, 1]).variance, 9)
+    (0.666666667, 0.666666667)
+    """
+    normal = np.eye(count) / variance
+    for level in levels:
+        normal += (level.group[:, None] == level.group[None, :]) / level.variance
+    inverse = np.linalg.inv(normal)
+
+    def of(members: Sequence[int]) -> Spread:
+        moved = inverse[:, list(members)].sum(axis=1)
+        parts = [moved * moved / variance, *(_sums(level, moved) ** 2 / level.variance for level in levels)]
+        whole = float(moved[list(members)].sum())
+        return Spread(whole, min(sum(float(part @ part) for part in parts) / whole**2, 1.0) if whole else 1.0)
+
+    return of
+
+
 def _sums(level: Measured, numbers: Numbers) -> Numbers:
     return np.asarray(np.bincount(level.group, weights=numbers, minlength=len(level.numbers)), dtype=np.float64)
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import isfinite, sqrt
 from statistics import median
 
+from dpsql.accuracy.grouping_sets import finest_half_width
 from dpsql.estimate import Estimate, Mean, Seen
 from dpsql.frequency import Counted, Frequent, Most
 from dpsql.plan import CorePlan, OutputColumn, Plan
@@ -65,6 +66,8 @@ def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | No
     for column in plan.columns:
         at = place_of(plan, column)
         half = None if at is None else _half_width(*at, plan.confidence, rows)
+        if half is not None and column.cube is not None and column.aggregate is not None:
+            half = finest_half_width(plan, plan.cubes[column.cube], column.aggregate) or half
         found.append(None if half is None else ColumnError(column.name, half))
     return tuple(found)
 

@@ -11,9 +11,11 @@ import pytest
 from databases import clinic
 from noise_laws import beyond, seeded
 
+from dpsql.accuracy.grouping_sets import key_sizes
 from dpsql.database import Database, open_database
 from dpsql.engines.exact import ExactRows
 from dpsql.estimate import Alone, Shifted
+from dpsql.least_squares import Measured, consistent, spreads
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release import release
@@ -89,6 +91,57 @@ def test_what_is_told_is_what_is_shown(session: Session) -> None:
                 if error is not None:
                     assert interval is not None
                     assert (interval[1] - interval[0]) / 2 == pytest.approx(error.half_width, rel=1e-9)
+
+
+LEVELS = "SELECT sex, ward, COUNT(*) AS n, SUM(weight) AS s FROM patients WHERE ward IS NOT NULL GROUP BY "
+
+
+@pytest.mark.parametrize("sets", ["ROLLUP (sex, ward)", "CUBE (sex, ward)", "GROUPING SETS ((sex, ward), ())"])
+def test_of_grouping_sets_the_finest_groups_are_told(session: Session, sets: str) -> None:
+    """By least squares over all levels, as they are shown; the normal law's second term for Laplace noise."""
+    explanation = session.explain(LEVELS + sets)
+    told = [error.half_width for error in explanation.expected if error is not None]
+    plan, result = session.plan(LEVELS + sets), session.execute(LEVELS + sets)
+    (cube,) = plan.cubes
+    (finest, *_) = result.intervals
+    assert [(ends[1] - ends[0]) / 2 for ends in finest[2:] if ends is not None] == pytest.approx(told)
+    if len({level.core for level in cube.levels} - {None}) > 1:
+        assert told[0] < float(plan.cores[cube.finest or 0].half_widths(0.95)[0])
+
+
+def test_the_spread_of_least_squares_is_that_of_its_estimate() -> None:
+    """The sum over some groups as a linear form in all measured numbers, found by moving each of them by one."""
+    groups = [np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1]), np.zeros(6, np.int64)]
+    variances = [2.0, 0.7, 3.1]
+    sizes = [3, 2, 1]
+
+    def estimate(finest: np.ndarray, coarse: list[np.ndarray]) -> np.ndarray:
+        levels = [Measured(*each) for each in zip(groups, coarse, variances, strict=True)]
+        return consistent(finest, 1.3, levels)
+
+    nothing = [np.zeros(size) for size in sizes]
+    of = spreads(6, 1.3, [Measured(*each) for each in zip(groups, nothing, variances, strict=True)])
+    for members in ([0], [2, 3], [1, 3, 5], list(range(6))):
+        parts = []
+        for place in range(6):
+            parts.append(estimate(np.eye(6)[place], nothing)[members].sum() ** 2 * 1.3)
+        for level, size in enumerate(sizes):
+            for place in range(size):
+                moved = [np.eye(size)[place] if number == level else each for number, each in enumerate(nothing)]
+                parts.append(estimate(np.zeros(6), moved)[members].sum() ** 2 * variances[level])
+        found = of(members)
+        assert found.variance == pytest.approx(sum(parts), rel=1e-9)
+        assert found.single == pytest.approx(sum(part**2 for part in parts) / sum(parts) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("sets", "sizes"), [("sex, ward", (3, 6)), ("ward, sex", (6, 3)), ("ward > 2, sex", None), ("name, sex", None)]
+)
+def test_the_numbers_of_values_of_keys(session: Session, sets: str, sizes: tuple[int, ...] | None) -> None:
+    if not session.schema.privacy.delta and "name" in sets:
+        return
+    plan = session.plan(f"SELECT COUNT(*) AS n FROM patients GROUP BY {sets}")
+    assert key_sizes(plan.cores[0].core.domain) == sizes
 
 
 def test_an_average_is_told_for_so_many_rows(session: Session) -> None:

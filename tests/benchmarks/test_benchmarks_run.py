@@ -36,6 +36,7 @@ def run(script: str, *arguments: str) -> str:
         ("statement.py", ("--repetitions", "1"), ("charge", "question 1", "median")),
         ("quantiles.py", ("--repeats", "1"), ("1 of 2", "tree", "MEDIAN(age)")),
         ("coverage.py", (), ("TPC-H, customers protected", "refused by code")),
+        ("explain.py", ("--runs", "20"), ("sum beside an average", "thresholded keys", "largest difference")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
     ],
 )

@@ -191,4 +191,11 @@ FAULTS = (
         "        pass\n",
         ("tests/frontends/test_forks.py::test_a_fork_ends_as_it_should[drops]",),
     ),
+    Fault(
+        "the spread of a total forgets the levels above",
+        "dpsql/least_squares.py",
+        "        normal += (level.group[:, None] == level.group[None, :]) / level.variance\n",
+        "        normal += (level.group[:, None] == level.group[None, :]) / (2 * level.variance)\n",
+        ("tests/accuracy/test_expected.py::test_the_spread_of_least_squares_is_that_of_its_estimate",),
+    ),
 )
