@@ -103,7 +103,7 @@ class Explanation:
         free = "nothing, for it was paid for already; otherwise " if self.stored else ""
         lines.append(f"price: {free}ε = {shown(self.epsilon)}{cost}")
         lines.append(f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}; "
-                     f"{self.affordable} more such statements")  # fmt: skip
+                     f"{self.affordable} more such statements{left.renewed}")  # fmt: skip
         return "\n".join(lines)
 
 

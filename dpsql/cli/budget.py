@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from dpsql.cli.budget_report import Holder, entry_report, group_report, holders, report, statement_report
 from dpsql.cli.query import SCHEMA
 from dpsql.cli.spending import Statement, draw, statements_of
 from dpsql.output import bar, plain
@@ -16,24 +16,13 @@ from dpsql.output import bar, plain
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpsql.privacy.accountant import Accountant, Promise
+    from dpsql.privacy.accountant import Promise, Remaining
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
+    from dpsql.schema import Schema
 
 
 PICTURE = click.Path(dir_okay=False, path_type=Path)
-
-
-@dataclass(frozen=True)
-class Holder:
-    """One line of the report: the database as a whole, or one analyst; ``cap`` is None where only the total binds."""
-
-    name: str
-    cap: Fraction | None
-    left: Fraction
-    share: Fraction
-    spent: Cost
-    statements: int
 
 
 @click.command()
@@ -62,23 +51,23 @@ def budget(
     declared = load(schema)
     accountant = open_accountant(declared)
     entries = list(accountant.ledger.history())
-    holders = _holders(accountant, entries)
-    promise = None if group is None else accountant.group(group)
+    whole, found = accountant.remaining(), holders(accountant, entries)
     if chart is not None:
         draw(declared.name, accountant, entries, chart)
     asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
-        report = _report(accountant, holders, promise, group)
-        report |= {"history": list(map(_entry, asked))} if history else {}
-        report |= {"statements": list(map(_statement, statements_of(asked)))} if by_statement else {}
-        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
+        data = report(accountant, whole, found) | group_report(accountant, whole, group)
+        data |= {"history": list(map(entry_report, asked))} if history else {}
+        data |= {"statements": list(map(statement_report, statements_of(asked)))} if by_statement else {}
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    total = accountant.budget
-    click.echo(f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}")
-    for holder in holders:
+    click.echo(_heading(declared, whole))
+    for holder in found:
         click.echo(_line(holder))
-    if promise is not None:
-        click.echo(f"a group of {group}: ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}")
+    click.echo(f"{'lifetime':<16} {whole.lifetime}; {_counted(found[0].statements_ever)}, "
+               f"{_said_cost(whole.lifetime.spent)} spent")  # fmt: skip
+    if group is not None:
+        click.echo(_group_line(group, accountant.group(group), whole))
     for entry in asked if history else ():
         click.echo(_history_line(entry))
     for statement in statements_of(asked) if by_statement else ():
@@ -87,16 +76,19 @@ def budget(
         click.echo(f"the spending is drawn in {chart}")
 
 
-def _holders(accountant: Accountant, entries: list[Entry]) -> list[Holder]:
-    whole = accountant.remaining()
-    holders = [Holder("all", whole.budget.epsilon, whole.epsilon, whole.share, whole.spent, len(entries))]
-    for name in sorted({*accountant.caps, *(entry.analyst for entry in entries)}):
-        left = accountant.remaining(name)
-        asked = sum(entry.analyst == name for entry in entries)
-        own = accountant.ledger.totals(name)[1]
-        cap = accountant.caps.get(name)
-        holders.append(Holder(name, None if cap is None else cap.epsilon, left.epsilon, left.share, own, asked))
-    return holders
+def _heading(declared: Schema, left: Remaining) -> str:
+    total, window = left.budget, left.window
+    when = "" if window is None else f", {declared.privacy.refresh}: {window} (UTC)"
+    return f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}{when}"
+
+
+def _group_line(size: int, promise: Promise, left: Remaining) -> str:
+    said = f"ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}"
+    if left.window is None:
+        return f"a group of {size}: {said}"
+    whole = left.lifetime.group(size)
+    lifetime = "nothing" if whole is None else f"ε = {_said(whole.epsilon)}, δ = {_said(whole.delta)}"
+    return f"a group of {size}: {said} in each window, {lifetime} over its lifetime"
 
 
 def _line(holder: Holder) -> str:
@@ -104,7 +96,7 @@ def _line(holder: Holder) -> str:
     spent = _said_cost(holder.spent)
     return (
         f"{plain(holder.name):<16} {bar(holder.share)} ε = {_said(holder.left)} left, {cap}; "
-        f"{holder.statements} statements, {spent} spent"
+        f"{_counted(holder.statements)}, {spent} spent"
     )
 
 
@@ -118,51 +110,8 @@ def _statement_line(statement: Statement) -> str:
     return f"{statement.times:>5} ×  {_said_cost(statement.cost)}  {who}  {plain(statement.text)}"
 
 
-def _report(
-    accountant: Accountant, holders: list[Holder], promise: Promise | None, size: int | None
-) -> dict[str, object]:
-    report: dict[str, object] = {
-        "epsilon": float(accountant.budget.epsilon),
-        "delta": float(accountant.budget.delta),
-        "holders": [
-            {
-                "name": holder.name,
-                "cap": None if holder.cap is None else float(holder.cap),
-                "epsilon_left": float(holder.left),
-                "share_left": float(holder.share),
-                "statements": holder.statements,
-                "spent": _numbers(holder.spent),
-            }
-            for holder in holders
-        ],
-    }
-    if promise is not None:
-        report["group"] = {"units": size, "epsilon": float(promise.epsilon), "delta": float(promise.delta)}
-    return report
-
-
-def _entry(entry: Entry) -> dict[str, object]:
-    return {
-        "number": entry.seq,
-        "at": entry.at,
-        "analyst": entry.analyst,
-        "statement": entry.statement,
-        "cost": _numbers(entry.cost),
-    }
-
-
-def _statement(statement: Statement) -> dict[str, object]:
-    return {
-        "statement": statement.text,
-        "analysts": list(statement.analysts),
-        "times": statement.times,
-        "cost": _numbers(statement.cost),
-    }
-
-
-def _numbers(cost: Cost) -> dict[str, float | None]:
-    pure = None if cost.epsilon is None else float(cost.epsilon)
-    return {"epsilon": pure, "rho": float(cost.rho), "delta": float(cost.delta)}
+def _counted(statements: int) -> str:
+    return "1 statement" if statements == 1 else f"{statements} statements"
 
 
 def _said_cost(cost: Cost) -> str:

@@ -17,6 +17,7 @@ from dpsql import output
 if TYPE_CHECKING:
     from dpsql.explain import Explanation
     from dpsql.privacy.accountant import Remaining
+    from dpsql.privacy.window import Lifetime
 
 SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 ANALYST = click.option("--analyst", default="analyst", show_default=True, help="In whose name the budget is spent.")
@@ -106,7 +107,8 @@ def said_price(explanation: Explanation, left: Remaining, charged: Fraction) -> 
     else:
         public = explanation.affordable is None
         price = "no price: public data" if public else f"price ε = {shown(charged)}"
-    return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} ({float(left.share):.0%})"
+    share = f"({float(left.share):.0%}){left.renewed}"
+    return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} {share}"
 
 
 def as_data(explanation: Explanation) -> str:
@@ -134,6 +136,8 @@ def as_data(explanation: Explanation) -> str:
             "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},
             "stored": explanation.stored,
             "left": {"epsilon": float(left.epsilon), "delta": float(left.delta), "statements": explanation.affordable},
+            "lifetime": as_numbers(left.lifetime),
+            "renewed_on": None if left.renewal is None else f"{left.renewal}",
         },
         ensure_ascii=False,
         indent=2,
@@ -156,6 +160,16 @@ def _reached(explanation: Explanation) -> dict[str, object] | None:
             "half_widths": {error.name: error.half_width for error in reached.best},
         },
     }  # fmt: skip
+
+
+def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:
+    """What all windows promise together, as plain numbers; ε is None where none holds."""
+    epsilon = lifetime.epsilon
+    return {
+        "windows": lifetime.windows,
+        "epsilon": None if epsilon is None else float(epsilon),
+        "delta": float(lifetime.delta),
+    }
 
 
 def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:

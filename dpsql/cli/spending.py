@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpsql.privacy.accountant import Accountant, Budget, Standing
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
+    from dpsql.privacy.window import Refresh
 
 
 @dataclass(frozen=True)
@@ -45,28 +46,51 @@ def _sum(costs: list[Cost]) -> Cost:
 
 
 def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) -> None:
-    """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be."""
+    """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be.
+
+    Where the budget is renewed, each window's stairs begin at the bottom.
+    """
     from dpsql.output.spending import Spending, draw_spending
     from dpsql.privacy.accountant import Standing
 
-    def spending(holder: str, limit: Budget, spent: list[tuple[Entry, Cost]]) -> Spending:
-        used = [(datetime.fromisoformat(entry.at), _used(Standing(None, limit, cost))) for entry, cost in spent]
+    def spending(holder: str, limit: Budget, paid: list[Entry]) -> Spending:
+        used = [(at, _used(Standing(None, limit, cost))) for at, cost in spent_after(paid, accountant.refresh)]
         return Spending(holder, used, float(limit.epsilon))
 
+    left = accountant.remaining()
+    when = "" if left.window is None else f", {accountant.refresh}; lifetime: {left.lifetime}"
     analysts = sorted({entry.analyst for entry in entries})
     draw_spending(
-        f"{name}: the budget of all its analysts",
-        spending("all", accountant.budget, [(entry, entry.total) for entry in entries]),
+        f"{name}: the budget of all its analysts{when}",
+        spending("all", accountant.budget, entries),
         [
             spending(
                 plain(each),
                 accountant.caps.get(each, accountant.budget),
-                [(entry, entry.own) for entry in entries if entry.analyst == each],
+                [entry for entry in entries if entry.analyst == each],
             )
             for each in analysts
         ],
         path,
     )
+
+
+def spent_after(entries: list[Entry], refresh: Refresh | None) -> list[tuple[datetime, Cost]]:
+    """The sum after each entry; with windows, also that of nothing where one begins."""
+    from dpsql.privacy.measure import FREE
+    from dpsql.privacy.window import Window
+
+    found: list[tuple[datetime, Cost]] = []
+    spent, window = FREE, None
+    for entry in entries:
+        if refresh is not None:
+            before, window = window, Window.at(entry.moment, refresh)
+            if before not in (None, window):
+                spent = FREE
+                found.append((window.start, spent))
+        spent += entry.cost
+        found.append((entry.moment, spent))
+    return found
 
 
 def _used(standing: Standing) -> float:

@@ -125,9 +125,8 @@ class Answers:
             self._told("answered from answers already paid for, cost 0")
         elif price.charged:
             left = self._session.remaining
-            self._told(
-                f"charged ε = {shown(price.charged)}, left {shown(left.epsilon)} of {shown(left.budget.epsilon)}"
-            )
+            rest = f"left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
+            self._told(f"charged ε = {shown(price.charged)}, {rest}")
 
     def _located(self, query: Query, action: Callable[[], T]) -> T:
         try:

@@ -6,13 +6,16 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, final
 
-from dpsql.errors import InternalError
+from dpsql.errors import BudgetExhausted, InternalError
 from dpsql.privacy.budget import Budget, Promise, Standing, admits
-from dpsql.privacy.ledger import Ledger, Line, Tally
-from dpsql.privacy.measure import Cost
+from dpsql.privacy.ledger import Ledger, Line, Spent, Tally
+from dpsql.privacy.ledger.spent import Begins
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.window import Lifetime, Refresh, Window
 
 __all__ = ["Accountant", "Budget", "Charge", "Priced", "Promise", "Remaining", "Standing", "admits"]
 
@@ -82,9 +85,14 @@ class Charge(_Single, Generic[P_co]):
 
 @dataclass(frozen=True)
 class Remaining:
-    """What is left for one analyst: of the total, or of the analyst's cap where that is tighter."""
+    """What is left for one analyst: of the total, or of the analyst's cap where that is tighter.
+
+    Where the budget is renewed, this is of the present ``window``; what all windows promise together is ``lifetime``.
+    """
 
     standings: tuple[Standing, ...]
+    lifetime: Lifetime
+    window: Window | None = None
 
     @property
     def tightest(self) -> Standing:
@@ -120,19 +128,47 @@ class Remaining:
         """How many more statements of this cost are admitted, if nobody else asks."""
         return min(standing.affordable(cost) for standing in self.standings)
 
+    @property
+    def renewal(self) -> date | None:
+        """The day, in UTC, on which the budget is renewed; None where it never is."""
+        return None if self.window is None else self.window.renewal
+
+    @property
+    def renewed(self) -> str:
+        """When the budget is renewed and what all windows promise, to be said behind what is left; else nothing."""
+        if self.window is None:
+            return ""
+        when = "never renewed" if self.renewal is None else f"renewed on {self.renewal}"
+        return f", {when} (lifetime: {self.lifetime})"
+
+    def require(self, cost: Cost) -> None:
+        """Refuse a cost that does not fit, with the day on which it would where the budget is renewed."""
+        for standing in self.standings:
+            try:
+                standing.require(cost)
+            except BudgetExhausted as refusal:
+                if self.renewal is None or not all(admits(each.budget, FREE, cost) for each in self.standings):
+                    raise
+                raise BudgetExhausted(f"{refusal}; the budget is renewed on {self.renewal} (UTC)") from None
+
     def __repr__(self) -> str:
         return f"Remaining(epsilon={float(self.epsilon):.4g}, delta={float(self.delta):.4g})"
 
 
 @final
 class Accountant(_Single):
-    """Holds the releases of one database within its budget, and those of an analyst within that analyst's cap."""
+    """Holds the releases of one database within its budget, and those of an analyst within that analyst's cap.
 
-    def __init__(self, ledger: Ledger, budget: Budget, caps: Mapping[str, Budget] | None = None) -> None:
-        self._ledger, self._budget, self._caps = ledger, budget, dict(caps or {})
+    With ``refresh`` it does so in each window of the calendar; without, for the whole life of the ledger.
+    """
+
+    def __init__(
+        self, ledger: Ledger, budget: Budget, caps: Mapping[str, Budget] | None = None, refresh: Refresh | None = None
+    ) -> None:
+        self._ledger, self._budget, self._caps, self._refresh = ledger, budget, dict(caps or {}), refresh
         holders: list[tuple[str | None, Budget]] = [(None, budget), *self._caps.items()]
         weights = {holder: each.weight for holder, each in holders}
-        self._tally = Tally(weights) if budget.is_tallied else None
+        self._tally = Tally(weights, self._begins) if budget.is_tallied else None
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("an Accountant has no subclasses")
@@ -146,6 +182,10 @@ class Accountant(_Single):
         return dict(self._caps)
 
     @property
+    def refresh(self) -> Refresh | None:
+        return self._refresh
+
+    @property
     def ledger(self) -> Ledger:
         return self._ledger
 
@@ -157,28 +197,41 @@ class Accountant(_Single):
         cost = plan.cost.rounded_up()
         self._budget.require_price(cost)
 
-        def decide(total: Cost, own: Cost) -> None:
-            for standing in self._standings(analyst, total, own):
-                standing.require(cost)
+        def decide(spent: Spent) -> None:
+            self._remaining(analyst, spent).require(cost)
 
-        entry = self._ledger.append(Line(analyst, statement, cells, cost), decide, self._tally)
+        entry = self._ledger.append(Line(analyst, statement, cells, cost), decide, self._begins, self._tally)
         return Charge(_MINT, plan, cost, entry)
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What is left of the total or, for an analyst who has a cap, of the tighter of the two."""
-        if self._tally is not None:
-            self._ledger.bring(self._tally)
-        total, own = self._ledger.totals(analyst)
-        return Remaining(self._standings(analyst, total, own))
+        return self._remaining(analyst, self.spent(analyst))
+
+    def spent(self, analyst: str | None = None) -> Spent:
+        """What everybody and this analyst have spent, in the present window and ever."""
+        return self._ledger.spent(analyst, self._begins, self._tally)
 
     def group(self, size: int) -> Promise:
-        """What the whole life of the ledger promises to a group of ``size`` units."""
+        """What each window, or the whole life of a ledger that has none, promises to a group of ``size`` units."""
         return self._budget.group(size)
 
-    def _standings(self, analyst: str | None, total: Cost, own: Cost) -> tuple[Standing, ...]:
-        standing = Standing(None, self._budget, total, self._tallied(None))
-        cap = None if analyst is None else self._caps.get(analyst)
-        return (standing,) if cap is None else (standing, Standing(analyst, cap, own, self._tallied(analyst)))
+    @property
+    def _begins(self) -> Begins | None:
+        """The first moment of the window in which a moment lies."""
+        refresh = self._refresh
+        return None if refresh is None else lambda moment: Window.at(moment, refresh).start
 
-    def _tallied(self, holder: str | None) -> Fraction:
-        return Fraction(0) if self._tally is None else self._tally.of(holder)
+    def _remaining(self, analyst: str | None, spent: Spent) -> Remaining:
+        standing = Standing(None, self._budget, spent.total, self._tallied(None, spent))
+        cap = None if analyst is None else self._caps.get(analyst)
+        own = () if cap is None else (Standing(analyst, cap, spent.own, self._tallied(analyst, spent)),)
+        standings = (standing, *own)
+        if self._refresh is None:
+            return Remaining(standings, Lifetime(self._budget, 1, spent.ever_total))
+        window = Window.at(spent.moment, self._refresh)
+        passed = window.number - Window.at(spent.first, self._refresh).number + 1
+        most = spent.entries + (spent.total == FREE)
+        return Remaining(standings, Lifetime(self._budget, max(1, min(passed, most)), spent.ever_total), window)
+
+    def _tallied(self, holder: str | None, spent: Spent) -> Fraction:
+        return Fraction(0) if self._tally is None else self._tally.of(holder, spent.moment)

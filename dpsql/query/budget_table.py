@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import astuple, dataclass, fields
+from datetime import date
 
 from sqlglot import exp
 
 from dpsql.query.refusal import refuse
 from dpsql.schema import fold
 
+_TYPES = {"analyst": "text", "renewed_on": "date"}
 _NAMED = re.compile(r'dpsql"?\s*\.\s*"?budget', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class BudgetRow:
-    """The one row of the table: the analyst's budget, or the database's where that is tighter."""
+    """The one row of the table: the analyst's budget, or the database's where that is tighter.
+
+    ``lifetime_epsilon`` is NULL where none holds, ``renewed_on`` where the budget never is.
+    """
 
     analyst: str
     epsilon_total: float
@@ -23,6 +28,9 @@ class BudgetRow:
     delta_total: float
     delta_left: float
     share_left: float
+    lifetime_epsilon: float | None
+    lifetime_delta: float
+    renewed_on: date | None
 
 
 def names_budget(text: str) -> bool:
@@ -34,7 +42,7 @@ def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
     """The tree with the row in the place of the table, which stands for itself and beside nothing else.
 
     >>> from sqlglot import parse_one
-    >>> row = BudgetRow("ada", 3.0, 2.5, 1e-06, 1e-06, 0.8)
+    >>> row = BudgetRow("ada", 3.0, 2.5, 1e-06, 1e-06, 0.8, 3.0, 1e-06, None)
     >>> with_budget(parse_one("SELECT share_left FROM dpsql.budget"), row).sql()[:60]
     "SELECT share_left FROM (VALUES (CAST('ada' AS TEXT), CAST('3"
     """
@@ -52,8 +60,11 @@ def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
 
 def _values(row: BudgetRow, alias: str) -> exp.Values:
     cells = [
-        exp.Cast(this=exp.Literal.string(str(value)), to=exp.DataType.build("text" if type(value) is str else "double"))
-        for value in astuple(row)
+        exp.Cast(
+            this=exp.null() if value is None else exp.Literal.string(str(value)),
+            to=exp.DataType.build(_TYPES.get(field.name, "double")),
+        )
+        for field, value in zip(fields(row), astuple(row), strict=True)
     ]
     names = [exp.to_identifier(field.name, quoted=True) for field in fields(row)]
     return exp.Values(expressions=[exp.Tuple(expressions=cells)],

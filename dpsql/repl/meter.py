@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def left(remaining: Remaining) -> str:
     """What is left, of how much."""
     share = f"{float(remaining.share):.0%}"
-    return f"ε = {_shown(remaining.epsilon)} of {_shown(remaining.budget.epsilon)} left ({share})"
+    return f"ε = {_shown(remaining.epsilon)} of {_shown(remaining.budget.epsilon)} left ({share}){remaining.renewed}"
 
 
 def price_line(rows: int | None, price: Price, private: bool, remaining: Remaining, seconds: float | None) -> str:
@@ -64,6 +64,9 @@ def budget_lines(session: Session, spent: Fraction, statements: int) -> list[str
         figures = f"ε = {_shown(standing.epsilon)} of {_shown(standing.budget.epsilon)} left"
         delta = f", δ = {_shown(standing.delta)} left for keys" if standing.budget.delta else ""
         lines.append(f"{whose:<20} {bar(standing.share)} {figures}{delta}")
+    if remaining.window is not None:
+        lines.append(f"{'this window':<20} {remaining.window} (UTC)")
+    lines.append(f"{'the whole life':<20} {remaining.lifetime}")
     if session.target_error is None:
         lines.append(f"a statement costs ε = {_shown(session.epsilon)}; SET dpsql.epsilon = … changes it")
     else:

@@ -34,6 +34,11 @@ class Privacy(BaseModel):
         description="How what statements cost is added up: hybrid, basic, zcdp, rdp, or advanced with its number of "
         "statements and their epsilon.",
     )
+    refresh: Literal["daily", "weekly", "monthly", "yearly"] | None = Field(
+        default=None,
+        description="When the budget and the caps are renewed, by the calendar in UTC; never where it is left out. "
+        "Each window then promises epsilon and delta for itself.",
+    )
     confidence: InnerProbability = Field(default=Fraction(19, 20), description="The coverage of printed intervals.")
 
     keep_answers: bool = Field(

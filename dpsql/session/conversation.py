@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 from dpsql import statement
@@ -416,16 +417,24 @@ class Session:
         left = self.remaining
         total = left.budget
         return BudgetRow(self.analyst, float(total.epsilon), float(left.epsilon), float(total.delta), float(left.delta),
-                         float(left.share))  # fmt: skip
+                         float(left.share), *_lifetime(left))  # fmt: skip
 
     def _show(self, name: str) -> Result:
         if name in SETTINGS:
             return _text_result(name, [self._choices.shown(name)])
         left = self.remaining
         columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
-                   OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"))  # fmt: skip
-        row = (float(left.epsilon), float(left.budget.epsilon), float(left.delta), float(left.share))
+                   OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"),
+                   OutputColumn("lifetime_epsilon", "DOUBLE"), OutputColumn("lifetime_delta", "DOUBLE"),
+                   OutputColumn("renewed_on", "DATE"))  # fmt: skip
+        row = (float(left.epsilon), float(left.budget.epsilon), float(left.delta), float(left.share), *_lifetime(left))
         return Result(columns, [row], [(None,) * len(row)])
+
+
+def _lifetime(left: Remaining) -> tuple[float | None, float, date | None]:
+    """What all windows promise together, and the day on which the budget is renewed."""
+    epsilon = left.lifetime.epsilon
+    return None if epsilon is None else float(epsilon), float(left.lifetime.delta), left.renewal
 
 
 @contextmanager

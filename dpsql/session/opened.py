@@ -45,7 +45,7 @@ def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Account
     journal = Ledger.open(place, dataset=schema.name, unit=schema.privacy.unit)
     total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=_rule(schema.privacy.accountant))
     _require_fixed_statements_fit(schema, total)
-    return Accountant(journal, total, _caps(schema))
+    return Accountant(journal, total, _caps(schema), schema.privacy.refresh)
 
 
 def _caps(schema: Schema) -> Mapping[str, Budget]:

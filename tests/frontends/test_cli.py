@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -16,6 +17,7 @@ import pytest
 
 from dpsql import cli, statement
 from dpsql.dbapi import connect
+from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.schema import json_schema
 from dpsql.session import Session
 
@@ -103,7 +105,10 @@ def test_the_price_can_be_chosen(dpsql: Dpsql) -> None:
 
 def test_settings_have_no_price(dpsql: Dpsql) -> None:
     found = dpsql("query", NAFLD, "SHOW dpsql.budget", "--format", "csv")
-    assert found.out.splitlines()[0] == "epsilon_left,epsilon_total,delta_left,share_left" and found.err == ""
+    assert found.out.splitlines()[0] == (
+        "epsilon_left,epsilon_total,delta_left,share_left,lifetime_epsilon,lifetime_delta,renewed_on"
+    )
+    assert found.err == ""
     assert dpsql("query", NAFLD, "BEGIN") == Run(0, "", "")
 
 
@@ -159,8 +164,9 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     assert found[0] == "nafld: unit patients.patient_id, ε = 3, δ = 0.000001"
     assert [line.split()[0] for line in found[1:4]] == ["all", "ada", "bob"]
     assert "2 statements" in found[1] and "of 1;" in found[2] and "no cap" in found[3]
-    assert found[4].startswith("a group of 3: ε = 9")
-    assert [BY_SEX in line for line in found[5:]] == [True, True]
+    assert found[4].startswith("lifetime         ε = 3, δ = 0.000001; 2 statements, ρ = 0.01")
+    assert found[5].startswith("a group of 3: ε = 9")
+    assert [BY_SEX in line for line in found[6:]] == [True, True]
     report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
     assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
     assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
@@ -178,7 +184,7 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
     with connect(NAFLD, analyst="ada") as connection:
         connection.execute("SET dpsql.epsilon = 0.2")
         connection.execute(BY_SEX.replace("FROM", " FROM\n"))
-    found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[4:]
+    found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[5:]
     assert [(line.split()[0], BY_SEX in line) for line in found] == [("2", True), ("1", False), ("1", False)]
     report = json.loads(dpsql("budget", NAFLD, "--by-statement", "--history", "--analyst", "bob", "--json").out)
     assert [each["analysts"] for each in report["statements"]] == [["bob"], ["bob"]]
@@ -202,6 +208,38 @@ def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: 
         assert all(f"<!-- {word} -->".encode() in picture for word in ("ada", "all"))
     other = dpsql("budget", NAFLD, "--chart", "spent.txt")
     assert other.code == 1 and ".svg, .png, .pdf" in other.err
+
+
+def test_a_renewed_budget_says_what_its_whole_life_promises(
+    dpsql: Dpsql, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = checkout / NAFLD
+    schema.write_text(schema.read_text().replace("query_epsilon", 'refresh = "weekly"\nquery_epsilon'))
+    with schema.open("a") as text:
+        text.write("\n[analysts.ada]\nepsilon = 1\n")
+    for day, analyst, sql in ((10, "ada", BY_SEX), (16, "bob", BY_SEX + " HAVING COUNT(*) > AVG(age)")):
+        shown = datetime(2026, 3, day, 12, tzinfo=UTC)
+        monkeypatch.setattr(LedgerFile, "now", lambda self, tables, shown=shown: shown)
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(sql)
+    found = dpsql("budget", NAFLD, "--group", "2", "--chart", "spent.svg").out.splitlines()
+    assert found[0].endswith("ε = 3, δ = 0.000001, weekly: 2026-03-16 to 2026-03-22 (UTC)")
+    assert ["0 statements" in line for line in found[1:4]] == [False, True, False] and "ε = 1 left, of 1;" in found[2]
+    assert found[4].startswith("lifetime         ε = 6, δ = 0.000002 over 2 windows; 2 statements, ρ = 0.01")
+    assert found[5].startswith("a group of 2: ε = 6, ") and "in each window, ε = 12, " in found[5]
+    assert "weekly; lifetime: ε = 6" in Path("spent.svg").read_text("utf-8")
+    report = json.loads(dpsql("budget", NAFLD, "--json").out)
+    assert report["refresh"] == "weekly" and report["window"] == {"start": "2026-03-16", "renewed_on": "2026-03-23"}
+    assert {name: report["lifetime"][name] for name in ("windows", "epsilon", "delta", "statements")} == {
+        "windows": 2, "epsilon": 6.0, "delta": 2e-6, "statements": 2,
+    }  # fmt: skip
+    assert [each["statements"] for each in report["holders"]] == [1, 0, 1]
+    assert [each["lifetime"]["statements"] for each in report["holders"]] == [2, 1, 1]
+    lifetime = "renewed on 2026-03-23 (lifetime: ε = 6, δ = 0.000002 over 2 windows)"
+    assert lifetime in dpsql("explain", NAFLD, BY_SEX).out and lifetime in dpsql("query", NAFLD, BY_SEX).err
+    assert json.loads(dpsql("explain", NAFLD, BY_SEX, "--json").out)["lifetime"]["epsilon"] == 6
+    said = dpsql(NAFLD, "-c", "\\budget").err
+    assert "this window          2026-03-16 to 2026-03-22" in said and "the whole life       ε = 6" in said
 
 
 def test_schema_commands(dpsql: Dpsql, checkout: Path) -> None:

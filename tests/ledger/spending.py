@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from places import Place
 
-from dpsql.privacy.ledger import Ledger, Line
+from dpsql.privacy.ledger import Ledger, Line, Spent
 from dpsql.privacy.measure import Cost
 
 TENTH = Cost(Fraction(1, 10), Fraction(1, 200), Fraction(1, 10**9))
@@ -43,7 +43,7 @@ class Ask:
     cost: Cost = TENTH
 
 
-def admit(total: Cost, own: Cost) -> None:
+def admit(spent: Spent) -> None:
     """Decide for everything."""
 
 
@@ -54,4 +54,6 @@ def fill(ledger: Ledger, count: int, analyst: str = "ada") -> None:
 
 def other(place: Place, code: str) -> subprocess.Popen[str]:
     script = _OTHER + textwrap.dedent(code)
-    return subprocess.Popen([sys.executable, "-c", script, place.name], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", script, place.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )

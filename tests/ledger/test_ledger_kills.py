@@ -44,7 +44,7 @@ ROOMS = (
 )  # fmt: skip
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.
-STORES = ("privacy/ledger/file.py", "privacy/ledger/journal.py", "privacy/ledger/kept.py")
+STORES = tuple(f"privacy/ledger/{name}.py" for name in ("file", "journal", "kept", "pages"))
 HOME = f"{Path(dpsql.__file__).parent}/"
 
 Step = tuple[str, str, str, int]

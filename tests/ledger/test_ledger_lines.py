@@ -8,8 +8,8 @@ import pytest
 from spending import TENTH, admit, fill
 
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.ledger import Ledger, Line
-from dpsql.privacy.ledger import journal as journal_module
+from dpsql.privacy.ledger import Ledger, Line, Spent
+from dpsql.privacy.ledger import pages as pages_module
 from dpsql.privacy.measure import FREE, Cost
 
 
@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back(ledger: Ledger) -> None:
 
 
 def test_history_is_read_page_by_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_module, "_PAGE", journal_module._PAGE.replace("500", "3"))
+    monkeypatch.setattr(pages_module, "_AFTER", pages_module._AFTER.replace("500", "3"))
     fill(ledger, 10)
     assert [entry.seq for entry in ledger.history()] == list(range(1, 11))
 
@@ -36,12 +36,12 @@ def test_history_is_read_page_by_page(ledger: Ledger, monkeypatch: pytest.Monkey
 def test_decisions_see_all_that_was_spent(ledger: Ledger) -> None:
     fill(ledger, 2), fill(ledger, 1, "bob")
     seen: list[tuple[Cost, Cost]] = []
-    ledger.append(Line("bob", "SELECT 1", "", TENTH), lambda total, own: seen.append((total, own)))
+    ledger.append(Line("bob", "SELECT 1", "", TENTH), lambda spent: seen.append((spent.total, spent.own)))
     assert seen == [(TENTH + TENTH + TENTH, TENTH)]
 
 
 def test_what_is_refused_leaves_no_trace(ledger: Ledger) -> None:
-    def refuse(total: Cost, own: Cost) -> None:
+    def refuse(spent: Spent) -> None:
         raise BudgetExhausted("no")
 
     with pytest.raises(BudgetExhausted):

@@ -15,7 +15,7 @@ from spending import TENTH, Ask, admit, fill, other
 
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountant import Accountant, Budget
-from dpsql.privacy.ledger import Ledger, Line
+from dpsql.privacy.ledger import Ledger, Line, Spent
 from dpsql.privacy.measure import Cost
 
 
@@ -23,12 +23,12 @@ def test_nobody_decides_before_who_decided_first_has_written(place: Place) -> No
     first, second = reopen(place), reopen(place)
     seen: list[Cost] = []
 
-    def look(total: Cost, own: Cost) -> None:
-        seen.append(total)
+    def look(spent: Spent) -> None:
+        seen.append(spent.total)
 
     waiting = threading.Thread(target=lambda: second.append(Line("bob", "SELECT 2", "", TENTH), look))
 
-    def decide(total: Cost, own: Cost) -> None:
+    def decide(spent: Spent) -> None:
         waiting.start()
         time.sleep(0.5)
         assert not seen

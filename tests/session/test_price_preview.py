@@ -81,9 +81,11 @@ def test_the_budget_is_a_table(session: Session, table: str) -> None:
     found = session.execute(f"SELECT * FROM {table}")
     assert [column.name for column in found.columns] == [
         "analyst", "epsilon_total", "epsilon_left", "delta_total", "delta_left", "share_left",
+        "lifetime_epsilon", "lifetime_delta", "renewed_on",
     ]  # fmt: skip
     left = session.remaining
-    assert found.rows == [("ada", 1000.0, float(left.epsilon), 1e-6, float(left.delta), float(left.share))]
+    assert found.rows == [("ada", 1000.0, float(left.epsilon), 1e-6, float(left.delta), float(left.share),
+                           1000.0, 1e-6, None)]  # fmt: skip
     assert len(list(session.accountant.ledger.history())) == entries
 
 

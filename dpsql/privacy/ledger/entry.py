@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -72,6 +73,7 @@ class Entry:
             raise damaged(row[0]) from error
         seq, previous, digest, at, analyst, statement, cells = row[:7]
         texts = (str(previous), str(digest), str(at), str(analyst), str(statement), str(cells))
+        moment(str(at), int(seq))
         return cls(int(seq), *texts, *costs)
 
     def follows(self, last: Entry | None, own: Cost, *, start: str) -> bool:
@@ -79,6 +81,11 @@ class Entry:
         seq, previous, total = (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
         chained = self.seq == seq + 1 and self.previous == previous
         return chained and self.total == total + self.cost and self.own == own + self.cost
+
+    @property
+    def moment(self) -> datetime:
+        """When it was written, in UTC; never before the entry that it follows."""
+        return moment(self.at, self.seq)
 
     def row(self) -> Row:
         """The entry as the columns of its line."""
@@ -94,6 +101,26 @@ def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
 def chain_start(dataset: str, unit: str, version: int) -> str:
     """What the first entry is chained to: the ledger's own head."""
     return _hash(["dpsql ledger", version, dataset, unit])
+
+
+def written(at: datetime) -> str:
+    """A moment as an entry holds it: in UTC, with milliseconds.
+
+    >>> written(datetime(2026, 1, 2, 3, 4, 5, 678_900, UTC))
+    '2026-01-02T03:04:05.678+00:00'
+    """
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def moment(at: str, seq: int) -> datetime:
+    """The moment that the entry of this number holds."""
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError as error:
+        raise damaged(seq) from error
+    if found.utcoffset() != timedelta():
+        raise damaged(seq)
+    return found
 
 
 def damaged(seq: object) -> LedgerError:

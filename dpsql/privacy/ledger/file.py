@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
-from dpsql.privacy.ledger.store import PATIENCE, Written
+from dpsql.privacy.ledger.store import PATIENCE, Tables, Written
 
 _TABLES = (
     "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
@@ -97,6 +98,13 @@ class LedgerFile:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def now(self, tables: Tables, /) -> datetime:
+        """The machine's clock."""
+        try:
+            return datetime.now(UTC)
+        except (ValueError, OverflowError, OSError) as error:
+            raise LedgerError("the machine's clock shows no year from 1 to 9999; nothing is released") from error
 
     def close(self) -> None:
         with self.lock:

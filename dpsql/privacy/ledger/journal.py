@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import kept
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, Row, chain_start, damaged, storable
+from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, chain_start, damaged, storable, written
 from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.privacy.ledger.pages import ask_newest_of, entries_after, entry, newest_of, own, page_after
 from dpsql.privacy.ledger.place import is_address
+from dpsql.privacy.ledger.spent import Begins, Spent, Sums
 from dpsql.privacy.ledger.store import Store, Tables
 from dpsql.privacy.ledger.tally import Tally
 from dpsql.privacy.measure import FREE, Cost
@@ -24,10 +25,6 @@ CHECKED_ON_OPEN = 100
 
 _EVER = 2**62
 
-_PAGE = f"""
-    SELECT {COLUMNS} FROM entries WHERE seq > ? AND (CAST(? AS TEXT) IS NULL OR analyst = ?) ORDER BY seq LIMIT 500
-"""
-
 
 class Ledger:
     """The journal of one dataset; safe to share between threads, and its store between processes."""
@@ -36,6 +33,7 @@ class Ledger:
         self._store, self._dataset, self._unit = store, dataset, unit
         self._start = chain_start(dataset, unit, VERSION)
         self._seen = (0, self._start)
+        self._clock, self._sums = store.now, Sums()
 
     @classmethod
     def open(cls, place: str | Path, *, dataset: str, unit: str) -> Ledger:
@@ -59,49 +57,53 @@ class Ledger:
         """Where it is: a path, or an address without its password."""
         return self._store.place
 
-    def append(self, line: Line, decide: Callable[[Cost, Cost], None], tally: Tally | None = None) -> int:
+    def append(
+        self,
+        line: Line,
+        decide: Callable[[Spent], None],
+        begins: Begins | None = None,
+        tally: Tally | None = None,
+    ) -> int:
         """Write the line if ``decide`` lets it, and return its number once it is on the disk.
 
         ``decide`` is given what everybody and what the line's analyst have spent, and raises to refuse; no other
-        thread or process can write between its decision and the line. A ``tally`` is brought up to date before.
+        thread or process can write between its decision and the line. ``begins`` says since when a sum counts;
+        a ``tally`` is brought up to date before.
         """
         with self._store.transaction(write=True) as tables:
-            last = self._last(tables)
-            if tally is not None:
-                tally.bring(tables, self._start)
-            own = _spent(tables, storable(line.analyst), _EVER)
-            decide(FREE if last is None else last.total, own)
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            entry = Entry.after(last, own, line, start=self._start, at=now)
-            marks = ", ".join("?" * len(entry.row()))
-            tables.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", entry.row())
-            tables.execute("UPDATE head SET seq = ?, digest = ?", (entry.seq, entry.digest))
-        self._seen = (entry.seq, entry.digest)
-        return entry.seq
+            last, spent = self._spent(tables, storable(line.analyst), begins, tally)
+            decide(spent)
+            new = Entry.after(last, spent.ever_own, line, start=self._start, at=written(spent.moment))
+            marks = ", ".join("?" * len(new.row()))
+            tables.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", new.row())
+            tables.execute("UPDATE head SET seq = ?, digest = ?", (new.seq, new.digest))
+        self._seen = (new.seq, new.digest)
+        return new.seq
+
+    def spent(self, analyst: str | None = None, begins: Begins | None = None, tally: Tally | None = None) -> Spent:
+        """What everybody and this analyst have spent, in all and since the present window began."""
+        with self._store.transaction(write=False) as tables:
+            return self._spent(tables, None if analyst is None else storable(analyst), begins, tally)[1]
 
     def bring(self, tally: Tally) -> None:
         """Bring a tally up to date with the entries that there are."""
-        with self._store.transaction(write=False) as tables:
-            self._last(tables)
-            tally.bring(tables, self._start)
+        self.spent(tally=tally)
 
     def totals(self, analyst: str | None = None) -> tuple[Cost, Cost]:
-        """What everybody has spent, and what this analyst has."""
-        with self._store.transaction(write=False) as tables:
-            last = self._last(tables)
-            own = FREE if analyst is None else _spent(tables, storable(analyst), _EVER)
-            return (FREE if last is None else last.total), own
+        """What everybody has ever spent, and what this analyst has."""
+        spent = self.spent(analyst)
+        return spent.ever_total, spent.ever_own
 
     def history(self, analyst: str | None = None) -> Iterator[Entry]:
         """Every entry, or those of one analyst, oldest first."""
         seq = 0
         while True:
             with self._store.transaction(write=False) as tables:
-                page = _page(tables, seq, analyst)
+                page = page_after(tables, seq, analyst)
             if not page:
                 return
-            yield from map(Entry.of, page)
-            seq = int(page[-1][0])
+            yield from page
+            seq = page[-1].seq
 
     def verify(self) -> int:
         """Check every entry, its totals and the chain; return how many there are, or raise for the first bad one."""
@@ -142,15 +144,37 @@ class Ledger:
                 f"{self._dataset!r} with unit {self._unit!r}; nothing is released"
             )
 
+    def _spent(
+        self, tables: Tables, analyst: str | None, begins: Begins | None, tally: Tally | None
+    ) -> tuple[Entry | None, Spent]:
+        """The newest entry, and what was spent, at the moment of the store's clock or, if later, of that entry."""
+        asked = None if analyst is None else ask_newest_of(tables, analyst, _EVER)
+        last, now = self._last(tables), self._clock(tables)
+        if tally is not None:
+            tally.bring(tables, self._start)
+        if last is None:
+            return None, Spent(now, now, 0, FREE, FREE, FREE, FREE)
+        now = max(now, last.moment)
+        spent = (last.total, FREE if asked is None else own(asked))
+        window = spent
+        if begins is not None:
+            window = self._sums.since(tables, begins(now), last, spent[1], analyst)
+        return last, Spent(now, self._sums.first(tables), last.seq, *window, *spent)
+
     def _last(self, tables: Tables) -> Entry | None:
         """The newest entry, which must be the one that the head names, in a ledger that still holds what we saw."""
         seq, digest = self._seen
-        if seq and tables.execute("SELECT digest FROM entries WHERE seq = ?", (seq,)).fetchone() != (digest,):
+        asked = [
+            tables.execute("SELECT digest FROM entries WHERE seq = ?", (seq,)),
+            tables.execute(f"SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1"),
+            tables.execute("SELECT seq, digest FROM head"),
+        ]
+        if seq and asked[0].fetchone() != (digest,):
             raise damaged(seq)
-        row = tables.execute(f"SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
+        row = asked[1].fetchone()
         last = None if row is None else Entry.of(row)
         here = (0, self._start) if last is None else (last.seq, last.digest)
-        head = tables.execute("SELECT seq, digest FROM head").fetchall()
+        head = asked[2].fetchall()
         if head != [here]:
             raise damaged(min(here[0] + 1, head[0][0]) if head else here[0])
         self._seen = here
@@ -158,27 +182,14 @@ class Ledger:
 
     def _walk(self, tables: Tables, base: int) -> None:
         """Check the chain and the totals of every entry after number ``base``."""
-        row = tables.execute(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (base,)).fetchone()
-        if base and row is None:
+        last, owns = entry(tables, base), dict[str, Cost]()
+        if base and last is None:
             raise damaged(base)
-        last, owns = None if row is None else Entry.of(row), dict[str, Cost]()
-        for entry in _after(tables, base):
-            own = owns.get(entry.analyst) or _spent(tables, entry.analyst, base)
-            if not entry.follows(last, own, start=self._start):
+        for each in entries_after(tables, base):
+            before = owns.get(each.analyst) or newest_of(tables, each.analyst, base)
+            if not each.follows(last, before, start=self._start):
                 raise damaged(1 if last is None else last.seq + 1)
-            owns[entry.analyst], last = entry.own, entry
-
-
-def _page(tables: Tables, seq: int, analyst: str | None = None) -> list[Row]:
-    """The next entries after a number."""
-    return tables.execute(_PAGE, (seq, analyst, analyst)).fetchall()
-
-
-def _after(tables: Tables, seq: int) -> Iterator[Entry]:
-    """Every entry after a number, within one transaction."""
-    while page := _page(tables, seq):
-        yield from map(Entry.of, page)
-        seq = int(page[-1][0])
+            owns[each.analyst], last = each.own, each
 
 
 def _store(place: str | Path) -> Store:
@@ -187,11 +198,3 @@ def _store(place: str | Path) -> Store:
 
         return LedgerServer(str(place))
     return LedgerFile(Path(place))
-
-
-def _spent(tables: Tables, analyst: str, until: int) -> Cost:
-    """What the analyst had spent once entry number ``until`` was written."""
-    row = tables.execute(
-        f"SELECT {COLUMNS} FROM entries WHERE analyst = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", (analyst, until)
-    ).fetchone()
-    return FREE if row is None else Entry.of(row).own

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
-from dpsql.privacy.ledger.store import PATIENCE, Found, Written
+from dpsql.privacy.ledger.store import PATIENCE, Found, Tables, Written
 
 try:
     import psycopg
@@ -21,6 +23,9 @@ except ImportError:
     raise LedgerError(
         'a ledger on PostgreSQL needs the driver psycopg; pip install "dpsql[postgresql]"; nothing is released'
     ) from None
+
+#: What psycopg logs of a connection that was lost is raised as well; a terminal need not show it twice.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 #: The PostgreSQL schema of the tables where the address does not name one with ``?schema=…``.
 NAMESPACE = "dpsql_ledger"
@@ -76,8 +81,12 @@ _LOCK = f"""
     WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write');
     SET LOCAL lock_timeout = {int(PATIENCE * 1000)};
     SET LOCAL idle_in_transaction_session_timeout = {int(PATIENCE * 1000)};
-    LOCK TABLE head IN EXCLUSIVE MODE
+    LOCK TABLE head IN EXCLUSIVE MODE;
 """
+
+#: The moment at which this is read, behind the lock, and not the one at which the transaction began to wait for it.
+_NOW = "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 #: How PostgreSQL must run for COMMIT to mean that an entry is on the disk, and for text to come back as it was.
 _WANTED = {
@@ -127,19 +136,19 @@ class LedgerServer:
     def create(self, facts: Sequence[Written]) -> None:
         """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
         with self.lock, _said():
-            connection = self._begun(_WRITE.encode())
-            with self._ended(connection):
-                found = "SELECT count(*) FROM pg_tables WHERE schemaname = %s AND tablename = 'head'"
-                if connection.execute(found, (self._namespace,)).fetchone() == (1,):
+            connection, _ = self._begun(f"{_WRITE}; {_NOW}")
+            with self._ended(connection) as pipeline:
+                tables = _Tables(connection, pipeline)
+                found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
+                if tables.execute(found, (self._namespace,)).fetchone() == (1,):
                     return
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_CREATING,))
-                if connection.execute(found, (self._namespace,)).fetchone() == (1,):
+                tables.execute("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
+                if tables.execute(found, (self._namespace,)).fetchone() == (1,):
                     return
-                there = connection.execute("SELECT FROM pg_namespace WHERE nspname = %s", (self._namespace,))
+                there = tables.execute("SELECT FROM pg_namespace WHERE nspname = ?", (self._namespace,))
                 if there.fetchone() is None:
-                    connection.execute(f'CREATE SCHEMA "{self._namespace}"'.encode())
-                connection.execute(self._path().encode())
-                tables = _Tables(connection)
+                    tables.execute(f'CREATE SCHEMA "{self._namespace}"')
+                tables.execute(self._path())
                 for sql, parameters in [*((table, ()) for table in _TABLES), *facts]:
                     tables.execute(sql, parameters)
 
@@ -148,13 +157,22 @@ class LedgerServer:
         """All that is read and written inside happens at one moment; on a clean exit it is durable.
 
         One that writes holds the lock of ``head``, so that each of its statements sees all that was committed before;
-        the server ends it where the process stops in its midst.
+        the server ends it where the process stops in its midst. Statements are sent without waiting for the answers
+        to those before; asking for an answer waits.
         """
-        begin = f"{_WRITE if write else _READ}; {self._path()}; {_LOCK if write else ''}"
+        begin = f"{_WRITE if write else _READ}; {self._path()}; {_LOCK if write else ''}{_NOW}"
         with self.lock, _said():
-            connection = self._begun(begin.encode())
-            with self._ended(connection):
-                yield _Tables(connection)
+            connection, milliseconds = self._begun(begin)
+            with self._ended(connection) as pipeline:
+                yield _Tables(connection, pipeline, milliseconds)
+
+    def now(self, tables: Tables, /) -> datetime:
+        """The server's clock, so that machines whose clocks differ agree on one."""
+        assert isinstance(tables, _Tables)
+        try:
+            return _EPOCH + timedelta(milliseconds=tables.milliseconds)
+        except OverflowError as error:
+            raise LedgerError("the server's clock shows no year from 1 to 9999; nothing is released") from error
 
     def close(self) -> None:
         with self.lock:
@@ -169,16 +187,18 @@ class LedgerServer:
     def _path(self) -> str:
         return f'SET LOCAL search_path TO "{self._namespace}", pg_temp'
 
-    def _begun(self, begin: bytes) -> psycopg.Connection[Any]:
-        """The connection, once this has begun its transaction; one that the server has ended is made anew."""
+    def _begun(self, begin: str) -> tuple[psycopg.Connection[Any], int]:
+        """The connection, once this has begun its transaction, and the clock; one that has ended is made anew."""
         if self._connection is not None and self._process != os.getpid():
             raise LedgerError("the process was forked where Python could not see it; open the ledger again")
         while True:
             fresh = self._connection is None
             connection = self._connection = self._connection or self._connected()
             try:
-                connection.execute(begin)
-                return connection
+                begun = connection.execute(begin.encode())
+                while begun.nextset():
+                    pass
+                return connection, int(begun.fetchall()[0][0])
             except BaseException as error:
                 ended = isinstance(error, psycopg.OperationalError) and connection.closed
                 self.disconnect()
@@ -199,11 +219,13 @@ class LedgerServer:
         return connection
 
     @contextmanager
-    def _ended(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
+    def _ended(self, connection: psycopg.Connection[Any]) -> Iterator[psycopg.Pipeline | None]:
         """Commits what happened inside, or takes it back; a connection that can do neither is let go."""
         try:
-            yield
-            if connection.execute("COMMIT").statusmessage != "COMMIT":
+            with _pipelined(connection) as pipeline:
+                yield pipeline
+                committed = connection.execute("COMMIT")
+            if committed.statusmessage != "COMMIT":
                 raise LedgerError("the ledger took an entry back; nothing is released")
         except BaseException:
             try:
@@ -214,15 +236,47 @@ class LedgerServer:
 
 
 class _Tables:
-    """Runs SQL with ``?`` for parameters over a connection of psycopg."""
+    """Runs SQL with ``?`` for parameters over a connection of psycopg, in a transaction that began at a moment."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+    def __init__(
+        self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None, milliseconds: int = 0
+    ) -> None:
+        self._connection, self._pipeline, self._sent, self.milliseconds = connection, pipeline, False, milliseconds
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Found:
+        self._sent = True
         if not parameters:
-            return self._connection.execute(sql.encode())
-        return self._connection.execute(sql.replace("?", "%s").encode(), parameters)
+            return _Answer(self, self._connection.execute(sql.encode()))
+        return _Answer(self, self._connection.execute(sql.replace("?", "%s").encode(), parameters))
+
+    def settle(self) -> None:
+        """Wait for all answers; the server then knows that it waits for us, and for how long it should."""
+        if self._pipeline is not None and self._sent:
+            self._pipeline.sync()
+        self._sent = False
+
+
+class _Answer:
+    """The rows of a statement, which are waited for when they are asked for."""
+
+    def __init__(self, tables: _Tables, cursor: psycopg.Cursor[Any]) -> None:
+        self._tables, self._cursor = tables, cursor
+
+    def fetchone(self) -> Any:
+        self._tables.settle()
+        return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Any]:
+        self._tables.settle()
+        return self._cursor.fetchall()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchall())
+
+
+def _pipelined(connection: psycopg.Connection[Any]) -> AbstractContextManager[psycopg.Pipeline | None]:
+    """Statements are sent without waiting for one another, where libpq can."""
+    return connection.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()
 
 
 def _parts(address: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any, Protocol
 
 #: Seconds that a charge waits for other processes.
@@ -47,6 +48,10 @@ class Store(Protocol):
 
         Nobody else can write between the first and the last statement of one that writes.
         """
+        ...
+
+    def now(self, tables: Tables, /) -> datetime:
+        """The moment by the one clock that all who use this store go by, in UTC, read within a transaction."""
         ...
 
     def close(self) -> None:

@@ -1,0 +1,140 @@
+"""The windows of a budget that is renewed, and what all of them promise together. ``docs/proofs/window.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from fractions import Fraction
+from typing import Literal, assert_never
+
+from dpsql.privacy.budget import Budget, Promise
+from dpsql.privacy.measure import Cost, epsilon_of_rho, shown
+from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi
+
+#: How often a budget is renewed: on each day, ISO week, month or year of the calendar in UTC.
+Refresh = Literal["daily", "weekly", "monthly", "yearly"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A day, an ISO week, a month or a year in UTC, and its number among all of its kind."""
+
+    refresh: Refresh
+    number: int
+
+    @classmethod
+    def at(cls, moment: datetime, refresh: Refresh) -> Window:
+        """The window in which an aware moment lies.
+
+        >>> print(Window.at(datetime(2026, 1, 1, tzinfo=UTC), "weekly"))
+        2025-12-29 to 2026-01-04
+        """
+        day = moment.astimezone(UTC).date()
+        match refresh:
+            case "daily":
+                return cls(refresh, day.toordinal())
+            case "weekly":
+                return cls(refresh, (day.toordinal() - 1) // 7)
+            case "monthly":
+                return cls(refresh, 12 * day.year + day.month - 1)
+            case "yearly":
+                return cls(refresh, day.year)
+            case _:
+                assert_never(refresh)
+
+    @property
+    def start(self) -> datetime:
+        """Its first moment."""
+        return datetime.combine(_first_day(self.refresh, self.number), time(), UTC)
+
+    @property
+    def renewal(self) -> date | None:
+        """The day on which the next one begins; None where the calendar ends before."""
+        try:
+            return _first_day(self.refresh, self.number + 1)
+        except (ValueError, OverflowError):
+            return None
+
+    def __str__(self) -> str:
+        after = self.renewal
+        last = date.max if after is None else date.fromordinal(after.toordinal() - 1)
+        first = self.start.date()
+        return f"{first}" if first == last else f"{first} to {last}"
+
+
+def _first_day(refresh: Refresh, number: int) -> date:
+    match refresh:
+        case "daily":
+            return date.fromordinal(number)
+        case "weekly":
+            return date.fromordinal(7 * number + 1)
+        case "monthly":
+            return date(number // 12, number % 12 + 1, 1)
+        case "yearly":
+            return date(number, 1, 1)
+        case _:
+            assert_never(refresh)
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """What everything promises together that is released until the present window ends.
+
+    ``windows`` is at least the number of those that were begun, the present one with them, and 1 for a budget that is
+    never renewed; ``spent`` is the sum of all entries there are.
+    """
+
+    budget: Budget
+    windows: int
+    spent: Cost
+
+    @property
+    def delta(self) -> Fraction:
+        """δ of each window, added up; 1, which promises nothing, where that is more."""
+        return min(max(self.budget.delta * self.windows, self.spent.delta + self._conversion), Fraction(1))
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The smaller of ε added up and zCDP added up, and not less than what the entries add up to.
+
+        That is more only where the schema once had a larger budget; a rule that adds up neither is not asked.
+        None: no ε holds at this δ, since Gaussian noise was used and the schema now adds up ε alone.
+        """
+        promised, spent = self.budget.epsilon * self.windows, self.spent.epsilon
+        if self.budget.is_tallied:
+            return promised
+        if self._most_rho and self._conversion:
+            added = epsilon_of_rho(self._most_rho * self.windows, self._conversion)
+            promised = promised if self.windows == 1 else min(promised, added)
+            converted = epsilon_of_rho(self.spent.rho, self._conversion)
+            spent = converted if spent is None else min(spent, converted)
+        return None if spent is None else max(promised, spent)
+
+    def group(self, size: int) -> Promise | None:
+        """What they promise to ``size`` units together; None where there is no ε, or δ is 1."""
+        epsilon, delta = self.epsilon, self.delta
+        return None if epsilon is None or delta == 1 else Budget(epsilon, delta).group(size)
+
+    @property
+    def _conversion(self) -> Fraction:
+        """The δ at which zCDP is converted; 0 where there is none or where it would not be below 1."""
+        delta = self.budget.delta_conversion * self.windows
+        return delta if delta < 1 else Fraction(0)
+
+    @property
+    def _most_rho(self) -> Fraction | None:
+        """The most zCDP that a window reaches by its rule, for a sum of ε of at most ε is ε²/2 at most; else None."""
+        match self.budget.rule:
+            case Hybrid():
+                return max(self.budget.rho_total, self.budget.epsilon**2 / 2)
+            case Concentrated():
+                return self.budget.rho_total
+            case Basic() | Renyi() | Advanced():
+                return None
+            case _:
+                assert_never(self.budget.rule)
+
+    def __str__(self) -> str:
+        epsilon = "∞" if self.epsilon is None else shown(self.epsilon)
+        windows = "" if self.windows == 1 else f" over {self.windows} windows"
+        return f"ε = {epsilon}, δ = {shown(self.delta)}{windows}"
