@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -59,6 +59,10 @@ class Query:
     def own_epsilon(self) -> Fraction | None:
         """The price that the statement itself names."""
         return None if self.options is None else self.options.epsilon
+
+    def without_shell(self) -> Query:
+        """The same with an empty shell: all that plans at other prices are made of, without the tree."""
+        return replace(self, shell=exp.Select())
 
 
 def bind(

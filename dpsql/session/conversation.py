@@ -247,19 +247,19 @@ class Session:
         )
         query = bind(parsed, schema, parameters, shell.types, self.manner)
 
-        def plan_at(price: Fraction) -> tuple[CorePlan, ...]:
-            return plan_cores(query, privacy, price, self._accountant.budget.delta_selection)
+        price = self._price(query)
+        delta, confidence = self._accountant.budget.delta_selection, float(privacy.confidence)
+        cores = plan_cores(query, privacy, price, delta)
+        sql, columns = shell.describe(query, cores)
+        text, small = parsed.text, query.without_shell()
 
-        sql, columns = shell.describe(query, plan_at(self._price(query)))
+        def plan(price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
+            derived, cubes = ((), ()) if small.probe else (small.derived, small.cubes)
+            fixed, found = small.own_epsilon is not None, () if small.probe else cores
+            return Plan(text, found, derived, sql, small.public, columns, price, confidence, cubes, small.notices,
+                        fixed, repriced=lambda price: plan(price, plan_cores(small, privacy, price, delta)))  # fmt: skip
 
-        def at(price: Fraction) -> Plan:
-            cores = () if query.probe else plan_at(price)
-            derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
-            confidence = float(self._schema.privacy.confidence)
-            return Plan(parsed.text, cores, derived, sql, query.public, columns, price, confidence, cubes,
-                        query.notices, query.own_epsilon is not None, repriced=at)  # fmt: skip
-
-        return at(self._price(query))
+        return plan(price, cores)
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
