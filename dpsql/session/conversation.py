@@ -257,7 +257,7 @@ class Session:
             derived, cubes = ((), ()) if small.probe else (small.derived, small.cubes)
             fixed, found = small.own_epsilon is not None, () if small.probe else cores
             return Plan(text, found, derived, sql, small.public, columns, price, confidence, cubes, small.notices,
-                        fixed, repriced=lambda price: plan(price, plan_cores(small, privacy, price, delta)))  # fmt: skip
+                        fixed, repriced=lambda at: plan(at, plan_cores(small, privacy, at, delta)))  # fmt: skip
 
         return plan(price, cores)
 
