@@ -26,6 +26,10 @@ TEXTS = {
     "words behind SHOW": "show" + " a" * 9_000 + "!",
     "blanks behind BEGIN": "begin" + " " * 19_000 + "!",
     "blanks behind RESET": "reset dpsql.epsilon" + " " * 19_000 + "!",
+    "blanks behind TO REACH": "explain privacy select 1 to reach" + " " * 19_000 + "!",
+    "targets": "explain privacy select 1 to reach " + "a 5," * 4_000,
+    "words TO REACH": "explain privacy " + "to reach " * 2_200,
+    "a long target": "set dpsql.target_error = '" + "5 " * 9_000 + "'",
     "digits": "SELECT " + "1" * 19_000 + "!",
     "one word": "a" * 19_000 + "!",
 }
