@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.engine import Engine
+from dpsql.engines.opening import open_engine
 from dpsql.privacy.accountant import Accountant
 from dpsql.query.manner import PEOPLE, TOOLS, Manner
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.memory import Memory
-from dpsql.session.opened import completed_schema, open_answers
+from dpsql.session.opened import declared_schema, open_answers
 from dpsql.shell import Shells
 
 __all__ = ["PEOPLE", "TOOLS", "Database", "Manner", "open_database"]
@@ -52,5 +52,5 @@ class Database:
 
 def open_database(schema: Schema | str | Path, ledger: str | Path | None = None) -> Database:
     """The database that a schema file (or a loaded schema) describes; ``ledger`` is for the owner's tools."""
-    completed = completed_schema(schema)
-    return Database(completed, DuckDBEngine(completed), open_accountant(completed, ledger))
+    completed, engine = open_engine(declared_schema(schema))
+    return Database(completed, engine, open_accountant(completed, ledger))

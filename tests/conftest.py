@@ -12,6 +12,11 @@ from pathlib import Path
 import pytest
 
 import dpsql
+from dpsql.engines import opening
+
+#: Most tests have their engines in this process, which is quicker; DPSQL_ENGINE=process gives each one of its own, as
+#: real use has. tests/engines asks both.
+opening.OWN_PROCESS = os.environ.get("DPSQL_ENGINE") == "process"
 
 PROJECT = Path(__file__).parents[1]
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from dpsql.engines.source import CoreSql
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.selection import Threshold
 
@@ -48,6 +49,16 @@ public = true
 place = {{ type = "text" }}
 region = {{ type = "text", nullable = true }}
 """
+
+#: What an engine on the clinic does not finish while a test runs.
+NEVER_DONE = CoreSql(
+    "SELECT sum(length("
+    + " || ".join(f't{n}."place"' for n in range(40))
+    + ")) FROM "
+    + " CROSS JOIN ".join(f'"source"."main"."places" AS t{n}' for n in range(40)),
+    frozenset({"places"}),
+    frozenset(),
+)
 
 _ROWS = """
 CREATE TABLE patients(patient INTEGER, name VARCHAR, sex VARCHAR, weight DOUBLE, ward INTEGER);

@@ -3,58 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
-import duckdb
-
+from dpsql.engines.catalog_facts import file_facts, parquet_facts
+from dpsql.engines.source import NotOpened, Rows
 from dpsql.errors import SchemaError
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
-_COLUMNS = """
-    SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL
-    FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
-    ORDER BY table_name, column_index
-"""
-_TABLES = """
-    SELECT table_name, sql FROM duckdb_tables()
-    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY table_name
-"""
-_VIEWS = """
-    SELECT view_name FROM duckdb_views()
-    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY view_name
-"""
-_CONSTRAINTS = """
-    SELECT table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
-    FROM duckdb_constraints() WHERE database_name = current_database() AND schema_name = 'main'
-    ORDER BY table_name, constraint_index
-"""
-_MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal ORDER BY function_name"
-
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
+#: Facts of a DuckDB file (True) or of a Parquet file (False) at a path; NotOpened where it is none.
+Facts: TypeAlias = Callable[[str, bool], Sequence[Rows]]
 
 
-def read_catalog(source: str | Path) -> Catalog:
+def facts(path: str, is_database: bool) -> Sequence[Rows]:
+    """The facts, read in this process."""
+    return file_facts(path) if is_database else parquet_facts(path)
+
+
+def read_catalog(source: str | Path, read: Facts = facts) -> Catalog:
     """The catalogue of a source; SchemaError where it is neither a DuckDB file nor a folder of Parquet files."""
     path = Path(source)
     if path.is_dir():
-        return _parquet(source, path)
+        return _parquet(source, path, read)
     if not path.is_file():
         raise SchemaError(f"{source}: there is no such file or folder; name a .duckdb file or a folder of Parquet")
-    return _duckdb_file(source, path)
+    return _duckdb_file(source, path, read)
 
 
-def _duckdb_file(source: str | Path, path: Path) -> Catalog:
+def _duckdb_file(source: str | Path, path: Path, read: Facts) -> Catalog:
     try:
-        with duckdb.connect(str(path), read_only=True, config=_CONFIG) as connection:
-            columns = connection.execute(_COLUMNS).fetchall()
-            tables = connection.execute(_TABLES).fetchall()
-            views = connection.execute(_VIEWS).fetchall()
-            constraints = connection.execute(_CONSTRAINTS).fetchall()
-            macros = connection.execute(_MACROS).fetchall()
-    except duckdb.Error:
+        columns, tables, views, constraints, macros = read(str(path), True)
+    except NotOpened:
         raise SchemaError(
             f"{source}: cannot be opened as a DuckDB database; check that it is one, that this version of DuckDB "
             "reads it, and that no other process holds it open for writing"
@@ -85,7 +65,7 @@ def _duckdb_file(source: str | Path, path: Path) -> Catalog:
     return Catalog(str(source), tuple(found), tuple(name for (name,) in macros))
 
 
-def _key(name: str, constraints: list[tuple[str, str, list[str], str, list[str]]]) -> tuple[str, ...]:
+def _key(name: str, constraints: Rows) -> tuple[str, ...]:
     for wanted in ("PRIMARY KEY", "UNIQUE"):
         for table, kind, columns, _, _ in constraints:
             if table == name and kind == wanted:
@@ -106,7 +86,7 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
     return {column for column, mark in zip(defaults, marks, strict=True) if mark.startswith("GENERATED")}
 
 
-def _parquet(source: str | Path, folder: Path) -> Catalog:
+def _parquet(source: str | Path, folder: Path, read: Facts) -> Catalog:
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise SchemaError(f"{source}: the folder holds no .parquet file; each table is one file <table>.parquet")
@@ -114,14 +94,12 @@ def _parquet(source: str | Path, folder: Path) -> Catalog:
         raise SchemaError(
             f"{source}: the folder's name has one of * ? [ ] {{ }}, which stand for many files; rename it"
         )
-    with duckdb.connect(":memory:", config=_CONFIG) as connection:
-        return Catalog(str(source), tuple(_parquet_table(connection, file) for file in files))
+    return Catalog(str(source), tuple(_parquet_table(file, read) for file in files))
 
 
-def _parquet_table(connection: duckdb.DuckDBPyConnection, file: Path) -> CatalogTable:
+def _parquet_table(file: Path, read: Facts) -> CatalogTable:
     try:
-        relation = connection.execute("FROM read_parquet(?, hive_partitioning = false) LIMIT 0", [str(file)])
-    except duckdb.Error:
+        (found,) = read(str(file), False)
+    except NotOpened:
         raise SchemaError(f"{file}: cannot be read as Parquet; write it again or remove it") from None
-    columns = tuple(CatalogColumn(name, str(sql_type), True) for name, sql_type, *_ in relation.description or ())
-    return CatalogTable(file.stem, "parquet", columns)
+    return CatalogTable(file.stem, "parquet", tuple(CatalogColumn(name, sql_type, True) for name, sql_type in found))

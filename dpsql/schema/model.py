@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from dpsql.errors import SchemaError
 from dpsql.schema.catalog import Catalog
 from dpsql.schema.complete import complete_tables, find_differences
+from dpsql.schema.engine import EngineSettings
 from dpsql.schema.faults import find_faults
 from dpsql.schema.names import checked_name, fold, split_reference
 from dpsql.schema.owner import Owner, find_owner, identified
@@ -33,6 +34,9 @@ class Schema(BaseModel):
     )
     comment: str | None = Field(default=None, description="What the database is.")
     privacy: Privacy = Field(description="The unit, the budget and how statements are priced.")
+    engine: EngineSettings = Field(
+        default_factory=EngineSettings, description="What the engine may use of the machine."
+    )
     analysts: dict[str, Analyst] = Field(default_factory=dict, description="Caps by analyst, under the total.")
     tables: dict[str, Table] = Field(min_length=1, description="The tables; others do not exist.")
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from dpsql.answers import Answers
-from dpsql.engines.catalog import read_catalog
-from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.engine import Engine
+from dpsql.engines.opening import open_engine
 from dpsql.privacy.accountant import Accountant, Budget
 from dpsql.privacy.ledger import Ledger, ledger_path
 from dpsql.privacy.measure import shown
@@ -23,8 +22,8 @@ def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: 
 
     ``ledger`` is for the owner's tools; by default it is the schema's, or the one that lies beside the data.
     """
-    completed = completed_schema(schema)
-    engine, accountant = DuckDBEngine(completed), open_accountant(completed, ledger)
+    completed, engine = open_engine(declared_schema(schema))
+    accountant = open_accountant(completed, ledger)
     return Session(completed, engine, accountant, analyst, answers=open_answers(completed, engine, accountant))
 
 
@@ -33,10 +32,9 @@ def open_answers(schema: Schema, engine: Engine, accountant: Accountant) -> Answ
     return Answers(accountant.ledger, engine.version) if schema.privacy.keep_answers else None
 
 
-def completed_schema(schema: Schema | str | Path) -> Schema:
-    """The schema with what the catalogue of its data adds to it."""
-    declared = schema if isinstance(schema, Schema) else load(schema)
-    return declared.with_catalog(read_catalog(declared.source_path))
+def declared_schema(schema: Schema | str | Path) -> Schema:
+    """The schema that a file declares, or the one that is given."""
+    return schema if isinstance(schema, Schema) else load(schema)
 
 
 def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Accountant:

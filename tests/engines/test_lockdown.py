@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 from databases import clinic
 
+from dpsql.engines.data import Data
 from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.local import LocalData
+from dpsql.engines.process.data import ProcessData
+from dpsql.engines.source import Source
 from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
 from dpsql.schema import Schema, load
 
@@ -54,19 +58,24 @@ def engine(schema: Schema) -> Iterator[DuckDBEngine]:
     opened.close()
 
 
+@pytest.fixture(params=[LocalData, ProcessData], ids=["here", "process"])
+def opens(request: pytest.FixtureRequest) -> Callable[[Source], Data]:
+    return request.param  # type: ignore[no-any-return]
+
+
 @pytest.mark.parametrize("statement", HOSTILE)
 def test_settings_files_and_extensions_are_out_of_reach(engine: DuckDBEngine, statement: str) -> None:
     secret_rows = [1]  # a Python variable is a table in an unlocked DuckDB
     assert secret_rows
     with pytest.raises(duckdb.Error):
-        engine._connection.cursor().execute(statement)
+        engine._data.connection.cursor().execute(statement)
 
 
 @pytest.mark.parametrize("statement", WRITES)
 def test_a_file_is_attached_read_only(tmp_path: Path, statement: str) -> None:
     engine = DuckDBEngine(load(clinic(tmp_path)))
     with pytest.raises(duckdb.Error):
-        engine._connection.cursor().execute(statement)
+        engine._data.connection.cursor().execute(statement)
     engine.close()
 
 
@@ -77,7 +86,7 @@ def test_a_folder_opens_no_other_parquet_file(tmp_path: Path) -> None:
         connection.execute(f"COPY (SELECT 1 AS salary) TO '{other}' (FORMAT parquet)")
     engine = DuckDBEngine(schema)
     with pytest.raises(duckdb.Error):
-        engine._connection.cursor().execute(f"SELECT * FROM read_parquet('{other}')")
+        engine._data.connection.cursor().execute(f"SELECT * FROM read_parquet('{other}')")
     engine.close()
 
 
@@ -93,17 +102,23 @@ def test_the_settings_are_those_of_a_locked_engine(engine: DuckDBEngine) -> None
         "python_enable_replacements": False,
     }
     for setting, value in wanted.items():
-        (found,) = engine._connection.execute("SELECT current_setting(?)", [setting]).fetchone() or (None,)
+        (found,) = engine._data.connection.execute("SELECT current_setting(?)", [setting]).fetchone() or (None,)
         assert str(found).lower() == str(value).lower(), setting
 
 
-def test_private_tables_have_no_public_rows(engine: DuckDBEngine) -> None:
+def test_private_tables_have_no_public_rows(schema: Schema, opens: Callable[[Source], Data]) -> None:
+    engine = DuckDBEngine(schema, opens)
     assert engine.public_rows("places") == [("ward", "north"), ("yard", "south")]
     with pytest.raises(ExecutionFailed):
         engine.public_rows("patients")
+    with pytest.raises(Exception):  # noqa: B017
+        engine._data.public_rows("patients")
+    engine.close()
 
 
-def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(tmp_path: Path) -> None:
+def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(
+    tmp_path: Path, opens: Callable[[Source], Data]
+) -> None:
     text = clinic(tmp_path).read_text()
     text += '[tables.bills]\nreferences = { visit = "visits.visit" }\nmax_rows_per_unit = 2\n'
     text += '[tables.bills.columns]\nvisit = { type = "integer" }\n'
@@ -111,15 +126,17 @@ def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(tmp_path: 
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         connection.execute("CREATE TABLE bills(visit INTEGER); UPDATE visits SET visit = 1 WHERE visit = 2")
     with pytest.raises(SchemaError, match="not unique") as raised:
-        DuckDBEngine(load(tmp_path / "clinic.toml"))
+        DuckDBEngine(load(tmp_path / "clinic.toml"), opens)
     assert "visits" in str(raised.value)
 
 
-def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(tmp_path: Path) -> None:
+def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(
+    tmp_path: Path, opens: Callable[[Source], Data]
+) -> None:
     schema = load(clinic(tmp_path))
     (tmp_path / "clinic.duckdb").write_bytes(b"no database" * 500)
     with pytest.raises(OperationalError) as raised:
-        DuckDBEngine(schema)
+        DuckDBEngine(schema, opens)
     assert str(tmp_path) not in str(raised.value)
 
 

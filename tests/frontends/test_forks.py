@@ -31,6 +31,8 @@ child = os.fork()
 if child:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert connection.execute(SQL).fetchall() == rows
+    assert connection.execute(f"{SQL} ORDER BY 1 DESC, COUNT(*)").fetchall()  # paid for, and read
+    assert connection.execute(SQL.replace("COUNT(*)", "COUNT(*), AVG(age)")).fetchall()
     sys.exit(status)
 """
 

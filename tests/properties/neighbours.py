@@ -14,8 +14,10 @@ from choices import NOTHING_LISTED, Tally, frequencies, ranks
 from databases import without_noise
 from worlds import World
 
-from dpsql.engines.duckdb import put_derived, require_planned
+from dpsql.engines.cross_check import require_planned
+from dpsql.engines.duckdb import derived_table
 from dpsql.engines.exact import ExactRows
+from dpsql.engines.opened import put_derived
 from dpsql.errors import ExecutionFailed
 from dpsql.plan import CorePlan, Plan, plan_cores
 from dpsql.privacy.measure import FREE
@@ -66,7 +68,7 @@ def given(world: World, connection: duckdb.DuckDBPyConnection, plan: Plan) -> Gi
         for stage in plan.stages if plan.derived else ():
             for table, rows in zip(stage.derived, world.shell.derive(plan, stage, released), strict=True):
                 found[table.name] = table, rows
-                put_derived(connection, table, rows)
+                put_derived(connection, derived_table(table), rows)
             exact = [run(connection, core) or [] for core in stage.cores]
             released += release(ExactRows(exact), stage.cores, 0.95)
     return found

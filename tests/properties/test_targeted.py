@@ -12,7 +12,8 @@ from hand_world import LIMITS, PROMISES, hand_world
 from neighbours import faults, given, plan_of, planned, run
 from world_session import FrozenNoise, session_on, without_noise
 
-from dpsql.engines.duckdb import put_derived
+from dpsql.engines.duckdb import derived_table
+from dpsql.engines.opened import put_derived
 from dpsql.errors import DatabaseError
 from dpsql.privacy.measure import Cost
 
@@ -179,7 +180,7 @@ def test_exact_rows_depend_neither_on_physical_order_nor_on_threads(limits: str)
             found.append([])
             for core, derived in zip(cores, read, strict=True):
                 for table, rows in derived.values():
-                    put_derived(connection, table, rows)
+                    put_derived(connection, derived_table(table), rows)
                 found[-1].append(_unordered(run(connection, core) or []))
     for core, *rows in zip(cores, *found, strict=True):
         assert rows[0] == rows[1] == rows[2], core.sql

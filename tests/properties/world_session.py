@@ -12,9 +12,10 @@ import pytest
 from databases import without_noise
 from worlds import World
 
-from dpsql.engines.duckdb import put_derived
+from dpsql.engines.duckdb import derived_table
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
+from dpsql.engines.opened import put_derived
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
@@ -42,7 +43,7 @@ class WorldReading:
     def stage(self, derived: Sequence[Rowset]) -> ExactRows:
         stage = next(self._stages)
         for table, rows in zip(stage.derived, derived, strict=True):
-            put_derived(self._connection, table, rows)
+            put_derived(self._connection, derived_table(table), rows)
         return ExactRows([self._connection.execute(core.sql).fetchall() for core in stage.cores])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from databases import clinic
-from timed_engine import Clock, TimedEngine
+from timed_engine import Clock, TimedEngine, completed
 
 from dpsql.database import Database
 from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
@@ -19,7 +19,6 @@ from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refus
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.departure import Departure, bucket
-from dpsql.session.opened import completed_schema
 
 BUCKET = 0.25
 ONE = "SELECT COUNT(*) FROM patients"
@@ -34,7 +33,7 @@ class World:
         file.write_text(file.read_text().replace("[privacy]", f"[privacy]\ntime_bucket = {BUCKET}"))
         self.clock = Clock()
         self.on_stage: Callable[[], None] = lambda: None
-        schema = completed_schema(load(file))
+        schema = completed(load(file))
         engine = TimedEngine(DuckDBEngine(schema), lambda: self.on_stage())
         self.database = Database(schema, engine, open_accountant(schema))
 
@@ -166,7 +165,7 @@ def test_who_waits_has_no_sandbox(world: World) -> None:
 
 
 def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:
-    schema = completed_schema(load(clinic(tmp_path)))
+    schema = completed(load(clinic(tmp_path)))
     session = Session(schema, DuckDBEngine(schema), open_accountant(schema), "ada")
     session._clock = clock = Clock()
     session.execute(ONE)

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dpsql.engines.catalog import read_catalog
 from dpsql.engines.engine import Engine, Reading, Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
+from dpsql.schema import Schema
+
+
+def completed(schema: Schema) -> Schema:
+    """The schema with what the catalogue of its data adds to it."""
+    return schema.with_catalog(read_catalog(schema.source_path))
 
 
 class Clock:

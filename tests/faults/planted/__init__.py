@@ -1,6 +1,17 @@
 """Faults that break the promise, each a change of a line or two, with the tests that find it; a file for each room."""
 
-from planted import accountants, expressions, front_ends, ledger, mechanisms, prices, relations, release, rewrite
+from planted import (
+    accountants,
+    expressions,
+    front_ends,
+    ledger,
+    mechanisms,
+    prices,
+    process,
+    relations,
+    release,
+    rewrite,
+)
 from planted.fault import Fault
 
 __all__ = ["FAULTS", "Fault"]
@@ -14,5 +25,6 @@ FAULTS = (
     *accountants.FAULTS,
     *ledger.FAULTS,
     *release.FAULTS,
+    *process.FAULTS,
     *front_ends.FAULTS,
 )

@@ -1,0 +1,88 @@
+"""What the engine's own parser says that emitted SQL touches, compared with what was planned.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+
+from dpsql.errors import ExecutionFailed
+
+#: Every function that emitted SQL may call, in the engine's own spelling; operators included.
+_FUNCTIONS = frozenset(
+    "!~~ % & * ** + - / // << >> | || ~ ~~ ~~* abs acos acosh age ascii asin asinh atan atan2 atanh bit_count cbrt "
+    "ceil century chr coalesce contains cos cosh cot count count_star date_diff date_part date_sub date_trunc day "
+    "dayname dayofweek dayofyear decade degrees epoch era even exp floor greatest hash hour ilike_escape isfinite "
+    "isinf isnan isodow isoyear last_day least left length like_escape list list_value ln log10 log2 lower lpad "
+    "ltrim make_date max microsecond millennium millisecond min minute month monthname nullif power quarter radians "
+    "regexp_extract regexp_full_match regexp_matches regexp_replace replace reverse right round row_number rpad "
+    "rtrim second sign sin sinh split_part sqrt starts_with strftime strlen strpos substring suffix sum tan tanh "
+    "time_bucket to_days to_hours to_microseconds to_minutes to_months to_quarters to_seconds to_weeks to_years "
+    "translate trim trunc try_strptime unicode upper week xor year yearweek".split()
+)
+
+
+#: Every kind of expression, and every other part of a query, that emitted SQL is made of, as the parser calls it.
+_CLASSES = frozenset(
+    "CASE CAST COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION OPERATOR STAR SUBQUERY TYPE WINDOW".split()
+)
+_PARTS = frozenset(
+    "SELECT_NODE SET_OPERATION_NODE BASE_TABLE SUBQUERY JOIN EXPRESSION_LIST DISTINCT_MODIFIER ORDER_MODIFIER "
+    "ORDER_DEFAULT DECIMAL_TYPE_INFO".split()
+)
+
+
+def require_planned(
+    cursor: duckdb.DuckDBPyConnection, sql: str, planned: frozenset[str], derived: frozenset[str] = frozenset()
+) -> None:
+    """Ask the engine's own parser what the SQL touches; anything but the planned tables and known parts stops it."""
+    if not sql.isascii() or not sql.isprintable():
+        raise ExecutionFailed
+    answer = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    parsed: dict[str, Any] = json.loads(answer[0]) if answer else {"error": True}
+    if parsed.get("error") or len(parsed["statements"]) != 1:
+        raise ExecutionFailed
+    nodes = list(_nodes(parsed))
+    tables = {
+        (each.get("catalog_name", ""), each.get("schema_name", ""), each["table_name"])
+        for each in nodes
+        if each.get("type") == "BASE_TABLE"
+    }
+    own = {entry["key"] for each in nodes for entry in (each.get("cte_map") or {}).get("map", [])}
+    read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
+    made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
+    others = {
+        table for catalog, schema, table in tables if (catalog, schema) not in (("source", "main"), ("derived", "main"))
+    }
+    functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
+    if read != planned or made != derived or not others <= own or not functions <= _FUNCTIONS:
+        raise ExecutionFailed
+    if not {each["class"] for each in nodes if "class" in each} <= _CLASSES:
+        raise ExecutionFailed
+    if not {each["type"] for each in nodes if "class" not in each and isinstance(each.get("type"), str)} <= _PARTS:
+        raise ExecutionFailed
+    if any(each.get("sample") is not None or _is_star_of_a_table(each) for each in nodes):
+        raise ExecutionFailed
+
+
+def _is_star_of_a_table(each: dict[str, Any]) -> bool:
+    """Whether the node is a SELECT * of anything but constants."""
+    starred = any(item.get("class") == "STAR" for item in each.get("select_list") or ())
+    return starred and each["from_table"]["type"] != "EXPRESSION_LIST"
+
+
+def _nodes(parsed: object) -> Iterator[dict[str, Any]]:
+    """Every object in the parser's answer, at whatever depth."""
+    pending = [parsed]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value

@@ -1,0 +1,41 @@
+"""What an engine needs of the place where its DuckDB is: this process, or one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from dpsql.engines.source import CoreSql, DerivedTable, Rows
+
+
+class Cursor(Protocol):
+    """Where one charged plan is run; whatever it raises is trouble."""
+
+    def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
+        """The rows of each core, once the derived tables are there; only what was planned is run."""
+        ...
+
+    def interrupt(self) -> None:
+        """End what is being read; from any thread."""
+        ...
+
+    def stop(self) -> None:
+        """End it where the time is over, by force where it does not hear."""
+        ...
+
+    def close(self, derived: Sequence[str]) -> None:
+        """Let go of it and of its derived tables."""
+        ...
+
+
+class Data(Protocol):
+    """The owner's data, opened, checked and locked down."""
+
+    @property
+    def version(self) -> str | None: ...
+
+    def cursor(self) -> Cursor: ...
+
+    def public_rows(self, table: str) -> Rows: ...
+
+    def close(self) -> None: ...

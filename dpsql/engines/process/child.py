@@ -1,0 +1,123 @@
+"""The engine's process: it opens the data, and answers what dpsql asks until dpsql is gone.
+
+Whatever goes wrong is told as a word, never as what the engine said. Proved in ``docs/proofs/process.md``.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from dpsql.engines.catalog_facts import file_facts, parquet_facts
+from dpsql.engines.opened import OpenedCursor, OpenedSource
+from dpsql.engines.process.protocol import Message, Pipe, source_heard, stage_heard
+from dpsql.engines.source import Limits, NotOpened, NotUnique
+
+#: How many requests are worked on at the same time; more wait for their turn.
+WORKERS = 16
+
+
+def serve(pipe: Pipe, limits: Limits) -> None:
+    """Answer requests until their end, which is that of the process."""
+    child = Child(pipe, limits)
+    for _ in range(WORKERS):
+        threading.Thread(target=child.work, daemon=True).start()
+    with suppress(Exception):
+        pipe.send(Message("ready", 0))
+        child.listen()
+    os._exit(0)  # at once, whatever runs
+
+
+class Child:
+    """The opened data, the cursors on them, and the requests that wait."""
+
+    def __init__(self, pipe: Pipe, limits: Limits) -> None:
+        self._pipe, self._limits, self._requests = pipe, limits, queue.SimpleQueue[Message]()
+        self._opened: OpenedSource | None = None
+        self._cursors: dict[int, OpenedCursor] = {}
+
+    def listen(self) -> None:
+        """Take requests from the pipe; an interrupt is not queued behind what it shall end."""
+        while True:
+            message = self._pipe.receive()
+            if message.word == "interrupt":
+                cursor = self._cursors.get(message.said["cursor"])
+                if cursor is not None:
+                    cursor.interrupt()
+            else:
+                self._requests.put(message)
+
+    def work(self) -> None:
+        """Answer one request after the other."""
+        while True:
+            request = self._requests.get()
+            try:
+                answer = self._answer(request)
+            except NotUnique as error:
+                answer = Message("not unique", request.number, {"table": error.table, "column": error.column})
+            except NotOpened:
+                answer = Message("not opened", request.number)
+            except Exception:
+                answer = Message("failed", request.number)
+            try:
+                self._pipe.send(answer)
+            except Exception:
+                with suppress(Exception):
+                    self._pipe.send(Message("failed", request.number))
+            del answer, request
+
+    def _answer(self, request: Message) -> Message:
+        asked: Mapping[str, Callable[[Message], Message]] = {
+            "catalog": self._catalog, "open": self._open, "stage": self._stage, "public": self._public,
+            "close": self._close,
+        }  # fmt: skip
+        return asked[request.word](request)
+
+    def _catalog(self, request: Message) -> Message:
+        """Names and types, before the data are open."""
+        if self._opened is not None:
+            raise NotOpened
+        facts = file_facts if request.said["database"] else parquet_facts
+        return Message("done", request.number, {}, facts(request.said["path"]))
+
+    def _open(self, request: Message) -> Message:
+        if self._opened is not None:
+            raise NotOpened
+        self._opened = OpenedSource(replace(source_heard(request.said), limits=self._limits), _connect)
+        gc.freeze()  # what is here now stays
+        return Message("done", request.number, {"version": self._opened.version})
+
+    @property
+    def _data(self) -> OpenedSource:
+        if self._opened is None:
+            raise NotOpened
+        return self._opened
+
+    def _stage(self, request: Message) -> Message:
+        tables, cores = stage_heard(request.said)
+        number = request.said["cursor"]
+        cursor = self._cursors.get(number) or self._data.cursor()
+        self._cursors[number] = cursor
+        rows = cursor.rows(list(zip(tables, request.rows, strict=True)), cores)
+        return Message("done", request.number, {}, rows)
+
+    def _public(self, request: Message) -> Message:
+        return Message("done", request.number, {}, [self._data.public_rows(request.said["table"])])
+
+    def _close(self, request: Message) -> Message:
+        cursor = self._cursors.pop(request.said["cursor"], None)
+        if cursor is not None:
+            cursor.close(request.said["derived"])
+        return Message("done", request.number)
+
+
+def _connect(config: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(":memory:", config=dict(config))

@@ -1,0 +1,65 @@
+"""What the engine's process takes from itself before it opens anything, as far as the operating system lets it.
+
+Proved in ``docs/proofs/process.md``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from dpsql.engines.process import landlock
+from dpsql.engines.source import Limits
+from dpsql.engines.version import with_journal
+
+#: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads, and the rows on their way to dpsql.
+HEAD_ROOM = 2 * 10**9
+#: Where the system's libraries are, and what tells DuckDB of the machine.
+_SYSTEM = (
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/proc/cpuinfo", "/proc/meminfo", "/proc/self/cgroup",
+    "/proc/self/mountinfo", "/sys/fs/cgroup", "/sys/devices/system", "/dev/null", "/dev/urandom",
+)  # fmt: skip
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+
+
+def confine(parent: int, source: str, limits: Limits) -> None:
+    """Die with the parent, leave no core, open nothing but the source, and write and take no more than the limits."""
+    _die_with(parent)
+    _limit("RLIMIT_CORE", 0)
+    _limit("RLIMIT_FSIZE", limits.spill)
+    if limits.memory is not None:
+        _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)
+    landlock.restrict(read=_read(source), write=[] if limits.folder is None else [limits.folder])
+
+
+def _read(source: str) -> list[str]:
+    """The source, with its journal where it is a file; the modules of Python, DuckDB and the engine; the machine."""
+    modules = [str(Path(str(module.__file__)).parent) for module in (os, duckdb, landlock)]
+    return [*map(str, with_journal(Path(source))), *modules, *_SYSTEM]
+
+
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        call = ctypes.CDLL(None).prctl
+        call(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        call(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        call(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if os.name == "posix" and os.getppid() != parent:
+        os._exit(1)  # it died before the kernel was told
+
+
+def _limit(name: str, most: int) -> None:
+    """Set a limit that this system has, and that is not tighter already."""
+    with suppress(ImportError, AttributeError, ValueError, OSError):
+        import resource
+
+        which = getattr(resource, name)
+        _, hard = resource.getrlimit(which)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (least, least))

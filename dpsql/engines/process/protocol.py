@@ -1,0 +1,104 @@
+"""What is said between dpsql and the engine's process: frames of a JSON header and columns, over two pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from dpsql.engines.process import values
+from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
+
+_LENGTHS: Final = struct.Struct(">QI")
+#: Frames larger than this are no frames: an answer of so many bytes has no use, and memory is not given for it.
+LARGEST: Final = 2**33
+
+
+@dataclass(frozen=True)
+class Message:
+    """One frame: a word, the number of what it belongs to, plain values, and rows."""
+
+    word: str
+    number: int
+    said: dict[str, Any] = field(default_factory=dict)
+    rows: Sequence[Rows] = ()
+
+
+class Pipe:
+    """One end of two pipes; any thread may send, one thread receives."""
+
+    def __init__(self, reads: int, writes: int) -> None:
+        self._reads, self._writes = reads, writes
+        self._lock = threading.Lock()
+
+    def send(self, message: Message) -> None:
+        """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
+        written = [values.written(rows) for rows in message.rows]
+        header = json.dumps([message.word, message.number, message.said, [each for each, _ in written]]).encode()
+        blobs = [blob for _, columns in written for blob in columns]
+        lengths = _LENGTHS.pack(len(header) + sum(map(len, blobs)), len(header))
+        with self._lock:
+            for blob in (lengths + header, *blobs):
+                self._send(memoryview(blob))
+
+    def _send(self, left: memoryview) -> None:
+        while left:
+            left = left[os.write(self._writes, left) :]
+
+    def receive(self) -> Message:
+        """The next frame; EOFError at the end, and ValueError or TypeError where what comes is none."""
+        whole, header = _LENGTHS.unpack(self._receive(_LENGTHS.size))
+        if not header <= whole <= LARGEST:
+            raise ValueError("no frame")
+        word, number, said, described = json.loads(self._receive(header))
+        if sum(size for _, columns in described for _, size in columns) != whole - header:
+            raise ValueError("no frame")
+        rows = [values.read(each, [self._receive(size) for _, size in each[1]]) for each in described]
+        return Message(str(word), int(number), dict(said), rows)
+
+    def _receive(self, size: int) -> bytes:
+        if not 0 <= size <= LARGEST:
+            raise ValueError("no frame")
+        found = bytearray()
+        while len(found) < size:
+            more = os.read(self._reads, min(size - len(found), 2**20))
+            if not more:
+                raise EOFError
+            found += more
+        return bytes(found)
+
+    def close(self) -> None:
+        """Close both, so that the other side reads an end."""
+        for end in {self._reads, self._writes}:
+            os.close(end)
+
+
+def source_said(source: Source) -> dict[str, Any]:
+    """A source in values that JSON has, without its limits, which the process knows from its beginning."""
+    return {name: value for name, value in asdict(source).items() if name != "limits"}
+
+
+def source_heard(said: dict[str, Any]) -> Source:
+    """The source that was said."""
+    unique = tuple((table, column) for table, column in said["unique"])
+    public = {table: tuple(columns) for table, columns in said["public"].items()}
+    return Source(said["path"], said["files"], unique, public)
+
+
+def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:
+    """A stage, without the rows of its derived tables, in values that JSON has."""
+    return {
+        "derived": [[table.name, list(table.types)] for table in derived],
+        "cores": [[core.sql, sorted(core.tables), sorted(core.derived)] for core in cores],
+    }
+
+
+def stage_heard(said: dict[str, Any]) -> tuple[list[DerivedTable], list[CoreSql]]:
+    """The stage that was said."""
+    derived = [DerivedTable(name, tuple(types)) for name, types in said["derived"]]
+    cores = [CoreSql(sql, frozenset(tables), frozenset(made)) for sql, tables, made in said["cores"]]
+    return derived, cores

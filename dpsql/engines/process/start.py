@@ -1,0 +1,44 @@
+"""Run by its path in a fresh interpreter: makes dpsql's engines importable, without all the rest, and serves."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import ModuleType
+
+
+def start() -> None:
+    """Read where modules lie from the first line of standard input; then the pipes belong to the protocol alone."""
+    reads, writes = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nothing, standard)
+    os.close(nothing)
+    told = json.loads(_line(reads))
+    sys.path[:] = told["path"]
+    package = ModuleType("dpsql")  # dpsql/__init__.py imports the compiler, which has no business here
+    package.__path__ = [told["home"]]
+    sys.modules["dpsql"] = package
+    from dpsql.engines.process.child import serve
+    from dpsql.engines.process.limits import confine
+    from dpsql.engines.process.protocol import Pipe
+    from dpsql.engines.source import Limits
+
+    limits = Limits(**told["limits"])
+    confine(told["parent"], told["source"], limits)
+    serve(Pipe(reads, writes), limits)
+
+
+def _line(reads: int) -> bytes:
+    found = bytearray()
+    while not found.endswith(b"\n"):
+        more = os.read(reads, 1)
+        if not more:
+            os._exit(1)
+        found += more
+    return bytes(found)
+
+
+if __name__ == "__main__":
+    start()

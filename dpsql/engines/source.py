@@ -1,0 +1,63 @@
+"""What an engine is told of the owner's data and of what it may use; nothing here is computed from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+#: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime, None and lists of these.
+Rows: TypeAlias = Sequence[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that DuckDB may use: bytes of memory, threads, and bytes that it spills to files in a folder.
+
+    None leaves memory and threads to DuckDB; without a folder it writes nothing.
+    """
+
+    memory: int | None = None
+    threads: int | None = None
+    spill: int = 0
+    folder: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables."""
+
+    path: str
+    files: dict[str, str] | None
+    unique: tuple[tuple[str, str], ...]
+    public: dict[str, tuple[str, ...]]
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True)
+class CoreSql:
+    """The engine SQL of one core, and the tables of the owner and the derived ones that it was planned to read."""
+
+    sql: str
+    tables: frozenset[str]
+    derived: frozenset[str]
+
+
+@dataclass(frozen=True)
+class DerivedTable:
+    """A derived table: its name, and the engine's types of its columns ``c0``, ``c1`` and so on."""
+
+    name: str
+    types: tuple[str, ...]
+
+
+class NotUnique(Exception):
+    """A key on the way to the unit stands twice in the data."""
+
+    def __init__(self, table: str, column: str) -> None:
+        super().__init__()
+        self.table, self.column = table, column
+
+
+class NotOpened(Exception):
+    """The data cannot be opened; nobody is told why."""

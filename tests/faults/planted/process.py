@@ -1,0 +1,86 @@
+"""The engine's process: what it runs, what it may reach, and what is heard of it."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+PROCESS = "tests/engines/test_process.py"
+CONFINED = "tests/engines/test_confined.py"
+LIMITS = "dpsql/engines/process/limits.py"
+CLIENT = "dpsql/engines/process/client.py"
+DATA = "dpsql/engines/process/data.py"
+
+FAULTS = (
+    Fault(
+        "the process reads a table that was not planned",
+        "dpsql/engines/opened.py",
+        "        require_planned(self._cursor, core.sql, core.tables, core.derived)\n",
+        "        require_planned\n",
+        (f"{PROCESS}::test_a_table_that_was_not_planned_is_not_read",),
+    ),
+    Fault(
+        "a private table is given for a public one",
+        "dpsql/engines/opened.py",
+        "self._source.public[table])",
+        "self._source.public.get(table, ('name',)))",
+        ("tests/engines/test_lockdown.py::test_private_tables_have_no_public_rows",),
+    ),
+    Fault(
+        "what the process writes to a terminal is heard",
+        CLIENT,
+        "        stderr=subprocess.DEVNULL,\n",
+        "",
+        (f"{PROCESS}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
+    ),
+    Fault(
+        "the process has dpsql's environment",
+        CLIENT,
+        "        env={name: os.environ[name] for name in _KEPT if name in os.environ},\n",
+        "",
+        (f"{PROCESS}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
+    ),
+    Fault(
+        "a death is told apart from other trouble",
+        "dpsql/engines/duckdb.py",
+        "        with suppress(Exception):\n            rows = self._rows(stage, derived)\n",
+        "        try:\n            rows = self._rows(stage, derived)\n        except Exception as error:\n"
+        "            if type(error).__name__ == 'Died':\n                raise StatementError('E_EXEC', 'died', "
+        "sqlstate='57P02') from None\n",
+        (f"{PROCESS}::test_its_death_is_the_constant_error_and_is_paid_for",),
+    ),
+    Fault(
+        "a new process is begun after the failure was told",
+        DATA,
+        "            with suppress(Exception):\n                self._held.living()\n            raise\n",
+        "            raise\n",
+        (f"{PROCESS}::test_the_new_process_is_begun_before_the_failure_is_told",),
+    ),
+    Fault(
+        "files are in reach of the process",
+        LIMITS,
+        "    landlock.restrict(",
+        "    (lambda **_: None)(",
+        (f"{CONFINED}::test_nothing_but_the_source_is_in_reach",),
+    ),
+    Fault(
+        "the process leaves a core with rows",
+        LIMITS,
+        '    _limit("RLIMIT_CORE", 0)\n',
+        "",
+        (f"{CONFINED}::test_limits_hold_on_every_linux",),
+    ),
+    Fault(
+        "a fork uses its parent's process",
+        DATA,
+        "        if os.getpid() != self._owner:\n",
+        "        if False:\n",
+        (f"{PROCESS}::test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own",),
+    ),
+    Fault(
+        "a message is run where it is read",
+        "dpsql/engines/process/values.py",
+        "    return _READ[letter](text)\n",
+        "    return eval(text) if letter == 'x' else _READ[letter](text)\n",
+        ("tests/engines/test_process_rows.py::test_what_is_no_frame_is_an_error_and_nothing_else",),
+    ),
+)
