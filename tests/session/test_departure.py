@@ -34,7 +34,7 @@ class World:
         self.clock = Clock()
         self.on_stage: Callable[[], None] = lambda: None
         schema = completed(load(file))
-        engine = TimedEngine(DuckDBEngine(schema), lambda: self.on_stage())
+        engine = TimedEngine(DuckDBEngine(schema), lambda _: self.on_stage())
         self.database = Database(schema, engine, open_accountant(schema))
 
     def session(self, analyst: str = "ada") -> Session:

@@ -1,0 +1,49 @@
+"""What a client reads off the wire on neighbours, with the noise frozen: the same bytes, but for released rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
+from wire_client import Client
+
+from dpsql.database import open_database
+from dpsql.pgwire import codec
+from dpsql.pgwire.codec import Message
+from dpsql.pgwire.server import Server
+
+EVERY = (*ANSWERED, *STAGED, *THRESHOLDED, *FAILING, *REFUSED)
+
+
+def read(folder: Path, lacking: str, mechanisms: FrozenMechanisms) -> dict[str, list[bytes]]:
+    """The bytes of every message that answers each statement; of released rows that depend on the data, nothing."""
+    database = open_database(neighbour(folder / lacking, lacking))
+    found: dict[str, list[bytes]] = {}
+    with Server(database, port=0) as server, Client(server.port) as client:
+        client.start(database="clinic")
+        for text in EVERY:
+            mechanisms.asked.clear()
+            answers = [client.query(text)]
+            if text not in REFUSED:
+                answers.append(client.query(f"COPY ({text}) TO STDOUT"))
+                binary = codec.Bind(result_formats=[1])
+                answers.append(client.extended(codec.Parse(query=text), codec.Describe(), binary, codec.Execute()))
+            found[text] = [each.to_wire() for answer in answers for each in answer if not _released(text, each)]
+    database.close()
+    return found
+
+
+def _released(text: str, message: Message) -> bool:
+    """Whether the message is a released row, or their number, of a statement whose keys depend on the data."""
+    rows = codec.DataRow | codec.CopyData | codec.CommandComplete | codec.PortalSuspended
+    return text in THRESHOLDED and isinstance(message, rows)
+
+
+def test_neighbours_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanisms = FrozenMechanisms(monkeypatch)
+    whole = read(tmp_path, LACKING[0], mechanisms)
+    assert all(whole.values())
+    for lacking in ("1", "2", "99", "everybody"):
+        for text, here in read(tmp_path, lacking, mechanisms).items():
+            assert here == whole[text], (lacking, text)
