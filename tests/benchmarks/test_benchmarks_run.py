@@ -37,6 +37,11 @@ def run(script: str, *arguments: str) -> str:
         ("quantiles.py", ("--repeats", "1"), ("1 of 2", "tree", "MEDIAN(age)")),
         ("coverage.py", (), ("TPC-H, customers protected", "refused by code")),
         ("explain.py", ("--runs", "20"), ("sum beside an average", "thresholded keys", "largest difference")),
+        (
+            "timing.py",
+            ("--runs", "3", "--rows", "3000", "--bucket", "0.01", "--seconds", "0.2"),
+            ("p of times", "answers/s"),
+        ),
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
     ],
