@@ -22,7 +22,7 @@ import json, os, resource, signal, socket, subprocess, sys
 from dpsql.engines.process.limits import confine
 from dpsql.engines.source import Limits
 source, beside, folder = sys.argv[1:4]
-confine(os.getppid(), source, Limits(memory=10**9, spill=1000, folder=folder or None))
+confine(os.getppid(), [source], Limits(memory=10**9, spill=1000, folder=folder or None))
 
 def opens(path, mode="rb"):
     with open(path, mode) as file:

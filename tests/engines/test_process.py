@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,6 +69,27 @@ def living(pid: int) -> bool:
 def until(true: Callable[[], bool]) -> None:
     while not true():
         time.sleep(0.01)
+
+
+def test_a_folder_may_hold_links_and_a_file_may_have_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "OWN_PROCESS", True)
+    file = clinic(tmp_path, parquet=True)
+    (tmp_path / "elsewhere").mkdir()
+    for table in (tmp_path / "clinic").glob("*.parquet"):
+        table.rename(tmp_path / "elsewhere" / table.name)
+        table.symlink_to(tmp_path / "elsewhere" / table.name)
+    session = open_session(file)
+    assert session.execute(ONE).rows and session.execute("SELECT region FROM places").rows
+    session.close()
+    (tmp_path / "file").mkdir()
+    file, writer = clinic(tmp_path / "file"), duckdb.connect(str(tmp_path / "file" / "clinic.duckdb"))
+    writer.execute("SET checkpoint_threshold = '1GB'; INSERT INTO places VALUES ('late', 'east')")
+    shutil.copytree(tmp_path / "file", tmp_path / "copied")
+    writer.close()
+    assert (tmp_path / "copied" / "clinic.duckdb.wal").exists()
+    session = open_session(tmp_path / "copied" / "clinic.toml")
+    assert ("east",) in session.execute("SELECT region FROM places").rows
+    session.close()
 
 
 def test_the_data_are_opened_elsewhere_unless_the_schema_says_otherwise(

@@ -24,6 +24,7 @@ from dpsql.engines.process import start
 from dpsql.engines.process.protocol import Message, Pipe
 from dpsql.engines.source import Limits, Rows
 from dpsql.engines.spilling import remove_folder, spill_folder
+from dpsql.engines.version import with_journal
 from dpsql.errors import OperationalError
 
 #: Seconds that a process has to end by itself.
@@ -119,6 +120,7 @@ class EngineProcess:
             self._process.stdin.close()
             self._process.stdout.close()
         except OSError:
+            remove_folder(self._folder)
             began.set_exception(OperationalError(_NOT_BEGUN))
             return
         with suppress(Exception):
@@ -167,8 +169,16 @@ def _begun() -> subprocess.Popen[bytes]:
 def _told(source: str, limits: Limits) -> bytes:
     home = str(Path(start.__file__).parents[2])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
-    told = {"path": path, "home": home, "parent": os.getpid(), "source": source, "limits": asdict(limits)}
+    told = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits)}
     return json.dumps(told).encode() + b"\n"
+
+
+def _readable(source: str) -> list[str]:
+    """The source, with its journal where it is a file, and where the links to Parquet files in a folder lead."""
+    place = Path(source)
+    if not place.is_dir():
+        return [str(each) for each in with_journal(place)]
+    return [source, *(str(file.resolve()) for file in place.glob("*.parquet") if file.is_symlink())]
 
 
 def _leave_all() -> None:

@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +17,6 @@ import duckdb
 
 from dpsql.engines.process import landlock
 from dpsql.engines.source import Limits
-from dpsql.engines.version import with_journal
 
 #: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads, and the rows on their way to dpsql.
 HEAD_ROOM = 2 * 10**9
@@ -28,20 +28,19 @@ _SYSTEM = (
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
-def confine(parent: int, source: str, limits: Limits) -> None:
-    """Die with the parent, leave no core, open nothing but the source, and write and take no more than the limits."""
+def confine(parent: int, read: Sequence[str], limits: Limits) -> None:
+    """Die with the parent, leave no core, open nothing but what may be read, write and take no more than the limits."""
     _die_with(parent)
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_FSIZE", limits.spill)
     if limits.memory is not None:
         _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)
-    landlock.restrict(read=_read(source), write=[] if limits.folder is None else [limits.folder])
+    landlock.restrict(read=[*read, *_modules(), *_SYSTEM], write=[] if limits.folder is None else [limits.folder])
 
 
-def _read(source: str) -> list[str]:
-    """The source, with its journal where it is a file; the modules of Python, DuckDB and the engine; the machine."""
-    modules = [str(Path(str(module.__file__)).parent) for module in (os, duckdb, landlock)]
-    return [*map(str, with_journal(Path(source))), *modules, *_SYSTEM]
+def _modules() -> list[str]:
+    """The folders of Python's modules, of DuckDB and of the engine."""
+    return [str(Path(str(module.__file__)).parent) for module in (os, duckdb, landlock)]
 
 
 def _die_with(parent: int) -> None:

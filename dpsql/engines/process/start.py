@@ -26,7 +26,7 @@ def start() -> None:
     from dpsql.engines.source import Limits
 
     limits = Limits(**told["limits"])
-    confine(told["parent"], told["source"], limits)
+    confine(told["parent"], told["read"], limits)
     serve(Pipe(reads, writes), limits)
 
 
