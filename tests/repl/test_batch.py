@@ -12,6 +12,7 @@ import pytest
 from repl_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.engines.duckdb import DuckDBReading
+from dpsql.shell import Shell
 
 
 def paid(dpsql: Dpsql) -> int:
@@ -84,13 +85,16 @@ def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path, monkeyp
     assert dpsql("wrong.toml", "-c", "SELECT 1").code == 2
 
 
-def test_what_was_not_foreseen_has_no_words_of_the_engine(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("where", "said"), [(DuckDBReading, "E_EXEC"), (Shell, "E_INTERNAL")], ids=["engine", "shell"])
+def test_what_was_not_foreseen_has_no_words_of_the_engine(
+    dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch, where: type, said: str
+) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("CANARY_7f3a")
 
-    monkeypatch.setattr(DuckDBReading, "stage", fail)
+    monkeypatch.setattr(where, "stage" if where is DuckDBReading else "run", fail)
     found = dpsql(NAFLD, "-c", BY_SEX)
-    assert found.code != 0 and "CANARY" not in found.err + found.out and "E_INTERNAL" in found.err
+    assert found.code != 0 and "CANARY" not in found.err + found.out and said in found.err
 
 
 def test_a_dry_run_tells_prices_and_pays_nothing(dpsql: Dpsql, checkout: Path) -> None:
