@@ -46,6 +46,7 @@ class LocalData:
         return self._opened.public_rows(table)
 
     def close(self) -> None:
+        """Close what this process has opened, but in a fork of it."""
         for connection in self._made:
             close_instance(connection)
         remove_folder(self._folder)

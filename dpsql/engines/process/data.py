@@ -44,6 +44,7 @@ class ProcessData:
 
     @property
     def version(self) -> str | None:
+        """That of the file that the living process has open, or of the Parquet files as they are now."""
         self._held.living()
         files = self._source.files
         return self._held.version if files is None else files_version([Path(file) for file in files.values()])
@@ -79,6 +80,7 @@ class ProcessCursor:
         self._process, self._over = held.living(), threading.Event()
 
     def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
+        """The rows of each core; Failed or Died for trouble, and then a process is there for those who come next."""
         said = stage_said([table for table, _ in derived], cores)
         self._over.clear()
         try:
