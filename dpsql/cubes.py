@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
-from dpsql.estimate import Alone, Interval, Shifted, interval, simulated, value
+from dpsql.estimate import Alone, Interval, Shifted, interval, linear, simulated, value
+from dpsql.forms import GAUSSIAN, Form
 from dpsql.least_squares import Measured, Spread, consistent, spreads
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Laplace
@@ -102,6 +103,22 @@ class CubeTable:
                 assert own is not None
                 found.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
         return found
+
+    def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
+        """The aggregate as a linear form in the row's noisy cells; None where it is none."""
+        level, group = self.groups[row]
+        asked, finest = self.shape.aggregates[aggregate], self._finest
+        if finest is None or not is_additive(asked):
+            table = self._table(level)
+            return (
+                None
+                if group.row is None
+                else table.form(group.row, table.plan.core.aggregates.index(asked), confidence)
+            )
+        estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
+        if not isinstance(estimate, Alone | Shifted):
+            return None
+        return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
     @property
     def _finest(self) -> ReleasedTable | None:
@@ -307,7 +324,8 @@ def spread_half_width(spread: Spread, laplace: bool, confidence: float) -> float
 def _noise(variance: float, count: int) -> NDArray[np.float64]:
     if variance == 0:
         return np.zeros(count)
-    return discrete_gaussian(Fraction(max(variance, 1e-6)), count).astype(np.float64)
+    half = discrete_gaussian(Fraction(max(variance, 1e-6)), (count + 1) // 2).astype(np.float64)
+    return np.concatenate([half, -half])[:count]
 
 
 def _steps(finest: ReleasedTable | None) -> tuple[Fraction, ...]:

@@ -12,7 +12,8 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.moment_intervals import Interval, Noisy, moment_interval
+from dpsql.forms import GAUSSIAN, Form, Interval, Law, Noisy, ratio
+from dpsql.moment_intervals import moment_interval
 from dpsql.moments import Moment, statistic
 
 __all__ = ["Alone", "Estimate", "Interval", "Mean", "Moment", "Noisy", "Seen", "Shifted", "interval", "simulated",
@@ -79,7 +80,9 @@ def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction | None:
             assert_never(estimate)
 
 
-def interval(estimate: Estimate, cells: Sequence[Noisy], wide: float | None = None) -> Interval | None:
+def interval(
+    estimate: Estimate, cells: Sequence[Noisy], wide: float | None = None, law: Law = GAUSSIAN
+) -> Interval | None:
     """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
 
     A truth value has none. ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
@@ -88,35 +91,30 @@ def interval(estimate: Estimate, cells: Sequence[Noisy], wide: float | None = No
         case Alone(cell=cell):
             middle, half = cells[cell]
             return float(middle - half), float(middle + half)
-        case Shifted(total=total, count=count, middle=middle):
-            if wide is None:
-                wide = math.hypot(float(cells[total][1]), float(middle * cells[count][1]))
-            centre = float(cells[total][0] + middle * cells[count][0])
-            return centre - wide, centre + wide
+        case Shifted():
+            found = linear(estimate, cells, law)
+            return found.interval if wide is None else (found.value - wide, found.value + wide)
         case Mean(total=total, count=count, middle=middle, reach=reach):
-            low, high = _fieller(cells[total], cells[count], float(reach))
+            above, below = linear(Alone(total), cells, law), linear(Alone(count), cells, law)
+            low, high = ratio(above, below, (-float(reach), float(reach)))
             return float(middle) + low, float(middle) + high
         case Moment():
-            return moment_interval(estimate, cells)
+            return moment_interval(estimate, cells, law)
         case Seen():
             return None
         case _:
             assert_never(estimate)
 
 
-def _fieller(total: Noisy, count: Noisy, reach: float) -> Interval:
-    """The ratios θ within ±reach for which total − θ·count is within its own noise.
-
-    (t − θn)² ≤ hₜ² + θ²hₙ² is a quadratic in θ; where the count is not clearly positive, every θ may do.
-    """
-    t, ht = float(total[0]), float(total[1])
-    n, hn = float(count[0]), float(count[1])
-    a, b, c = n * n - hn * hn, t * n, t * t - ht * ht
-    if n <= 0 or a <= 0:
-        return -reach, reach
-    root = math.sqrt(max(b * b - a * c, 0.0))
-    low, high = (b - root) / a, (b + root) / a
-    return max(min(low, reach), -reach), min(max(high, -reach), reach)
+def linear(estimate: Alone | Shifted, cells: Sequence[Noisy], law: Law) -> Form:
+    """A count or a sum as a form in the cells that it is read off."""
+    match estimate:
+        case Alone(cell=cell):
+            return Form(float(cells[cell][0]), {cell: float(cells[cell][1])}, law)
+        case Shifted(total=total, count=count, middle=middle):
+            return linear(Alone(total), cells, law) + linear(Alone(count), cells, law) * float(middle)
+        case _:
+            assert_never(estimate)
 
 
 def simulated(

@@ -7,44 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
+from dpsql.forms import EVERYTHING, GAUSSIAN, Form, Interval, Law, Noisy, cut, ratio
 from dpsql.moments import Moment, Variable
-
-Interval: TypeAlias = tuple[float, float]
-#: A noisy cell and the half-width of its noise, both in the unit of its data.
-Noisy: TypeAlias = tuple[Fraction, Fraction]
-
-EVERYTHING: Interval = (-math.inf, math.inf)
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A linear combination of noisy cells: its value, and by how much each cell's half-width of noise moves it.
-
-    ``lost`` bounds what it misses because means are themselves noisy.
-    """
-
-    value: float
-    moved: tuple[float, ...]
-    lost: float = 0.0
-
-    def __add__(self, other: Form) -> Form:
-        moved = tuple(a + b for a, b in zip(self.moved, other.moved, strict=True))
-        return Form(self.value + other.value, moved, self.lost + other.lost)
-
-    def __mul__(self, factor: float) -> Form:
-        return Form(self.value * factor, tuple(a * factor for a in self.moved), self.lost * abs(factor))
-
-    def plus(self, constant: float) -> Form:
-        return Form(self.value + constant, self.moved, self.lost)
-
-    @property
-    def half_width(self) -> float:
-        """Of independent noises: the hypotenuse."""
-        return math.hypot(*self.moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +29,13 @@ class Forms:
     product: Form | None
 
 
-def forms(moment: Moment, cells: Sequence[Noisy]) -> Forms:
+def forms(moment: Moment, cells: Sequence[Noisy], law: Law) -> Forms:
     """Count, totals, and the centred sums Σ(x − u)², Σ(y − v)², Σ(x − u)(y − v) about the noisy means u, v."""
-    places = _places(moment)
 
     def form(place: int, *reaches: Fraction) -> Form:
         value, half = cells[place]
         scale = math.prod(reaches, start=Fraction(1))
-        moved = tuple(float(half / scale) if each == place else 0.0 for each in places)
-        return Form(float(value / scale), moved)
+        return Form(float(value / scale), {place: float(half / scale)}, law)
 
     count = form(moment.count)
     rows = max(count.value, 1.0)
@@ -87,7 +53,7 @@ def forms(moment: Moment, cells: Sequence[Noisy]) -> Forms:
             return None
         square = form(variable.squares, variable.reach, variable.reach) + count * variable.half
         centred = square + total * (-2 * mean) + count * mean**2
-        return Form(centred.value, centred.moved, loose**2 / rows)
+        return replace(centred, lost_above=loose**2 / rows)
 
     product = None
     if moment.products is not None:
@@ -95,21 +61,16 @@ def forms(moment: Moment, cells: Sequence[Noisy]) -> Forms:
         missing = float(moment.product_middle / (x.reach * y.reach))
         products = form(moment.products, x.reach, y.reach) + count * missing
         centred = products + total_x * -mean_y + total_y * -mean_x + count * (mean_x * mean_y)
-        product = Form(centred.value, centred.moved, loose_x * loose_y / rows)
+        lost = loose_x * loose_y / (2 * rows)
+        product = replace(centred, lost_below=lost, lost_above=lost)
     square_x = second(moment.x, total_x, mean_x, loose_x)
     square_y = None if moment.y is None else second(moment.y, total_y, mean_y, loose_y)
     return Forms(count, mean_x, mean_y, total_x, total_y, square_x, square_y, product)
 
 
-def _places(moment: Moment) -> tuple[int, ...]:
-    variables = [moment.x] if moment.y is None else [moment.x, moment.y]
-    places = [moment.count, moment.products, *(place for each in variables for place in (each.total, each.squares))]
-    return tuple(dict.fromkeys(place for place in places if place is not None))
-
-
-def moment_interval(moment: Moment, cells: Sequence[Noisy]) -> Interval:
+def moment_interval(moment: Moment, cells: Sequence[Noisy], law: Law = GAUSSIAN) -> Interval:
     """The values of the statistic that the noise leaves open."""
-    found = forms(moment, cells)
+    found = forms(moment, cells, law)
     x, y = float(moment.x.reach), 1.0 if moment.y is None else float(moment.y.reach)
     match moment.statistic:
         case "var_pop":
@@ -125,9 +86,7 @@ def moment_interval(moment: Moment, cells: Sequence[Noisy]) -> Interval:
         case "regr_syy":
             return _scaled(_alone(_known(found.square_y)), y * y)
         case "regr_sxy":
-            product = _known(found.product)
-            half = product.half_width + product.lost
-            return _scaled((product.value - half, product.value + half), x * y)
+            return _scaled(_known(found.product).interval, x * y)
         case "covar_pop":
             return _scaled(ratio(_known(found.product), found.count, (-1.0, 1.0)), x * y)
         case "covar_samp":
@@ -146,31 +105,14 @@ def moment_interval(moment: Moment, cells: Sequence[Noisy]) -> Interval:
             assert_never(moment.statistic)
 
 
-def ratio(above: Form, below: Form, within: Interval) -> Interval:
-    """Fieller's interval: the θ within two ends for which above − θ·below is within its own noise.
-
-    Where ``below`` is not clearly positive, every θ may do.
-    """
-    t, n = above.value, below.value
-    tt, nn = above.half_width**2, below.half_width**2
-    tn = sum(a * b for a, b in zip(above.moved, below.moved, strict=True))
-    a, b, c = n * n - nn, t * n - tn, t * t - tt
-    if n <= 0 or a <= 0:
-        return within
-    root = math.sqrt(max(b * b - a * c, 0.0))
-    low, high = (b - root) / a, (b + root) / a
-    lost = (above.lost + max(abs(low), abs(high)) * below.lost) / n
-    return _cut((low - lost, high + lost), within)
-
-
 def _correlation(found: Forms) -> Interval:
     """Fieller's interval for the product over the root of both squares, which is taken as linear near its value."""
     x, y, product = _known(found.square_x), _known(found.square_y), _known(found.product)
-    if x.value <= x.half_width + x.lost or y.value <= y.half_width + y.lost:
+    if x.interval[0] <= 0 or y.interval[0] <= 0:
         return -1.0, 1.0
     root = math.sqrt(x.value * y.value)
     spread = x * (0.5 * math.sqrt(y.value / x.value)) + y * (0.5 * math.sqrt(x.value / y.value))
-    return ratio(product, Form(root, spread.moved, spread.lost), (-1.0, 1.0))
+    return ratio(product, replace(spread, value=root), (-1.0, 1.0))
 
 
 def _intercept(moment: Moment, found: Forms) -> Interval:
@@ -182,13 +124,12 @@ def _intercept(moment: Moment, found: Forms) -> Interval:
     moved_y = (found.total_y + found.count * -found.mean_y) * (1 / rows)
     level = square * mean_y + product * -mean_x
     noise = level + moved_y * square.value + moved_x * -product.value
-    above = Form(level.value, noise.moved, level.lost)
+    above = replace(level, moved=noise.moved)
     return _scaled(ratio(above, square, EVERYTHING), float(y.reach))
 
 
 def _alone(square: Form) -> Interval:
-    half = square.half_width + square.lost
-    return _cut((square.value - half, square.value + half), (0.0, math.inf))
+    return cut(square.interval, (0.0, math.inf))
 
 
 def _root(interval: Interval, scale: float) -> Interval:
@@ -198,12 +139,6 @@ def _root(interval: Interval, scale: float) -> Interval:
 def _scaled(interval: Interval, scale: float) -> Interval:
     low, high = (end * scale if math.isfinite(end) and end else end for end in interval)
     return low, high
-
-
-def _cut(interval: Interval, within: Interval) -> Interval:
-    """The interval inside the ends; one that lies wholly outside becomes the nearer end."""
-    least, most = within
-    return min(max(interval[0], least), most), max(min(interval[1], most), least)
 
 
 def _known(form: Form | None) -> Form:

@@ -14,14 +14,16 @@ from itertools import pairwise
 from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Alone, Estimate, Shifted
+from dpsql.forms import GAUSSIAN, Law, laplace
 from dpsql.frequency import Counted, Frequent, Most
 from dpsql.histogram import MeasuredHistogram, measured_histogram
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.sums import Term, sum_half_width
 from dpsql.privacy.selection import Threshold
 from dpsql.quantile import Ranked
 from dpsql.query.bind import Query
+from dpsql.query.clipped import LeftOut
 from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.query.cube import Cube
 from dpsql.query.derived import Derived
@@ -33,6 +35,8 @@ from dpsql.sensitivity import key_threshold, mechanism
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
 SELECTION_SHARE = Fraction(1, 5)
+#: The part of a statement's price that counts what it leaves out, where that is asked for.
+BESIDE_SHARE = Fraction(1, 10)
 #: A thresholded statement may use this part of the δ that is set aside for thresholds.
 DELTA_SHARE = Fraction(1, 100)
 
@@ -123,6 +127,10 @@ class CorePlan:
             case _:
                 return None
 
+    def law(self, confidence: float) -> Law:
+        """How the noises of the cells add up."""
+        return laplace(confidence) if all(isinstance(noise, Laplace) for noise in self.noises) else GAUSSIAN
+
 
 @dataclass(frozen=True)
 class OutputColumn:
@@ -150,6 +158,33 @@ class OutputColumn:
     def table(self) -> str:
         """The released table that ``row`` numbers."""
         return f"core{self.core}" if self.cube is None else f"cube{self.cube}"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """An expression over one row of a released table, whose intervals' ends the shell reads as columns of the table."""
+
+    table: str
+    sql: str
+    number: int
+
+    @property
+    def columns(self) -> tuple[str, str]:
+        """The names of the columns of the lower and of the upper end."""
+        return f"e{self.number}_low", f"e{self.number}_high"
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """The shell on many draws of the noise of its ``tables`` at once, for intervals of what no single row is behind.
+
+    The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart.
+    """
+
+    sql: str
+    wanted: tuple[int, ...]
+    known: tuple[int, ...]
+    tables: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -181,6 +216,9 @@ class Plan:
     fixed: bool = False
     pilot: bool = False
     repriced: Callable[[Fraction], Plan] | None = field(default=None, repr=False, compare=False)
+    ends: tuple[Ends, ...] = ()
+    redrawn: Redrawn | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
     def at(self, price: Fraction) -> Plan:
         """The same statement at another price."""
@@ -219,10 +257,15 @@ class Plan:
         return self
 
 
-def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction) -> tuple[CorePlan, ...]:
-    """The cores of a statement priced ``epsilon``, which is split over them by their number of cells."""
+def plan_cores(
+    query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction, beside: tuple[Core, ...] = ()
+) -> tuple[CorePlan, ...]:
+    """The cores of a statement priced ``epsilon``, which is split over them by their number of cells.
+
+    Those ``beside`` get `BESIDE_SHARE` of it together.
+    """
     norm = norm_of(privacy)
-    drafts = [_Draft(core, choose_cells(core)) for core in query.cores]
+    drafts = [_Draft(core, choose_cells(core)) for core in (*query.cores, *beside)]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
         need = "a budget with delta" if privacy.delta == 0 else "a part of delta, and advanced composition leaves none"
@@ -234,9 +277,13 @@ def plan_cores(query: Query, privacy: Privacy, epsilon: Fraction, delta_selectio
             raise Refused("E_KEY", "PUBLIC_GROUPS needs public keys; declare `values` for the key's columns, or group "
                           "by a public table")  # fmt: skip
         delta = delta if query.options.delta is None else min(delta, query.options.delta)
-    whole = sum((draft.weight for draft in drafts), Fraction(0))
+    asked = len(query.cores)
+    whole, other = (sum((draft.weight for draft in part), Fraction(0)) for part in (drafts[:asked], drafts[asked:]))
+    shares = [draft.weight / whole * (1 - BESIDE_SHARE if beside else 1) for draft in drafts[:asked]]
+    shares += [draft.weight / other * BESIDE_SHARE for draft in drafts[asked:]]
     return tuple(
-        _plan_core(draft, norm, privacy, epsilon, draft.weight / whole, delta / max(thresholded, 1)) for draft in drafts
+        _plan_core(draft, norm, privacy, epsilon, share, delta / max(thresholded, 1))
+        for draft, share in zip(drafts, shares, strict=True)
     )
 
 

@@ -54,7 +54,8 @@ class Curve:
 
     def draws(self, count: int) -> NDArray[np.float64]:
         """The quantile on fresh draws of the noise of its rank."""
-        noise = self.node.sample(count).astype(np.float64) * self.scale
+        half = self.node.sample((count + 1) // 2).astype(np.float64) * self.scale
+        noise: NDArray[np.float64] = np.concatenate([half, -half])[:count]
         return np.interp(noise, [-self.reach, 0.0, self.reach], self.points)
 
 

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from dpsql.cells import aggregate_type
 from dpsql.chosen import ChosenQuantiles
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.estimate import Interval, Noisy, interval, simulated, value
+from dpsql.estimate import Alone, Interval, Noisy, Shifted, interval, linear, simulated, value
+from dpsql.forms import Form, Law
 from dpsql.frequency import Counted, Most, picked, read
 from dpsql.histogram import MeasuredHistogram
 from dpsql.plan import CorePlan
+from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
 from dpsql.privacy.mechanism.tree import Tree
@@ -70,9 +72,12 @@ class ReleasedTable:
         return ((),) * len(self.keys)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells."""
+        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells.
+
+        The second half of the draws has the noise of the first, turned round.
+        """
         cells = [
-            float(noisy) + noise.sample(count).astype(np.float64) * float(step)
+            float(noisy) + turned(noise, count) * float(step)
             for noisy, noise, step in zip(self.cells[row], self.plan.noises, self.plan.steps, strict=True)
         ]
         halves = self.plan.half_widths(confidence)
@@ -80,6 +85,14 @@ class ReleasedTable:
             self._drawn(place, cells, halves, count) if curve is None else curve.draws(count)
             for place, curve in enumerate(self.curves[row])
         ]
+
+    def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
+        """The aggregate as a linear form in the row's noisy cells; None where it is none."""
+        estimate = self.plan.estimates[aggregate]
+        if not isinstance(estimate, Alone | Shifted):
+            return None
+        cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
+        return linear(estimate, cells, self.plan.law(confidence))
 
     def _drawn(
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
@@ -125,7 +138,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
     if plan.selection is not None:
         noisy.append(plan.selection.select([_integer(row[width + cells]) for row in rows], _entropy=entropy))
     steps, halves, wholes = plan.steps, plan.half_widths(confidence), plan.additive_half_widths(confidence)
-    kept, first = [], width + len(noisy)
+    law, kept, first = plan.law(confidence), [], width + len(noisy)
     for place, row in enumerate(rows):
         counts = [column[place] for column in noisy]
         if any(count is None for count in counts):
@@ -136,7 +149,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
             for number, histogram in enumerate(plan.histograms)
         )
         measured = list(zip(known, halves, strict=True))
-        read = [_read(plan, number, measured, grown, wholes[number]) for number in range(len(plan.estimates))]
+        read = [_read(plan, number, measured, grown, wholes[number], law) for number in range(len(plan.estimates))]
         kept.append((tuple(row[:width]), *(zip(*read, strict=True) if read else ((), (), ())), known))
     if not kept:
         return ReleasedTable(plan, (), (), (), (), ())
@@ -167,7 +180,7 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
 
 
 def _read(
-    plan: CorePlan, place: int, measured: Sequence[Noisy], grown: Sequence[Grown], half: float | None
+    plan: CorePlan, place: int, measured: Sequence[Noisy], grown: Sequence[Grown], half: float | None, law: Law
 ) -> tuple[object, Interval | None, Curve | None]:
     """An aggregate's released value in the type of its column, its interval, and a quantile's curve."""
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
@@ -184,7 +197,7 @@ def _read(
             assert isinstance(counts, tuple)
             return read(estimate, counts), None, None
         case _:
-            return as_type(value(estimate, measured), sql_type), interval(estimate, measured, half), None
+            return as_type(value(estimate, measured), sql_type), interval(estimate, measured, half, law), None
 
 
 def _read_ranks(
@@ -197,6 +210,12 @@ def _read_ranks(
         return values, None, curve
     interval_of = None if curve is None or axis != "number" else (curve.points[0], curve.points[2])
     return values[0], interval_of, curve
+
+
+def turned(noise: Mechanism, count: int) -> NDArray[np.float64]:
+    """Draws of the noise, of which the second half is the first turned round: what is linear keeps its middle."""
+    half = noise.sample((count + 1) // 2).astype(np.float64)
+    return np.concatenate([half, -half])[:count]
 
 
 def _integer(cell: object) -> int:

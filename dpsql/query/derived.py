@@ -15,6 +15,7 @@ from dpsql.query.bounds import bounds
 from dpsql.query.cube import Cube
 from dpsql.query.expression import Column, Expression
 from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
+from dpsql.query.interval_ends import names_ends
 from dpsql.query.refusal import refuse
 from dpsql.query.relation import Core, Scan
 from dpsql.query.rewrite import node
@@ -63,6 +64,9 @@ class Derivations:
 
     def made(self, tree: exp.Query, at: exp.Expr) -> Source:
         """The rows of the sandbox's own query, as a public relation."""
+        if names_ends(tree):
+            refuse("E_SUBQ", "the end of an interval is not read by a private part; let it read the value itself, and "
+                   "compare ends in the SELECT around it", at)  # fmt: skip
         described = self._describe(tree, self._binder.shapes, self._binder.public)
         names = [fold(name) for name, _ in described]
         if len(set(names)) < len(names):

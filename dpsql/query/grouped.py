@@ -15,6 +15,7 @@ from dpsql.query.aggregate import has_aggregate, is_aggregate, released_aggregat
 from dpsql.query.cubes import cube
 from dpsql.query.domain import key_domain
 from dpsql.query.expression import Column, Expression, Literal, subqueries
+from dpsql.query.interval_ends import end_called, told_of
 from dpsql.query.joins import From
 from dpsql.query.keys import grouping_sets, has_sets
 from dpsql.query.naming import output_name
@@ -152,6 +153,9 @@ class _Cut:
                 return self._grouping(node)
             case exp.Star() if not isinstance(node.parent, exp.AggFunc):
                 refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
+            case exp.Anonymous() if end_called(node) is not None:
+                argument = self._released(self._without_aliases(node.expressions[0]))
+                return told_of(node, argument)
             case exp.Placeholder():
                 return shell_tree.parameter_node(node, self._binder)
             case exp.Subquery():

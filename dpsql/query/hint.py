@@ -12,7 +12,8 @@ from dpsql.query.bind import bind
 from dpsql.query.derived import Describe
 from dpsql.query.frequent import frequent_value
 from dpsql.query.googlesql import IS_UNIT
-from dpsql.query.mends import counts_for_exists, filters_for_pivot, joined_on_the_unit, quoted_texts
+from dpsql.query.interval_ends import names_ends
+from dpsql.query.mends import counts_for_exists, filters_for_pivot, joined_on_the_unit, quoted_texts, values_for_ends
 from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse, place
 from dpsql.schema import Schema, fold
@@ -48,7 +49,10 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
         return refusal
     for candidate in _candidates(text, schema):
         try:
-            bind(parse(candidate), schema, (), describe)
+            statement = parse(candidate)
+            if names_ends(statement.tree):
+                continue
+            bind(statement, schema, (), describe)
         except (DatabaseError, SqlglotError):
             continue
         return type(refusal)(refusal.code, refusal.reason, hint=candidate, position=refusal.position)
@@ -143,6 +147,6 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS = (quoted_texts, counts_for_exists, filters_for_pivot, joined_on_the_unit,
+_MENDS = (values_for_ends, quoted_texts, counts_for_exists, filters_for_pivot, joined_on_the_unit,
           _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others, _without_inner_limits,
           _count_of_its_rows, _count_without_conditions)  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.query.interval_ends import ENDS
 from dpsql.schema import Schema, fold
 
 
@@ -18,6 +19,14 @@ def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     ]  # fmt: skip
     for node in found:
         node.replace(exp.Literal.string(node.name))
+    return tree if found else None
+
+
+def values_for_ends(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """The ends of intervals become the values themselves."""
+    found = [node for node in tree.find_all(exp.Anonymous) if node.name.lower() in ENDS and node.expressions]
+    for node in found:
+        node.replace(node.expressions[0].copy())
     return tree if found else None
 
 

@@ -6,6 +6,8 @@ file or sequence is among them, and none that runs a text as SQL.
 
 from __future__ import annotations
 
+from dpsql.query.interval_ends import ENDS
+
 #: As DuckDB or PostgreSQL names them.
 _NAMES = (
     "abs acos acosh any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_min "
@@ -57,4 +59,4 @@ _PARSED = (
     "timefromparts timestamp_from_parts timestamp_trunc timestampfromparts unix_to_time variance_pop "
 )
 
-FUNCTIONS: frozenset[str] = frozenset((_NAMES + _PARSED).split())
+FUNCTIONS: frozenset[str] = frozenset((_NAMES + _PARSED).split()) | ENDS.keys()

@@ -16,6 +16,7 @@ from dpsql.accuracy.known import Known
 from dpsql.accuracy.reached import Reached, plain, said
 from dpsql.accuracy.target import Goal, Target, read_target
 from dpsql.answers import Answers, Paid
+from dpsql.clipping import left_out
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DatabaseError, DataError, StatementError
 from dpsql.explain import Explanation, explain, journal_note, priced
@@ -26,6 +27,7 @@ from dpsql.privacy.measure import shown
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.query.bind import Query, bind
 from dpsql.query.budget_table import BudgetRow, names_budget, with_budget
+from dpsql.query.clipped import clipped
 from dpsql.query.clock import clock, names_clock, with_time
 from dpsql.query.hint import with_hint
 from dpsql.query.infer import parameter_types
@@ -249,15 +251,20 @@ class Session:
 
         price = self._price(query)
         delta, confidence = self._accountant.budget.delta_selection, float(privacy.confidence)
-        cores = plan_cores(query, privacy, price, delta)
-        sql, columns = shell.describe(query, cores)
+        beside, left = clipped(query.cores) if self._choices.clipping == "report" and not query.probe else ((), ())
+        cores = plan_cores(query, privacy, price, delta, beside)
+        told = shell.describe(query, cores)
         text, small = parsed.text, query.without_shell()
 
         def plan(price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
             derived, cubes = ((), ()) if small.probe else (small.derived, small.cubes)
             fixed, found = small.own_epsilon is not None, () if small.probe else cores
-            return Plan(text, found, derived, sql, small.public, columns, price, confidence, cubes, small.notices,
-                        fixed, repriced=lambda at: plan(at, plan_cores(small, privacy, at, delta)))  # fmt: skip
+            return Plan(text, found, derived, told.sql, small.public, told.columns, price, confidence, cubes,
+                        small.notices, fixed, repriced=at, ends=told.ends, redrawn=told.redrawn,
+                        left_out=left)  # fmt: skip
+
+        def at(price: Fraction) -> Plan:
+            return plan(price, plan_cores(small, privacy, price, delta, beside))
 
         return plan(price, cores)
 
@@ -323,7 +330,8 @@ class Session:
             with self._lease(running) as shell:
                 rows = shell.run(plan, paid.released)
         price = Price(plan.price if plan.cores and not paid.stored else Fraction(0), paid.stored)
-        result = replace(rows, price=price, notices=plan.notices)
+        notices = (*plan.notices, *left_out(plan, paid.released)) if plan.cores else plan.notices
+        result = replace(rows, price=price, notices=notices)
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)
         return result, paid.released

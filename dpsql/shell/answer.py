@@ -14,14 +14,17 @@ from sqlglot import exp
 
 from dpsql.cubes import CubeTable, cube_table
 from dpsql.estimate import Interval
-from dpsql.plan import CorePlan, OutputColumn, Plan, Stage
+from dpsql.plan import CorePlan, Ends, OutputColumn, Plan, Redrawn, Stage
 from dpsql.query.bind import Query
 from dpsql.query.cube import Cube, shapes
 from dpsql.query.derived import Types
+from dpsql.query.interval_ends import names_ends
 from dpsql.query.relation import Core
 from dpsql.release import Released, ReleasedTable
 from dpsql.schema import Schema
-from dpsql.shell.intervals import has_intervals, intervals, output_columns
+from dpsql.shell.ends import with_ends
+from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
+from dpsql.shell.redrawn import redrawn, with_branches
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
 from dpsql.shell.trace import trace
 
@@ -51,8 +54,15 @@ class Result:
     notices: tuple[str, ...] = ()
 
 
-#: The shell's SQL as it is run, and the columns of its result.
-Described: TypeAlias = tuple[str, tuple[OutputColumn, ...]]
+@dataclass(frozen=True)
+class Described:
+    """The shell's SQL as it is run, the columns of its result, and which ends of intervals it reads."""
+
+    sql: str
+    columns: tuple[OutputColumn, ...]
+    ends: tuple[Ends, ...] = ()
+    redrawn: Redrawn | None = None
+
 
 #: How many shells a sandbox remembers the columns of.
 MOST_DESCRIBED = 1_000
@@ -78,21 +88,27 @@ class Shell:
         with self._sandbox.lock:
             found = self._described.get((sql, types, query.probe))
             if found is None:
-                self._declare(query.public, tables)
-                found = self._described[sql, types, query.probe] = self._describe(query, sql)
+                found = self._described[sql, types, query.probe] = self._describe(query, tables)
                 while len(self._described) > MOST_DESCRIBED:
                     del self._described[next(iter(self._described))]
         return found
 
-    def _describe(self, query: Query, sql: str) -> Described:
+    def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
+        public = {name: self._sandbox.public_columns(name) for name in query.public}
+        shell, ends = with_ends(query.shell, public) if names_ends(query.shell) else (query.shell, ())
+        self._declare(query.public, tables, ends)
+        sql = shell.sql(dialect="duckdb", comments=False)
         described = self._sandbox.describe(sql)
         if query.probe:
-            return _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
-        traced = trace(query.shell, {name: self._sandbox.public_columns(name) for name in query.public})
+            return Described(_no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described))
+        traced = trace(shell, public)
         columns = output_columns(described, traced)
-        if traced is None or not has_intervals(columns):
-            return sql, columns
-        return traced.query.sql(dialect="duckdb", comments=False), columns
+        told = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
+        numbered, hidden = told or (shell, 0)
+        again = redrawn(numbered, public, columns, hidden)
+        if again is not None or has_intervals(columns):
+            sql = numbered.sql(dialect="duckdb", comments=False)
+        return Described(sql, columns, ends, again)
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> Types:
         """The names and types of the columns of a query over released tables and public ones."""
@@ -114,9 +130,7 @@ class Shell:
             tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.shell)
             width = len(plan.columns)
-            if not has_intervals(plan.columns):
-                return Result(plan.columns, rows, [(None,) * width for _ in rows])
-            found = intervals(self._sandbox, plan, tables, [row[width:] for row in rows])
+            found = intervals(self._sandbox, plan, tables, rows)
         return Result(plan.columns, [row[:width] for row in rows], found)
 
     def interrupt(self) -> None:
@@ -131,11 +145,11 @@ class Shell:
     def close(self) -> None:
         self._sandbox.close()
 
-    def _declare(self, public: Collection[str], shapes: Mapping[str, Core | Cube]) -> None:
+    def _declare(self, public: Collection[str], shapes: Mapping[str, Core | Cube], ends: Sequence[Ends] = ()) -> None:
         for name in public:
             self._sandbox.declare_public(name)
         for name, shape in shapes.items():
-            self._sandbox.declare(name, column_types(shape))
+            self._sandbox.declare(name, {**column_types(shape), **end_types(name, ends)})
 
     def _fill(self, plan: Plan, released: Released) -> dict[str, ReleasedTable | CubeTable]:
         """Put what is released so far, and the cubes that are made of it, into the sandbox."""
@@ -145,8 +159,11 @@ class Shell:
         for number, cube in enumerate(plan.cubes):
             if cube.last_core < len(released.tables):
                 tables[f"cube{number}"] = cube_table(cube, released.tables, plan.confidence)
+        ends = [each for each in plan.ends if each.table in tables]
+        found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():
-            self._sandbox.put(name, table)
+            own = {each: found[each] for each in ends if each.table == name}
+            self._sandbox.put(name, table, end_types(name, ends), [side for each in own.values() for side in each])
         return tables
 
 

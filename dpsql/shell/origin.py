@@ -59,9 +59,12 @@ class ReleasedColumns(dict[str, Origin]):
 
 
 def output_origins(
-    query: exp.Select, sources: Sequence[Source]
+    query: exp.Select, sources: Sequence[Source], *, leaving_out: bool = True
 ) -> tuple[dict[str, Origin | None], tuple[Origin | None, ...] | None]:
-    """What each output column comes from, by name and by place; a name that stands twice comes from nowhere."""
+    """What each output column comes from, by name and by place; a name that stands twice comes from nowhere.
+
+    Where ``leaving_out``, the stars of the query no longer stand for the numbers of rows.
+    """
     found: dict[str, Origin | None] = {}
     ordered: list[Origin | None] = []
     stars = False
@@ -72,10 +75,9 @@ def output_origins(
     for place, item in enumerate(query.expressions):
         star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
         if not isinstance(star, exp.Star):
-            ordered.append(_origin(item.unalias(), sources))
+            ordered.append(origin_of(item.unalias(), sources))
             add(item.alias_or_name or f"column{place}", ordered[-1])
             continue
-        stars = True
         table = fold(item.table) if isinstance(item, exp.Column) else ""
         starred = [each for each in sources if not table or fold(each.name) == table]
         plain = not (star.args.get("replace") or star.args.get("rename"))
@@ -83,13 +85,19 @@ def output_origins(
             for source in starred:
                 for name in source.names or ():
                     add(name, source.columns.get(fold(name)))
+            left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+            kept = [name for source in starred for name in source.names or () if fold(name) not in left_out]
+            ordered += [starred[0].columns.get(fold(name)) for name in kept]
+            stars = stars or len(starred) > 1
         else:
+            stars = True
             add("*", None)
-        _leave_out(star, [number for each in starred for number, _ in each.numbers])
+        if leaving_out:
+            leave_out(star, [number for each in starred for number, _ in each.numbers])
     return found, None if stars else tuple(ordered)
 
 
-def _origin(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
+def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
     """The expression over the columns of one released row; None where it reads more, or less."""
     if node.find(exp.Window, exp.Query, exp.AggFunc, exp.Star, exp.Explode) is not None:
         return None
@@ -108,11 +116,11 @@ def _origin(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
     expression = node.copy().transform(substituted)
     rows = {None if origin is None else origin.row for origin in found}
     (row,) = rows if len(rows) == 1 else (None,)
-    return None if row is None else Origin(row, expression)
+    return None if row is None else Origin(row, expression.unnest())
 
 
-def _leave_out(star: exp.Star, names: Sequence[str]) -> None:
-    """``* EXCLUDE`` the numbers of rows."""
+def leave_out(star: exp.Star, names: Sequence[str]) -> None:
+    """``* EXCLUDE`` these columns."""
     if names:
         inner = [exp.to_identifier(name, quoted=True) for name in names]
         star.set("except_", [*(star.args.get("except_") or ()), *inner])

@@ -88,10 +88,13 @@ class Sandbox:
             parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types.values())
             self._write(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
 
-    def put(self, name: str, table: ReleasedTable | CubeTable) -> None:
-        """The released rows of a core or a cube."""
-        self.create(name, column_types(table.shape))
-        self.insert(name, columns_of(table), column_types(table.shape))
+    def put(
+        self, name: str, table: ReleasedTable | CubeTable, more: Mapping[str, str], values: Sequence[Sequence[object]]
+    ) -> None:
+        """The released rows of a core or a cube, with ``more`` columns beside them and their values."""
+        types = {**column_types(table.shape), **more}
+        self.create(name, types)
+        self.insert(name, [*columns_of(table), *values], types)
 
     def declare_public(self, name: str) -> None:
         """The public table, without its rows until somebody asks for them."""

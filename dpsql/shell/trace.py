@@ -70,7 +70,7 @@ class _Trace:
         joins = select.args.get("joins") or []
         if is_grouped(select) or select.args.get("distinct") is not None or select.args.get("from_") is None:
             return None
-        if any(_is_odd(join) for join in joins) or any(map(_hides_star, select.expressions)):
+        if any(is_odd(join) for join in joins) or any(map(hides_star, select.expressions)):
             return None
         query = select.copy()
         nodes = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or ())]
@@ -98,7 +98,7 @@ class _Trace:
                 if level is None:
                     return Source(name, None, {})
                 node.set("this", level.query)
-                columns = _renamed(level, alias_columns(node))
+                columns = renamed(level.columns, level.ordered, alias_columns(node))
                 names = None if level.ordered is None and None in level.columns.values() else list(columns)
                 known = {each: origin for each, origin in columns.items() if origin is not None}
                 return Source(name, names, known, tuple((_number(place), place) for place in level.places))
@@ -106,7 +106,7 @@ class _Trace:
                 return Source(name, None, {})
 
 
-def _hides_star(item: exp.Expr) -> bool:
+def hides_star(item: exp.Expr) -> bool:
     """Whether the item is more than one column without being a star: a star under a name, or inside a function."""
     plain = isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
     return not plain and any(not isinstance(star.parent, exp.AggFunc) for star in item.find_all(exp.Star))
@@ -116,16 +116,18 @@ def _number(place: int) -> str:
     return f"dpsql row {place}"
 
 
-def _renamed(level: _Level, names: Sequence[str]) -> Mapping[str, Origin | None]:
+def renamed(
+    columns: Mapping[str, Origin | None], ordered: Sequence[Origin | None] | None, names: Sequence[str]
+) -> Mapping[str, Origin | None]:
     """The columns under the names that ``AS t(a, b)`` gives the first of them; none where their order is not known."""
     if not names:
-        return level.columns
-    if level.ordered is None or len(level.columns) < len(names):
+        return columns
+    if ordered is None or len(columns) < len(names):
         return {}
-    own = list(level.columns)
-    return {new: level.columns[old] for new, old in zip([*names, *own[len(names) :]], own, strict=True)}
+    own = list(columns)
+    return {new: columns[old] for new, old in zip([*names, *own[len(names) :]], own, strict=True)}
 
 
-def _is_odd(join: exp.Join) -> bool:
+def is_odd(join: exp.Join) -> bool:
     """Whether the join does not pair whole rows of both sides."""
     return bool(join.args.get("method")) or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")

@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from dpsql.accuracy.target import Target, read_target
 from dpsql.schema.privacy import Noise
+
+#: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.
+Clipping: TypeAlias = Literal["silent", "report"]
 
 
 @dataclass(frozen=True)
@@ -17,13 +20,14 @@ class Choices:
     """What a session has chosen; with the text, the schema and what was released it is all that plans depend on.
 
     Each statement is priced ``epsilon``, or with a ``target_error`` what its intervals need, which may not be more than
-    ``most_epsilon``: None is `MOST_TIMES` the epsilon.
+    ``most_epsilon``: None is `MOST_TIMES` the epsilon. ``clipping`` tells whether what is left out is counted as well.
     """
 
     epsilon: Fraction
     mechanism: Noise = "auto"
     target_error: Target | None = None
     most_epsilon: Fraction | None = None
+    clipping: Clipping = "silent"
 
     @property
     def most(self) -> Fraction:
@@ -71,6 +75,12 @@ def _mechanism(text: str) -> str:
     return text.lower()
 
 
+def _clipping(text: str) -> str:
+    if text.lower() not in get_args(Clipping):
+        raise ValueError(f"write one of {', '.join(get_args(Clipping))}")
+    return text.lower()
+
+
 def _plain(value: Fraction) -> str:
     return str(float(value)).removesuffix(".0")
 
@@ -81,6 +91,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, lambda choices: choices.mechanism),
     "dpsql.target_error": Setting("target_error", "'5 %'", _target, lambda choices: str(choices.target_error or "off")),
     "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda choices: _plain(choices.most)),
+    "dpsql.clipping": Setting("clipping", "report", _clipping, lambda choices: choices.clipping),
 }
 #: What SHOW knows.
 SHOWN = ("dpsql.budget", *SETTINGS)

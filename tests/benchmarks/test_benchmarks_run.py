@@ -43,6 +43,7 @@ def run(script: str, *arguments: str) -> str:
             ("p of times", "answers/s"),
         ),
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
+        ("intervals.py", ("--draws", "20", "--kind", "AVG"), ("AVG", "Laplace", "10,000")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
     ],
 )

@@ -9,6 +9,6 @@ WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", "t0"."male" AS
 -- ==== core 1: cells
 -- 0: rows in steps of 1/2048; L2² at most 4194304, Gaussian of variance 838860800
 -- ==== shell
-SELECT "core1"."k0" AS "male", "core1"."a0" * 1.0 / (SELECT "core0"."a0" AS "count" FROM "released"."core0" AS "core0") AS "share" FROM "released"."core1" AS "core1"
+SELECT "core1"."k0" AS "male", "core1"."a0" * 1.0 / (SELECT "core0"."a0" AS "count" FROM "released"."core0" AS "core0") AS "share", "core1"."row" FROM "released"."core1" AS "core1"
 -- ==== columns
 -- male BOOLEAN, share DOUBLE

@@ -5,6 +5,6 @@ WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", "t0"."diagnosi
 -- ==== core 0: cells
 -- 0: rows in steps of 1/2048; L2² at most 822083584, Gaussian of variance 82208358400
 -- ==== shell
-SELECT "core0"."k0" AS "diagnosis", RANK() OVER (ORDER BY "core0"."a0" DESC) AS "place" FROM "released"."core0" AS "core0"
+SELECT "core0"."k0" AS "diagnosis", RANK() OVER (ORDER BY "core0"."a0" DESC) AS "place", "core0"."row" FROM "released"."core0" AS "core0"
 -- ==== columns
 -- diagnosis VARCHAR, place BIGINT

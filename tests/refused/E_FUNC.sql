@@ -109,3 +109,18 @@ SELECT DATE_FORMAT(o_orderdate, '%Y-%m') AS month, COUNT(*) FROM orders GROUP BY
 -- says: DATE_FORMAT is not in the list of functions; write STRFTIME(x, '%Y-%m') (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM orders
 -- answered: SELECT STRFTIME(o_orderdate, '%Y-%m') AS month, COUNT(*) FROM orders GROUP BY month
+
+-- schema: nafld
+SELECT SUM(DP_INTERVAL_LOW(age)) FROM patients
+-- says: DP_INTERVAL_LOW may not stand in a private part; it is told of released numbers: write it around an aggregate, such as DP_INTERVAL_LOW(COUNT(*)) (line 1, column 12)
+-- instead: SELECT SUM(age) FROM patients
+
+-- schema: nafld
+SELECT DP_INTERVAL_LOW(SUM(n)) FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
+-- says: DP_INTERVAL_LOW is told of one released row at a time: of an aggregate over private rows, of arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other columns the intervals stand beside the result (line 1, column 1)
+-- instead: SELECT SUM(n) FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
+
+-- schema: nafld
+SELECT male, DP_INTERVAL_HIGH(male) FROM patients GROUP BY male
+-- says: DP_INTERVAL_HIGH is told of one released row at a time: of an aggregate over private rows, of arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other columns the intervals stand beside the result (line 1, column 14)
+-- instead: SELECT male, male FROM patients GROUP BY male

@@ -56,3 +56,8 @@ SELECT COUNT(*) FROM patients p WHERE (SELECT MAX(p.age) FROM labs l WHERE l.pat
 SELECT COUNT(*) FROM patients p, LATERAL (SELECT l.patient_id, MAX(p.age) AS a FROM labs l GROUP BY l.patient_id) t WHERE t.patient_id = p.patient_id
 -- says: an aggregate of columns outside its subquery alone is one of the query outside in SQL; name a column of the subquery in it (line 1, column 68)
 -- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)
+-- says: the end of an interval is not read by a private part; let it read the value itself, and compare ends in the SELECT around it (line 1, column 51)
+-- instead: SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients)

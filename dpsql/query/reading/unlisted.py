@@ -9,17 +9,20 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.query.functions import FUNCTIONS
+from dpsql.query.interval_ends import end_called
 from dpsql.query.listed import NAMED, NODES
 from dpsql.query.refusal import called, refuse
 
 _CLOCK = "write CURRENT_DATE or NOW(), or the date as a constant"
 _DICE = "it is drawn anew for every row"
 _HASH = "what it gives stands for one person's value; count or group by the value itself"
+_ENDS = "it is told of released numbers: write it around an aggregate, such as DP_INTERVAL_LOW(COUNT(*))"
 _SLOW = "its time and memory grow with what a row holds"
 #: Why a function is not in the list, or what to write in its place.
 _REASONS: dict[str, str] = {
     **dict.fromkeys(("CURRENT_TIME", "LOCALTIME", "GETDATE", "SYSDATE", "CLOCK_TIMESTAMP"), _CLOCK),
     **dict.fromkeys(("RANDOM", "RAND", "UUID", "GEN_RANDOM_UUID", "SETSEED", "NEXTVAL"), _DICE),
+    **dict.fromkeys(("DP_INTERVAL_LOW", "DP_INTERVAL_HIGH"), _ENDS),
     **dict.fromkeys(("MD5", "SHA1", "SHA256", "HASH", "MD5_NUMBER"), _HASH),
     **dict.fromkeys(("REPEAT", "LEVENSHTEIN", "EDITDIST3", "JACCARD", "JARO_SIMILARITY", "FACTORIAL", "SPACE"), _SLOW),
     **dict.fromkeys(("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP"), "write STRFTIME(x, '%Y-%m')"),
@@ -64,6 +67,8 @@ def refuse_unlisted(node: exp.Expr) -> NoReturn:
             refuse("E_FUNC", f"{_known(node)}{_because(node.key.upper())}", node)
         case exp.Anonymous() | exp.Func():
             name = called(node)
+            if end_called(node) is not None:
+                refuse("E_FUNC", f"{name} may not stand in a private part{_because(name)}", node)
             refuse("E_FUNC", f"{name} is not in the list of functions{_because(name)}", node)
         case _:
             refuse("E_FUNC", f"{_known(node)}{_because(node.key.upper())}", node)

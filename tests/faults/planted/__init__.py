@@ -4,6 +4,7 @@ from planted import (
     accountants,
     expressions,
     front_ends,
+    intervals,
     ledger,
     mechanisms,
     prices,
@@ -26,5 +27,6 @@ FAULTS = (
     *ledger.FAULTS,
     *release.FAULTS,
     *process.FAULTS,
+    *intervals.FAULTS,
     *front_ends.FAULTS,
 )

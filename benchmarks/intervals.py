@@ -1,0 +1,244 @@
+"""How often intervals hold what would have been released without noise, by kind of cell, size of group and noise.
+
+Run ``python benchmarks/intervals.py``; it takes some minutes and needs no data. Each statement is planned as any other;
+the engine's exact rows are read once and released over and over, and what a release without noise gives is looked for
+in the intervals. Every figure is a share of ``--draws`` releases, in per cent, at a confidence of 95 %; a star marks
+what is outside of 95 ± 1. ``--kind AVG`` takes that kind of cell, and ``tables`` what is made of several released rows;
+``--markdown`` prints the table of docs/intervals.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+
+from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.plan import OutputColumn, Plan
+from dpsql.release import ReleasedTable, release
+from dpsql.session import Session, open_session
+from dpsql.shell.computed import computed_intervals
+from dpsql.shell.sandbox import Sandbox
+
+SIZES = (0, 1, 3, 10, 30, 100, 1_000, 10_000)
+#: The price of a statement, of one or two cells and more.
+PRICES = (Fraction(1, 10), Fraction(1))
+#: A price at which there is no noise to speak of.
+EXACT = Fraction(10**6)
+CONFIDENCE, AROUND = 0.95, 0.01
+LAWS = {"Laplace": "delta = 0", "Gaussian": "delta = 1e-6"}
+#: Kinds of cells, each as an expression over the rows of a group.
+CELLS = {
+    "COUNT": "COUNT(*)",
+    "SUM": "SUM(x)",
+    "AVG": "AVG(x)",
+    "VAR_POP": "VAR_POP(x)",
+    "STDDEV": "STDDEV_SAMP(x)",
+    "CORR": "CORR(y, x)",
+    "COVAR_POP": "COVAR_POP(y, x)",
+    "REGR_SLOPE": "REGR_SLOPE(y, x)",
+    "ratio of sums": "SUM(x) / COUNT(*)",
+    "share in per cent": "ROUND(100.0 * COUNT(*) FILTER (WHERE b) / COUNT(*), 1)",
+    "difference of sums": "SUM(x) - SUM(y)",
+    "sum of four counts": "COUNT(*) + COUNT(x) + COUNT(y) + COUNT(*) FILTER (WHERE b)",
+    "multiple": "COUNT(*) * 1.5 + 10",
+    "rounded average": "ROUND(AVG(x), 2)",
+    "difference of averages": "AVG(x) - AVG(y)",
+    "product of counts": "COUNT(*) * COUNT(*) FILTER (WHERE b)",
+    "square root": "SQRT(GREATEST(SUM(x), 0))",
+    "MEDIAN": "MEDIAN(x)",
+    "QUANTILE 0.9": "QUANTILE_CONT(x, 0.9)",
+    "MAX": "MAX(x)",
+}
+
+COUNTED = "SELECT size, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY size"
+#: Numbers that are made of several released rows, as statements of which the last column is looked at.
+TABLES = {
+    "sum over groups": f"SELECT SUM(n) FROM ({COUNTED}) AS g",
+    "share of the total": f"SELECT size, n / SUM(n) OVER () FROM ({COUNTED}) AS g",
+    "difference to the row before": f"SELECT size, n - LAG(n) OVER (ORDER BY size) FROM ({COUNTED}) AS g",
+    "ratio of two tables": "SELECT COUNT(*) FILTER (WHERE b) * 1.0 / (SELECT COUNT(*) FROM people) FROM people",
+    "greatest count": f"SELECT MAX(n) FROM ({COUNTED}) AS g",
+    "least count": f"SELECT MIN(n) FROM ({COUNTED}) AS g",
+    "deviation of counts": f"SELECT STDDEV(n) FROM ({COUNTED}) AS g",
+    "total in a UNION": f"SELECT size, n FROM ({COUNTED}) AS g UNION ALL SELECT NULL, SUM(n) FROM ({COUNTED}) AS g",
+    "ROLLUP": "SELECT size, COUNT(*) FROM people GROUP BY ROLLUP (size)",
+}
+
+SCHEMA = """
+name = "grid"
+source = "{folder}"
+[privacy]
+unit = "people.id"
+epsilon = 1000000
+{delta}
+[tables.people]
+max_rows_per_unit = 1
+[tables.people.columns]
+id = {{ type = "integer" }}
+size = {{ type = "integer", values = [{sizes}] }}
+found = {{ type = "integer", bounds = [0, 100000] }}
+x = {{ type = "double", bounds = [0, 100], nullable = true }}
+y = {{ type = "double", bounds = [-50, 50], nullable = true }}
+b = {{ type = "boolean" }}
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The share of intervals that held, by size of group; None where none was shown."""
+
+    kind: str
+    law: str
+    price: Fraction
+    shares: tuple[float | None, ...]
+
+
+def write(folder: Path) -> None:
+    """People in groups of the sizes, with two values that go together."""
+    rows = ", ".join(f"({size})" for size in SIZES if size)
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"""COPY (SELECT row_number() OVER (ORDER BY size, n) AS id, size, size AS found, x, b,
+                  greatest(-50, least(50, 0.6 * (x - 40) + 15 * z)) AS y
+                FROM (SELECT size, n, hash(size, n) % 1000 / 1000.0 AS u, n % 3 = 0 AS b,
+                        greatest(0, least(100, 40 + 18 * (hash(n, 1) % 2001 / 1000.0 - 1)
+                          + 9 * (hash(n, 2) % 2001 / 1000.0 - 1))) AS x,
+                        hash(n, 3) % 2001 / 1000.0 - 1 AS z
+                      FROM (VALUES {rows}) AS s(size), LATERAL (SELECT unnest(range(size)) AS n)))
+                TO '{folder / "people.parquet"}' (FORMAT parquet)"""
+        )
+
+
+@contextmanager
+def session_with(law: str, folder: Path) -> Iterator[Session]:
+    schema = folder.parent / f"{law}.toml"
+    sizes = ", ".join(map(str, SIZES))
+    schema.write_text(SCHEMA.format(folder=folder, delta=LAWS[law], sizes=sizes), encoding="utf-8")
+    session = open_session(schema, ledger=folder.parent / f"{law}.ledger")
+    yield session
+    session.close()
+
+
+def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
+    """What the engine gives of the plan's cores; the benchmark is the owner's."""
+    return [session._engine._connection.execute(core.sql).fetchall() for core in plan.cores]  # type: ignore[attr-defined]
+
+
+def coverage(session: Session, law: str, kind: str, text: str, price: Fraction, draws: int) -> Line:
+    """The share of intervals of the statement's last column that hold its value without noise, for each group."""
+    session.epsilon = EXACT
+    sharp = session.plan(text)
+    (rows,) = exact_rows(session, sharp)
+    (without,) = release(ExactRows([rows]), sharp.cores, CONFIDENCE).tables
+    session.epsilon = price
+    plan = session.plan(text)
+    column = plan.columns[-1]
+    truth = [_middle(ends) for ends in _ends(session, without, column)]
+    shares: dict[object, float | None] = {}
+    for row in sorted(rows, key=lambda each: each[0]):
+        if not row[0] and "/" in text:
+            continue  # nothing over nothing has no value
+        place = [keys[0] for keys in without.keys].index(row[0])
+        (table,) = release(ExactRows([[row] * draws]), plan.cores, CONFIDENCE).tables
+        found = [ends for ends in _ends(session, table, column) if ends is not None]
+        held = sum(_holds(ends, truth[place]) for ends in found)
+        shares[row[0]] = held / len(found) if len(found) > draws / 50 and truth[place] is not None else None
+    return Line(kind, law, price, tuple(shares.get(size) for size in SIZES))
+
+
+def coverage_of_tables(session: Session, text: str, price: Fraction, draws: int, part: float = 1.0) -> float | None:
+    """The share of intervals of the last column that hold, over all rows; ``part`` is what is taken of their width."""
+    session.epsilon = EXACT
+    sharp = session.plan(text)
+    rows = exact_rows(session, sharp)
+    session.epsilon = price
+    plan = session.plan(text)
+    held = looked = 0
+    with session._leased() as (shell, _):
+        truth = [row[-1] for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows]
+        for _ in range(draws):
+            found = shell.run(plan, release(ExactRows(rows), plan.cores, CONFIDENCE))
+            for true, row, bars in zip(truth, found.rows, found.intervals, strict=True):
+                if bars[-1] is not None and true is not None:
+                    value, (low, high) = float(row[-1]), bars[-1]  # type: ignore[arg-type]
+                    looked += 1
+                    held += _holds((value - (value - low) * part, value + (high - value) * part), float(true))  # type: ignore[arg-type]
+    return held / looked if looked else None
+
+
+def _ends(session: Session, table: ReleasedTable, column: OutputColumn) -> list[tuple[float, float] | None]:
+    if column.aggregate is not None:
+        return [row[column.aggregate] for row in table.intervals]
+    assert column.drawn is not None
+    sandbox = Sandbox(session.schema, lambda _: ())
+    rows = range(len(table.keys))
+    found = computed_intervals(sandbox, table, {0: column.drawn}, rows, CONFIDENCE)
+    sandbox.close()
+    return [found.get((0, row)) for row in rows]
+
+
+def _middle(ends: tuple[float, float] | None) -> float | None:
+    """Where narrow ends lie."""
+    return None if ends is None or math.isinf(ends[1] - ends[0]) else (ends[0] + ends[1]) / 2
+
+
+def _holds(ends: tuple[float, float], value: float | None) -> bool:
+    slack = 1e-6 * max(1.0, abs(value or 0.0))
+    return value is not None and ends[0] - slack <= value <= ends[1] + slack
+
+
+def shown(share: float | None) -> str:
+    if share is None:
+        return "–"
+    return f"{100 * share:.1f}" + ("" if math.isclose(share, CONFIDENCE, abs_tol=AROUND) else "*")
+
+
+def table(lines: Sequence[Line], markdown: bool) -> str:
+    head = ["cell", "noise", "ε", *(f"{size:,}" for size in SIZES)]
+    cells = [[line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines]
+    if markdown:
+        rows = [head, ["---"] * 3 + ["---:"] * len(SIZES), *cells]
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    widths = [max(len(row[place]) for row in [head, *cells]) for place in range(len(head))]
+    return "\n".join(
+        "  ".join(text.ljust(width) if place < 2 else text.rjust(width)
+                  for place, (text, width) in enumerate(zip(row, widths, strict=True)))
+        for row in [head, *cells]
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=4_000, help="releases of each group")
+    parser.add_argument("--kind", default="", help="the one kind of cell to take")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of docs/intervals.md")
+    options = parser.parse_args()
+    lines = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "data"
+        folder.mkdir()
+        write(folder)
+        for law in LAWS:
+            with session_with(law, folder) as session:
+                for kind, cell in CELLS.items():
+                    if options.kind.lower() in ("", kind.lower()):
+                        text = f"SELECT size, {cell} AS cell FROM people GROUP BY size"
+                        lines += [coverage(session, law, kind, text, price, options.draws) for price in PRICES]
+                for kind, text in TABLES.items():
+                    if options.kind.lower() in ("", kind.lower(), "tables"):
+                        for price in PRICES:
+                            held = coverage_of_tables(session, text, price, max(options.draws // 10, 10))
+                            print(f"{kind}, {law}, {float(price):g}: {shown(held)}")
+    print(table(sorted(lines, key=lambda line: list(CELLS).index(line.kind)), options.markdown))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Intervals of what is computed of the aggregates of one released row (``docs/proofs/ends.md``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpsql.cubes import CubeTable
+from dpsql.errors import ShellFailed, ShellStopped
+from dpsql.estimate import Interval
+from dpsql.forms import EVERYTHING, Form, ratio
+from dpsql.release import ReleasedTable
+from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, only_aggregate
+from dpsql.shell.sandbox import Sandbox, column_types
+
+Rows: TypeAlias = ReleasedTable | CubeTable
+#: The interval of an expression, by its number, on a row of its table.
+Found: TypeAlias = dict[tuple[int, int], Interval]
+
+#: Aggregates that are no numbers.
+WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k"})
+#: In how many parts an interval is cut, at whose ends an expression is looked at.
+PARTS = 200
+#: The draws behind an interval, how many drawn rows are put into the sandbox at a time, and how many in all.
+DRAWS, AT_A_TIME, MOST_DRAWN = 1_000, 200_000, 5_000_000
+
+
+_NUMBERS = frozenset(
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT FLOAT DOUBLE DECIMAL UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()
+)
+
+
+def is_number(sql_type: str) -> bool:
+    """Whether values of the type may have intervals.
+
+    >>> is_number("DECIMAL(38,2)"), is_number("BIGINT[]"), is_number("VARCHAR")
+    (True, False, False)
+    """
+    return sql_type.partition("(")[0] in _NUMBERS and not sql_type.endswith("]")
+
+
+def computed_intervals(
+    sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
+) -> Found:
+    """The intervals of expressions over the columns of a released table, on these of its rows."""
+    found: Found = {}
+    drawn: dict[int, str] = {}
+    for number, sql in wanted.items():
+        known = arithmetic(sql)
+        inner = None if known is None else _inner(table, known.inner, rows, confidence)
+        if known is None or inner is None:
+            place = only_aggregate(sql)
+            if place is None or table.shape.aggregates[place].function in WITHOUT:
+                drawn[number] = sql
+            else:
+                found |= {(number, row): each for row, each in _over(sandbox, table, sql, place, rows).items()}
+        else:
+            ends = _around(sandbox, known, inner)
+            found |= {(number, row): interval for row, interval in ends.items()}
+    draws = min(DRAWS, MOST_DRAWN // max(len(rows), 1))
+    at_a_time = max(AT_A_TIME // max(draws, 1), 1)
+    for start in range(0, len(rows) if drawn and draws >= 200 else 0, at_a_time):
+        _put_draws(sandbox, table, rows[start : start + at_a_time], draws, confidence)
+        found |= _middles(sandbox, drawn, confidence)
+    return found
+
+
+def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: float) -> dict[int, Interval] | None:
+    """The intervals of a quotient; None where it is no quotient of linear forms in noisy cells."""
+    if quotient.below.is_constant and len(quotient.above.factors) == 1:
+        ((place, factor),), over = quotient.above.factors, quotient.below.constant
+        return _scaled(table, place, factor / over, quotient.above.constant / over, rows)
+    found: dict[int, Interval] = {}
+    for row in rows:
+        above = _form(table, row, quotient.above, confidence)
+        below = _form(table, row, quotient.below, confidence)
+        if above is None or below is None:
+            return None
+        if quotient.below.is_constant:
+            found[row] = (above * (1 / below.value)).interval
+        else:
+            sign = -1.0 if below.value < 0 else 1.0
+            found[row] = ratio(above * sign, below * sign, EVERYTHING)
+    return found
+
+
+def _scaled(table: Rows, place: int, factor: Fraction, constant: Fraction, rows: Sequence[int]) -> dict[int, Interval]:
+    """The intervals of one aggregate, times a factor and plus a constant."""
+    found: dict[int, Interval] = {}
+    for row in rows:
+        known = table.intervals[row][place]
+        if known is not None:
+            low, high = sorted(float(factor) * end + float(constant) if factor else float(constant) for end in known)
+            found[row] = low, high
+    return found
+
+
+def _form(table: Rows, row: int, sum_of: Linear, confidence: float) -> Form | None:
+    whole: Form | None = None
+    for place, factor in sum_of.factors:
+        form = table.form(row, place, confidence)
+        if form is None:
+            return None
+        whole = form * float(factor) if whole is None else whole + form * float(factor)
+    return Form(float(sum_of.constant)) if whole is None else whole.plus(float(sum_of.constant))
+
+
+def _around(sandbox: Sandbox, known: Arithmetic, inner: Mapping[int, Interval]) -> dict[int, Interval]:
+    """What a function that nowhere falls, or nowhere rises, makes of intervals."""
+    if known.around is None or not inner:
+        return dict(inner)
+    types = {"row": "BIGINT", "side": "BIGINT", INSIDE: "DOUBLE"}
+    ends = [(row, side, interval[side]) for row, interval in inner.items() for side in (0, 1)]
+    sandbox.create("drawn", types)
+    sandbox.insert("drawn", list(zip(*ends, strict=True)), types)
+    value = f"TRY(TRY_CAST({known.around} AS DOUBLE))"
+    try:
+        found = sandbox.execute(f'SELECT "row", "{INSIDE}", {value} FROM released."drawn" ORDER BY "row", "side"')
+    except (ShellFailed, ShellStopped):
+        return {}
+    made: dict[int, Interval] = {}
+    for (row, first, low), (_, second, high) in zip(found[::2], found[1::2], strict=True):
+        low, high = (first if low is None else low), (second if high is None else high)
+        made[row] = min(low, high), max(low, high)
+    return made
+
+
+def _over(sandbox: Sandbox, table: Rows, sql: str, place: int, rows: Sequence[int]) -> dict[int, Interval]:
+    """From the least to the greatest of what an expression of one aggregate is where the aggregate's interval goes."""
+    types = {**drawn_types(table), "draw": "BIGINT"}
+    data: list[tuple[object, ...]] = []
+    for row in rows:
+        ends = table.intervals[row][place]
+        if ends is None or not math.isfinite(ends[0]) or not math.isfinite(ends[1]):
+            continue
+        fixed = (row, *table.keys[row], *table.totals[row])
+        others: list[object] = list(table.aggregates[row])
+        released = others[place]
+        inside = [released, *(ends[0] + (ends[1] - ends[0]) * part / PARTS for part in range(PARTS + 1))]
+        inside += [0.0] if ends[0] < 0 < ends[1] else []
+        data += [(*fixed, *others[:place], value, *others[place + 1 :], n) for n, value in enumerate(inside)]
+    sandbox.create("drawn", types)
+    sandbox.insert("drawn", list(zip(*data, strict=True)), types)
+    value = f"TRY(TRY_CAST({sql} AS DOUBLE))"
+    try:
+        found = sandbox.execute(f'SELECT "row", min({value}), max({value}) FROM released."drawn" GROUP BY "row"')
+    except (ShellFailed, ShellStopped):
+        return {}
+    return {row: (low, high) for row, low, high in found if low is not None}
+
+
+def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], draws: int, confidence: float) -> None:
+    """Rows of a released table, and as they would be on fresh draws of their noise, as the table ``drawn``."""
+    drawn = [table.draws(row, draws, confidence) for row in rows]
+    times = range(draws + 1)
+    fixed = zip(*((row, *table.keys[row], *table.totals[row]) for row in rows), strict=True)
+    data: list[list[object]] = [[value for value in column for _ in times] for column in fixed]
+    types = drawn_types(table)
+    for place in range(len(table.shape.aggregates)):
+        values: list[object] = []
+        for row, again in zip(rows, drawn, strict=True):
+            released = table.aggregates[row][place]
+            values.append(released)
+            values += again[place].tolist() if types[f"a{place}"] == "DOUBLE" else [released] * draws
+        data.append([None if value != value else value for value in values])
+    data.append([draw for _ in rows for draw in times])
+    types["draw"] = "BIGINT"
+    sandbox.create("drawn", types)
+    sandbox.insert("drawn", data, types)
+
+
+def drawn_types(table: Rows) -> dict[str, str]:
+    """The columns of a released table whose aggregates are drawn again."""
+    types = column_types(table.shape)
+    for place, aggregate in enumerate(table.shape.aggregates):
+        if aggregate.function not in WITHOUT:
+            types[f"a{place}"] = "DOUBLE"
+    return types
+
+
+def _middles(sandbox: Sandbox, wanted: Mapping[int, str], confidence: float) -> Found:
+    """For each expression and row, the interval in which the middle of its values on the draws lies."""
+    tail = (1 - confidence) / 2
+    parts = [each for sql in wanted.values() for each in (sql, *summary(sql, str(tail), str(1 - tail)))]
+    parts = [f"first({each} ORDER BY draw)" if place % 4 == 0 else each for place, each in enumerate(parts)]
+    try:
+        found = sandbox.execute(f'SELECT "row", {", ".join(parts)} FROM released."drawn" GROUP BY "row"')
+    except (ShellFailed, ShellStopped):
+        return {}
+    return {
+        (number, row[0]): interval
+        for row in found
+        for place, number in enumerate(wanted)
+        if (interval := told(*row[1 + 4 * place : 5 + 4 * place])) is not None
+    }
+
+
+def summary(sql: str, low: str, high: str) -> tuple[str, str, str]:
+    """What is wanted of an expression's values on the draws, as SQL: their ends, and their mean."""
+    value = f"TRY_CAST({sql} AS DOUBLE)"
+    return f"quantile_cont({value}, {low})", f"quantile_cont({value}, {high})", f"avg({value})"
+
+
+def told(value: object, low: float | None, high: float | None, mean: float | None) -> Interval | None:
+    """The interval of a released value, of which draws tell how far noise moves it, to both sides and on the average.
+
+    It holds where the middle of the draws lies, and where the truth lies if draws are from the value as the value is
+    from the truth; twice as far as that where noise moves it one way.
+    """
+    if low is None or high is None:
+        return None
+    try:
+        middle = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return low, high
+    moved = 0.0 if mean is None else 2 * (mean - middle)
+    low, high = min(low, 2 * middle - high) - max(moved, 0.0), max(high, 2 * middle - low) + max(-moved, 0.0)
+    return None if low != low or high != high else (low, high)

@@ -1,0 +1,193 @@
+"""Intervals of what is made of several released rows: the shell once more, on tables whose noise is drawn again.
+
+Proved in ``docs/proofs/ends.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from dpsql.errors import ShellFailed, ShellStopped
+from dpsql.estimate import Interval
+from dpsql.plan import OutputColumn, Redrawn
+from dpsql.query.aggregate import is_grouped
+from dpsql.schema import fold
+from dpsql.shell.computed import Rows, drawn_types, is_number, summary, told
+from dpsql.shell.sandbox import Sandbox, columns_of
+from dpsql.shell.tainted import depends
+from dpsql.shell.trace import trace
+
+#: The draws of every table, the fewest that intervals are made of, and how many drawn rows there may be.
+DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 300_000
+#: The part of the draws in which a row has to appear.
+OFTEN = 0.5
+_DRAWS, _DRAWN, _BRANCH = "dpsql draws", "dpsql drawn", "dpsql branch"
+
+
+def with_branches(query: exp.Query, public: Mapping[str, Sequence[str]]) -> tuple[exp.Query, int] | None:
+    """A UNION ALL that tells of each row which branch it comes from, and of which numbered rows it is made where it is
+    made of single ones; with the number of columns that tell it. None of any other query.
+    """
+    if not _is_union_all(query):
+        return None
+    copy = query.copy()
+    branches = _branches(copy)
+    traces = [trace(branch, public) for branch in branches]
+    most = max(0 if traced is None else len(traced.tables) for traced in traces)
+    for number, (branch, traced) in enumerate(zip(branches, traces, strict=True)):
+        whole = branch if traced is None else traced.query
+        missing = most - (0 if traced is None else len(traced.tables))
+        more = [exp.cast(exp.null(), "bigint")] * missing + [exp.Literal.number(number)]
+        for place, each in enumerate(more):
+            whole.append("expressions", exp.alias_(each.copy(), f"{_BRANCH} {place}", quoted=True))
+        if whole is not branch:
+            branch.replace(whole)
+    return copy, most + 1
+
+
+def redrawn(
+    query: exp.Query, public: Mapping[str, Sequence[str]], columns: Sequence[OutputColumn], hidden: int
+) -> Redrawn | None:
+    """How the columns of the query's result that have no interval yet get one; None where none of them can.
+
+    The query gives these columns and then ``hidden`` ones, which tell its rows apart whatever the noise is.
+    """
+    tables = tuple(dict.fromkeys(node.name for node in query.find_all(exp.Table) if node.db == "released"))
+    tainted = depends(query, public, [fold(column.name) for column in columns])
+    if not tables or tainted is None or len(tainted) != len(columns) + hidden:
+        return None
+    wanted = tuple(
+        place for place, column in enumerate(columns)
+        if tainted[place] and column.aggregate is None and column.drawn is None and is_number(column.type)
+    )  # fmt: skip
+    if not wanted:
+        return None
+    known = tuple(place for place, depending in enumerate(tainted) if not depending)
+    return Redrawn(_over_draws(query, wanted, known, len(tainted)), wanted, known, tables)
+
+
+def redrawn_intervals(
+    sandbox: Sandbox, plan: Redrawn, tables: Mapping[str, Rows], rows: Sequence[Sequence[object]], confidence: float
+) -> dict[tuple[int, int], Interval]:
+    """The intervals of cells of the result, by row and column."""
+    asked = [tables[name] for name in plan.tables]
+    draws = min(DRAWS, MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1))
+    if draws < FEWEST or not rows:
+        return {}
+    sandbox.create("draws", {"draw": "BIGINT"})
+    sandbox.insert("draws", [list(range(draws))], {"draw": "BIGINT"})
+    for name, table in zip(plan.tables, asked, strict=True):
+        put_drawn(sandbox, f"drawn {name}", table, draws, confidence)
+    tail = (1 - confidence) / 2
+    try:
+        found = sandbox.execute(plan.sql.replace(":low", repr(tail)).replace(":high", repr(1 - tail)))
+    except (ShellFailed, ShellStopped):
+        return {}
+    width = len(plan.known)
+    varying = {at for at, _ in enumerate(plan.wanted)
+               if any(each[width + 2 + 3 * at] != each[width + 3 + 3 * at] for each in found)}  # fmt: skip
+    once: dict[object, Sequence[Any]] = {}
+    for each in found:
+        times, different = each[width], each[width + 1]
+        if times == different and times >= OFTEN * draws:
+            once[_identity(each[:width])] = each[width + 2 :]
+    places: dict[object, list[int]] = {}
+    for number, row in enumerate(rows):
+        places.setdefault(_identity([row[place] for place in plan.known]), []).append(number)
+    return {
+        (numbers[0], column): interval
+        for identity, numbers in places.items() if len(numbers) == 1 and identity in once
+        for at, column in enumerate(plan.wanted) if at in varying
+        if (interval := told(rows[numbers[0]][column], *once[identity][3 * at : 3 * at + 3])) is not None
+    }  # fmt: skip
+
+
+def put_drawn(sandbox: Sandbox, name: str, table: Rows, draws: int, confidence: float) -> None:
+    """The rows of a released table on fresh draws of their noise, under that name, each with the number of its draw."""
+    fixed, width = columns_of(table), len(table.shape.aggregates)
+    drawn = [table.draws(row, draws, confidence) for row in range(len(table.keys))]
+    types = {**drawn_types(table), "draw": "BIGINT"}
+    data: list[list[object]] = [[value for value in column for _ in range(draws)] for column in fixed[: -width or None]]
+    for place in range(width):
+        if types[f"a{place}"] == "DOUBLE":
+            values = [None if each != each else each for row in drawn for each in row[place].tolist()]
+        else:
+            values = [row[place] for row in table.aggregates for _ in range(draws)]
+        data.append(values)
+    data.append([draw for _ in drawn for draw in range(draws)])
+    sandbox.create(name, types)
+    sandbox.insert(name, data if drawn else [], types)
+
+
+def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], width: int) -> str:
+    """The query on every draw at once, and of each row that is known the ends between which its values lie."""
+    copy = _unlimited(query.copy())
+    for node in list(copy.find_all(exp.Table)):
+        if node.db == "released":
+            inner = exp.Select(expressions=[exp.Star(except_=[exp.to_identifier("draw")])])
+            inner = inner.from_(_released(f"drawn {node.name}"), copy=False)
+            same = exp.EQ(this=_quoted("draw"), expression=_quoted("draw", _DRAWS))
+            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
+            node.replace(exp.Subquery(this=inner.where(same, copy=False), alias=alias.copy()))
+    names = ", ".join(f"c{place}" for place in range(width))
+    ends = [each for place in wanted for each in summary(f"c{place}", ":low", ":high")]
+    items = [*(f"c{place}" for place in known), "count(*)", "count(DISTINCT draw)", *ends]
+    return (f'SELECT {", ".join(items)} FROM released."draws" AS "{_DRAWS}", '
+            f'LATERAL ({copy.sql(dialect="duckdb", comments=False)}) AS "{_DRAWN}"({names})'
+            + (f" GROUP BY {', '.join(f'c{place}' for place in known)}" if known else ""))  # fmt: skip
+
+
+def _unlimited(query: exp.Query) -> exp.Query:
+    """The query with the rows that only their noise, or a LIMIT, keeps out of the result."""
+    for select in _branches(query) if _is_union_all(query) else [query]:
+        for part in ("order", "limit", "offset", "having", "qualify"):
+            select.set(part, None)
+        if isinstance(select, exp.Select) and not is_grouped(select) and select.find(exp.Window) is None:
+            where = select.args.get("where")
+            if where is not None and where.find(exp.Query) is None:
+                select.set("where", None)
+    for part in ("order", "limit", "offset"):
+        query.set(part, None)
+    return query
+
+
+def _is_union_all(query: exp.Expr) -> bool:
+    match query:
+        case exp.Subquery():
+            return not query.args.get("alias") and _is_union_all(query.this)
+        case exp.Union():
+            sides = (query.this, query.expression)
+            return (
+                not query.args.get("distinct")
+                and not query.args.get("by_name")
+                and all(isinstance(side.unnest(), exp.Select) or _is_union_all(side) for side in sides)
+            )
+        case _:
+            return False
+
+
+def _branches(query: exp.Expr) -> list[exp.Select]:
+    match query:
+        case exp.Select():
+            return [query]
+        case exp.Subquery():
+            return _branches(query.this)
+        case exp.Union():
+            return [*_branches(query.this), *_branches(query.expression)]
+        case _:
+            return []
+
+
+def _identity(values: Sequence[object]) -> object:
+    return tuple("NaN" if value != value else value if value.__hash__ is not None else repr(value) for value in values)
+
+
+def _released(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("released", quoted=True))
+
+
+def _quoted(name: str, table: str | None = None) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table and exp.to_identifier(table, quoted=True))

@@ -1,0 +1,60 @@
+"""Intervals: where they lie, and whose ends are told."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+ENDS, FORMS = "tests/shell/test_ends.py", "tests/privacy/test_forms.py"
+COVERAGE = "tests/shell/test_interval_coverage.py::test_intervals_of"
+
+FAULTS = (
+    Fault(
+        "Fieller's set without the noise of the denominator",
+        "dpsql/forms.py",
+        "a, b, c = n * n - nn, t * n - tn, t * t - tt",
+        "a, b, c = n * n, t * n - tn, t * t - tt",
+        (f"{FORMS}::test_fieller_s_set_holds_the_ratio",),
+    ),
+    Fault(
+        "what two forms share is counted twice",
+        "dpsql/forms.py",
+        "self.moved.get(cell, 0.0) + other.moved.get(cell, 0.0)",
+        "math.hypot(self.moved.get(cell, 0.0), other.moved.get(cell, 0.0))",
+        (f"{FORMS}::test_forms_add_what_they_share",),
+    ),
+    Fault(
+        "the ends of an interval are told the other way round",
+        "dpsql/query/interval_ends.py",
+        '{"dp_interval_low": 0, "dp_interval_high": 1}',
+        '{"dp_interval_low": 1, "dp_interval_high": 0}',
+        (f"{ENDS}::test_the_ends_are_those_beside_the_result",),
+    ),
+    Fault(
+        "a private part reads the end of an interval",
+        "dpsql/query/derived.py",
+        "if names_ends(tree):",
+        "if names_ends(tree) and not tree:",
+        (f"{ENDS}::test_what_has_no_ends_is_refused_with_what_to_write",),
+    ),
+    Fault(
+        "what an answer leaves out is counted though nobody asked",
+        "dpsql/session/conversation.py",
+        'if self._choices.clipping == "report" and not query.probe',
+        "if not query.probe",
+        ("tests/session/test_clipping.py::test_it_is_never_told_unless_it_is_asked_for",),
+    ),
+    Fault(
+        "what is counted beside an answer is not paid for",
+        "dpsql/plan.py",
+        "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
+        "draft.weight / whole",
+        ("tests/session/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
+    ),
+    Fault(
+        "every table is drawn with the noise of the first draw",
+        "dpsql/shell/redrawn.py",
+        'same = exp.EQ(this=_quoted("draw"), expression=_quoted("draw", _DRAWS))',
+        'same = exp.EQ(this=_quoted("draw"), expression=exp.Literal.number(0))',
+        (f"{COVERAGE}_what_several_rows_make_hold",),
+    ),
+)

@@ -1,0 +1,69 @@
+"""Half-widths of sums and Fieller's sets hold as often as they say, against the laws of the noise."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpsql.forms import EVERYTHING, GAUSSIAN, Form, Law, laplace, ratio, reach
+from dpsql.privacy.mechanism import Laplace
+from dpsql.privacy.mechanism.sums import Term, sum_half_width
+
+NOISE = Laplace(1, Fraction(1000))
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("weights", [(1,), (1, 1), (1, 2), (1, 1, 1), (1, 1, 1, 1, 1, 1), (1, 5, 5), (1,) * 20])
+def test_sums_of_laplace_noises_are_as_wide_as_their_law(weights: tuple[int, ...], confidence: float) -> None:
+    """Within 1 % of the exact half-width; the hypotenuse is up to 8 % wider."""
+    halves = [weight * float(NOISE.half_width(confidence)) for weight in weights]
+    exact = sum_half_width([Term(NOISE, Fraction(weight)) for weight in weights], confidence)
+    assert laplace(confidence).together(*halves) == pytest.approx(exact, rel=0.01)
+
+
+def test_the_hypotenuse_is_not_their_law() -> None:
+    halves = [float(NOISE.half_width(0.95))] * 20
+    assert GAUSSIAN.together(*halves) > 1.05 * sum_half_width([Term(NOISE, Fraction(1))] * 20, 0.95)
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize(("total", "count"), [(0.0, 0.0), (1.0, 3.0), (-20.0, 30.0), (100.0, 1000.0)])
+@pytest.mark.parametrize("wrong", [1.0, 0.7])
+def test_fieller_s_set_holds_the_ratio(law: str, total: float, count: float, wrong: float) -> None:
+    """Above 92 % of 20,000 draws for 95 % (a false alarm below 1e-9); with 0.7 times the widths it falls below where
+    the denominator is clear of 0."""
+    random, draws = np.random.default_rng(5), 20_000
+    noise = random.laplace(size=(draws, 2)) if law == "laplace" else random.normal(size=(draws, 2))
+    half = (math.log(20) if law == "laplace" else 1.959964) * wrong
+    rule = laplace(0.95) if law == "laplace" else GAUSSIAN
+    truth = total / count if count else 0.0
+    held = 0
+    for first, second in noise:
+        ends = ratio(Form(total + first, {0: half}, rule), Form(count + second, {1: half}, rule), EVERYTHING)
+        held += ends[0] <= truth <= ends[1]
+    if wrong == 1.0:
+        assert held > 0.92 * draws
+    elif count == 1000.0:
+        assert held < 0.92 * draws
+
+
+def test_a_set_outside_of_a_gap_is_cut_to_what_is_possible() -> None:
+    above, below = Form(10.0, {0: 1.0}), Form(0.5, {1: 1.0})
+    assert ratio(above, below, (-5.0, 5.0)) == (-5.0, 5.0)  # nothing inside is consistent: nothing is said
+    low, high = ratio(above, below, (-5.0, 50.0))
+    assert high == 50.0 and 5.0 < low < 20.0
+    assert ratio(above, below, EVERYTHING) == EVERYTHING
+
+
+def test_what_is_lost_is_added_where_it_matters() -> None:
+    assert reach(1.0, 0.25) == 1.0 and reach(1.0, 0.5) == 1.0 and reach(1.0, 1.0) == 1.25
+    assert Form(3.0, {0: 1.0}, lost_above=1.0).interval == (2.0, 4.25)
+    assert (Form(3.0, {0: 1.0}, lost_above=1.0) * -1).interval == (-4.25, -2.0)
+
+
+def test_forms_add_what_they_share() -> None:
+    shared = Form(1.0, {0: 3.0}) + Form(1.0, {0: -3.0, 1: 4.0})
+    assert shared.half_width == 4.0 and Law().together(3.0, 4.0) == 5.0

@@ -1,0 +1,56 @@
+"""Intervals hold as often as they say, on releases whose noise is drawn over and over (`benchmarks/intervals.py`)."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from dpsql.session import Session
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "intervals.py"
+DRAWS = 600
+#: Of 600 intervals of 95 % a smaller share than this holds with a probability below 1e-9.
+FEWEST = 0.89
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("intervals_benchmark", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules["intervals_benchmark"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+BENCHMARK = _script()
+
+
+@pytest.fixture(scope="module", params=["Laplace", "Gaussian"])
+def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("grid") / "data"
+    folder.mkdir()
+    BENCHMARK.write(folder)
+    with BENCHMARK.session_with(request.param, folder) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("kind", ["SUM", "AVG", "VAR_POP", "ratio of sums", "share in per cent", "square root"])
+def test_intervals_of_one_group_hold(kind: str, session: Session) -> None:
+    text = f"SELECT size, {BENCHMARK.CELLS[kind]} AS cell FROM people GROUP BY size"
+    line = BENCHMARK.coverage(session, "", kind, text, Fraction(1), DRAWS)
+    known = [share for share in line.shares if share is not None]
+    assert len(known) >= 7 and all(share >= FEWEST for share in known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sum over groups", "share of the total", "ratio of two tables", "greatest count"])
+def test_intervals_of_what_several_rows_make_hold(kind: str, session: Session) -> None:
+    """Of 100 of 95 % fewer than 76 hold with a probability below 1e-9; with 0.3 times their width fewer do."""
+    held = BENCHMARK.coverage_of_tables(session, BENCHMARK.TABLES[kind], Fraction(1, 10), 100)
+    assert held >= 0.76
+    assert BENCHMARK.coverage_of_tables(session, BENCHMARK.TABLES[kind], Fraction(1, 10), 100, 0.3) < 0.76
