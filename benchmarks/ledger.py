@@ -25,7 +25,7 @@ from dpsql.privacy.accountant import Accountant, Budget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import Cost
 
-PROCESSES, CHARGES, SECONDS = 8, 300, 2.0
+PROCESSES, CHARGES = 8, 300
 STATEMENT = "SELECT male, AVG(bmi) AS bmi, COUNT(*) AS n FROM patients WHERE age > 40 GROUP BY male ORDER BY male"
 CELLS = '[{"cells": ["discrete Gaussian noise, variance 2880.5", "discrete Gaussian noise, variance 800"]}]'
 PLAIN = "INSERT INTO plain (payload) VALUES ('" + "x" * 1_000 + "')"
@@ -70,11 +70,11 @@ def inserting(place: str) -> Callable[[], None]:
     return insert
 
 
-def by_turns(place: str) -> tuple[list[float], list[float]]:
+def by_turns(place: str, count: int) -> tuple[list[float], list[float]]:
     """Milliseconds of each charge and of each plain insert."""
     actions = charging(place), inserting(place)
     taken: tuple[list[float], list[float]] = ([], [])
-    for _ in range(CHARGES):
+    for _ in range(count):
         for action, milliseconds in zip(actions, taken, strict=True):
             start = time.perf_counter()
             action()
@@ -82,30 +82,30 @@ def by_turns(place: str) -> tuple[list[float], list[float]]:
     return taken
 
 
-def work(make: Callable[[str], Callable[[], None]], place: str, start: Any, done: Any) -> None:
+def work(make: Callable[[str], Callable[[], None]], place: str, seconds: float, start: Any, done: Any) -> None:
     """One of the processes: as often as it can, until the time is up."""
     action = make(place)
     action()
     start.wait()
-    end, count = time.perf_counter() + SECONDS, 0
+    end, count = time.perf_counter() + seconds, 0
     while time.perf_counter() < end:
         action()
         count += 1
     done.put(count)
 
 
-def per_second(make: Callable[[str], Callable[[], None]], place: str) -> float:
+def per_second(make: Callable[[str], Callable[[], None]], place: str, seconds: float) -> float:
     """How often all processes together do it in a second."""
     make(place)()
     context = multiprocessing.get_context("spawn")
     start, done = context.Barrier(PROCESSES), context.Queue()
-    workers = [context.Process(target=work, args=(make, place, start, done)) for _ in range(PROCESSES)]
+    workers = [context.Process(target=work, args=(make, place, seconds, start, done)) for _ in range(PROCESSES)]
     for worker in workers:
         worker.start()
     counts = [done.get(timeout=120) for _ in workers]
     for worker in workers:
         worker.join()
-    return float(sum(counts)) / SECONDS
+    return float(sum(counts)) / seconds
 
 
 @contextmanager
@@ -126,30 +126,34 @@ def server(folder: Path) -> Iterator[str | None]:
         running.cleanup()
 
 
-def show(store: str, place: str) -> None:
-    charges, inserts = by_turns(place)
+def show(store: str, place: str, count: int, seconds: float) -> None:
+    """One line of the table."""
+    charges, inserts = by_turns(place, count)
     charge, insert = statistics.median(charges), statistics.median(inserts)
     ninetieth = statistics.quantiles(charges, n=10)[8]
     print(
         f"{store:<12}", *(f"{each:>9.2f}" for each in (charge, ninetieth, insert, charge / insert)), end=" ", flush=True
     )
-    rate, plain = per_second(charging, place), per_second(inserting, place)
+    rate, plain = per_second(charging, place, seconds), per_second(inserting, place, seconds)
     print(*(f"{each:>9.0f}" for each in (rate, plain)), f"{plain / rate:>9.2f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, help="on the disk that is meant; by default that of temporary files")
-    folder = parser.parse_args().folder
-    with tempfile.TemporaryDirectory(dir=folder) as name, server(Path(name)) as address:
-        print(f"{CHARGES} charges by turns with plain inserts, in ms; then what {PROCESSES} processes do in a second")
+    parser.add_argument("--charges", type=int, default=CHARGES, help="how many are measured alone")
+    parser.add_argument("--seconds", type=float, default=3.0, help="for how long the processes race")
+    arguments = parser.parse_args()
+    size = (arguments.charges, arguments.seconds)
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name, server(Path(name)) as address:
+        print(f"{size[0]} charges by turns with plain inserts, in ms; then what {PROCESSES} processes do in a second")
         names = ("charge", "90 % in", "plain", "ratio")
         print(f"{'store':<12}", *(f"{each:>9}" for each in (*names, "charges/s", "plain/s", "ratio")))
-        show("SQLite", str(Path(name) / "benchmark.ledger"))
+        show("SQLite", str(Path(name) / "benchmark.ledger"), *size)
         if address is None:
             print("PostgreSQL   not installed")
         else:
-            show("PostgreSQL", address)
+            show("PostgreSQL", address, *size)
 
 
 if __name__ == "__main__":

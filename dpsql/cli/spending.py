@@ -58,7 +58,7 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) ->
         return Spending(holder, used, float(limit.epsilon))
 
     left = accountant.remaining()
-    when = "" if left.window is None else f", {accountant.refresh}; lifetime: {left.lifetime}"
+    when = "" if left.window is None else f"\n{accountant.refresh}; lifetime: {left.lifetime}"
     analysts = sorted({entry.analyst for entry in entries})
     draw_spending(
         f"{name}: the budget of all its analysts{when}",
@@ -76,18 +76,18 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) ->
 
 
 def spent_after(entries: list[Entry], refresh: Refresh | None) -> list[tuple[datetime, Cost]]:
-    """The sum after each entry; with windows, also that of nothing where one begins."""
+    """The sum after each entry; with windows, also that of nothing where one has ended."""
     from dpsql.privacy.measure import FREE
     from dpsql.privacy.window import Window
 
     found: list[tuple[datetime, Cost]] = []
-    spent, window = FREE, None
+    spent = FREE
+    window = None if refresh is None or not entries else Window.at(entries[0].moment, refresh)
     for entry in entries:
-        if refresh is not None:
-            before, window = window, Window.at(entry.moment, refresh)
-            if before not in (None, window):
-                spent = FREE
-                found.append((window.start, spent))
+        if window is not None and window.next_start <= entry.moment:
+            spent = FREE
+            found.append((window.next_start, spent))
+            window = Window.at(entry.moment, window.refresh)
         spent += entry.cost
         found.append((entry.moment, spent))
     return found

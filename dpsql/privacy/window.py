@@ -55,6 +55,12 @@ class Window:
         except (ValueError, OverflowError):
             return None
 
+    @property
+    def next_start(self) -> datetime:
+        """The first moment of the next one, or the last of the calendar."""
+        after = self.renewal
+        return datetime.max.replace(tzinfo=UTC) if after is None else datetime.combine(after, time(), UTC)
+
     def __str__(self) -> str:
         after = self.renewal
         last = date.max if after is None else date.fromordinal(after.toordinal() - 1)

@@ -45,6 +45,7 @@ def run(script: str, *arguments: str) -> str:
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
         ("intervals.py", ("--draws", "20", "--kind", "AVG"), ("AVG", "Laplace", "10,000")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
+        ("ledger.py", ("--charges", "5", "--seconds", "0.2"), ("charges/s", "SQLite", "PostgreSQL")),
     ],
 )
 def test_a_benchmark_prints_its_table(script: str, arguments: tuple[str, ...], rows: tuple[str, ...]) -> None:

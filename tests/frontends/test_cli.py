@@ -16,10 +16,11 @@ import duckdb
 import pytest
 
 from dpsql import cli, statement
+from dpsql.cli.spending import spent_after
 from dpsql.dbapi import connect
 from dpsql.privacy.ledger.file import LedgerFile
-from dpsql.schema import json_schema
-from dpsql.session import Session
+from dpsql.schema import json_schema, load
+from dpsql.session import Session, open_accountant
 
 BY_SEX = "SELECT male, AVG(bmi) AS bmi, COUNT(*) AS n FROM patients GROUP BY male"
 NAFLD = "schemas/nafld.toml"
@@ -228,6 +229,10 @@ def test_a_renewed_budget_says_what_its_whole_life_promises(
     assert found[4].startswith("lifetime         ε = 6, δ = 0.000002 over 2 windows; 2 statements, ρ = 0.01")
     assert found[5].startswith("a group of 2: ε = 6, ") and "in each window, ε = 12, " in found[5]
     assert "weekly; lifetime: ε = 6" in Path("spent.svg").read_text("utf-8")
+    entries = list(open_accountant(load(NAFLD)).ledger.history())
+    after = [(at.isoformat()[:10], float(cost.rho)) for at, cost in spent_after(entries, "weekly")]
+    assert after == [("2026-03-10", 0.005), ("2026-03-16", 0.0), ("2026-03-16", 0.005)]
+    assert [float(cost.rho) for _, cost in spent_after(entries, None)] == [0.005, 0.01]
     report = json.loads(dpsql("budget", NAFLD, "--json").out)
     assert report["refresh"] == "weekly" and report["window"] == {"start": "2026-03-16", "renewed_on": "2026-03-23"}
     assert {name: report["lifetime"][name] for name in ("windows", "epsilon", "delta", "statements")} == {
