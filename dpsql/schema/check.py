@@ -60,6 +60,13 @@ def _privacy(schema: Schema) -> Iterator[Finding]:
     )
     if privacy.epsilon > LOOSE_EPSILON:
         yield Finding("loose", "privacy, epsilon", f"more than {LOOSE_EPSILON} promises an individual very little")
+    if privacy.refresh is not None:
+        yield Finding(
+            "loose",
+            "privacy, refresh",
+            f"{privacy.refresh}: epsilon and delta are of each window, and n windows promise n times as much of people "
+            "whose data stay; dpsql budget shows the sum",
+        )
     if privacy.delta == 0:
         yield Finding("note", "privacy, delta", "0 is pure: keys that are not declared cannot be shown")
     else:

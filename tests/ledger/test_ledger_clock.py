@@ -116,6 +116,7 @@ def test_the_time_of_the_server_is_read_after_its_turn_has_come(server_place: Se
         thread.start()
         while connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (0,):
             assert not done.is_set()
+        connection.execute("SELECT pg_sleep(0.1)")
         (turn,) = connection.execute("SELECT clock_timestamp()").fetchone() or (None,)
     thread.join()
     (entry,) = ledger.history()

@@ -126,6 +126,30 @@ def test_a_process_that_stops_in_the_midst_of_a_charge_is_ended(
     assert running.verify() == 1
 
 
+def test_a_libpq_that_waits_for_each_answer_does_the_same(place: ServerPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: False)
+    ledger = reopen(place)
+    fill(ledger, 2)
+    with owner(place) as connection:
+        connection.execute("ALTER TABLE entries ADD CONSTRAINT no_third CHECK (seq < 3)")
+    with pytest.raises(LedgerError, match="nothing is released"):
+        fill(ledger, 1)
+    assert ledger.verify() == 2
+
+
+def test_an_entry_that_the_server_refuses_is_not_charged(ledger: Ledger, place: ServerPlace) -> None:
+    """Entry, head and COMMIT are sent together; what the first of them meets is what counts."""
+    fill(ledger, 2)
+    with owner(place) as connection:
+        connection.execute("ALTER TABLE entries ADD CONSTRAINT no_third CHECK (seq < 3)")
+        with pytest.raises(LedgerError, match="nothing is released"):
+            fill(ledger, 1)
+        assert connection.execute("SELECT seq FROM head").fetchone() == (2,)
+        connection.execute("ALTER TABLE entries DROP CONSTRAINT no_third")
+    fill(ledger, 1)
+    assert ledger.verify() == 3
+
+
 def test_who_waits_too_long_is_refused(place: ServerPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "_LOCK", server_module._LOCK.replace("30000", "100"))
     ledger = reopen(place)

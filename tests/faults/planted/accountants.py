@@ -48,8 +48,8 @@ FAULTS = (
     Fault(
         "a tally reads only what its own process wrote",
         "dpsql/privacy/ledger/journal.py",
-        "            if tally is not None:\n                tally.bring(tables, self._start)\n",
-        "            if tally is not None and tally.of(None) == 0:\n                tally.bring(tables, self._start)\n",
+        "        if tally is not None:\n            tally.bring(tables, self._start)\n",
+        "        if tally is not None and tally.of(None, now) == 0:\n            tally.bring(tables, self._start)\n",
         (f"{RULE}::test_the_ledger_admits_what_the_filter_does_across_openings",),
     ),
     Fault(

@@ -16,8 +16,8 @@ FAULTS = (
     Fault(
         "a ledger on a server has two writers",
         "dpsql/privacy/ledger/server.py",
-        ";\n    LOCK TABLE head IN EXCLUSIVE MODE\n",
-        "\n",
+        ";\n    LOCK TABLE head IN EXCLUSIVE MODE;\n",
+        ";\n",
         (f"{LEDGER}_races.py::test_nobody_decides_before_who_decided_first_has_written",),
     ),
     Fault(
@@ -86,8 +86,8 @@ FAULTS = (
     Fault(
         "a cap is not renewed with the budget",
         "dpsql/privacy/accountant.py",
-        "Standing(analyst, cap, spent.own)",
-        "Standing(analyst, cap, spent.ever_own)",
+        "Standing(analyst, cap, spent.own, ",
+        "Standing(analyst, cap, spent.ever_own, ",
         (f"{LEDGER}_windows.py::test_a_budget_is_renewed_when_its_window_ends",),
     ),
     Fault(
@@ -131,5 +131,19 @@ FAULTS = (
         "clock_timestamp()",
         "transaction_timestamp()",
         (f"{LEDGER}_clock.py::test_the_time_of_the_server_is_read_after_its_turn_has_come",),
+    ),
+    Fault(
+        "a server waits for ever for a process that stopped in a charge",
+        "dpsql/privacy/ledger/server.py",
+        "            self._pipeline.sync()\n",
+        "            pass\n",
+        (f"{LEDGER}_server.py::test_a_process_that_stops_in_the_midst_of_a_charge_is_ended",),
+    ),
+    Fault(
+        "a rule's own sum is not renewed with the budget",
+        "dpsql/privacy/ledger/tally.py",
+        "            self._sums = dict.fromkeys(self._weights, Fraction(0))\n\n    def _is_over",
+        "\n    def _is_over",
+        (f"{LEDGER}_windows.py::test_every_rule_begins_anew_with_a_window[file-rdp-0.1]",),
     ),
 )
