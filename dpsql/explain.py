@@ -197,9 +197,9 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
             return frequency_width(core.histograms[place], plan.confidence)
 
 
-def journal_note(plan: Plan) -> str:
-    """What the ledger notes of a plan, as JSON: each core's cells with their noise, and its threshold."""
-    return json.dumps([_note(core) for core in plan.cores])
+def journal_note(*plans: Plan) -> str:
+    """What the ledger notes of plans, as JSON: each core's cells with their noise, and its threshold."""
+    return json.dumps([_note(core) for plan in plans for core in plan.cores])
 
 
 def _note(core: CorePlan) -> dict[str, object]:

@@ -15,6 +15,7 @@ import dpsql
 from dpsql import output
 
 if TYPE_CHECKING:
+    from dpsql.dbapi.workload import Workload
     from dpsql.explain import Explanation
     from dpsql.privacy.accountant import Remaining
     from dpsql.privacy.window import Lifetime
@@ -84,18 +85,72 @@ def query(
 
 @click.command()
 @SCHEMA
-@STATEMENT
+@click.argument("sql", required=False)
+@click.option("--workload", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="Price the statements of a file as one block, by every accountant.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default.")
 @click.option("--to-reach", metavar="TARGET", help="What reaches it: 5%, 200, '5 % OF 4000', 'n 200, s 5 %'.")
 @ANALYST
-def explain(schema: Path, sql: str, as_json: bool, epsilon: Decimal | None, to_reach: str | None, analyst: str) -> None:
-    """Tell what a statement would cost and how exact it would be, at no cost and without reading a row."""
+def explain(
+    schema: Path,
+    sql: str | None,
+    workload: Path | None,
+    as_json: bool,
+    epsilon: Decimal | None,
+    to_reach: str | None,
+    analyst: str,
+) -> None:
+    """Tell what a statement would cost and how exact it would be, at no cost and without reading a row.
+
+    Or, with --workload, what each accountant would charge for several together.
+    """
+    if (sql is None) == (workload is None):
+        raise click.UsageError("Give one statement, or the statements of a file with --workload FILE.")
+    if workload is not None and to_reach is not None:
+        raise click.UsageError("--to-reach is about one statement, not about a workload.")
     with dpsql.connect(schema, analyst) as connection:
         if epsilon is not None:
             connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
+        if sql is None:
+            assert workload is not None
+            priced = connection.workload(statements_of_file(workload))
+            click.echo(workload_data(priced) if as_json else str(priced))
+            return
         explanation = connection.explain(sql, to_reach=to_reach)
     click.echo(as_data(explanation) if as_json else str(explanation))
+
+
+def statements_of_file(file: Path) -> list[str]:
+    """The statements of a file, each of which ends with a semicolon or with the file."""
+    from dpsql.repl.pieces import Sql, split
+
+    try:
+        pieces, rest = split(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise click.BadParameter(f"{file} is not UTF-8 text") from None
+    others = [each for each in pieces if not isinstance(each, Sql)]
+    if others:
+        raise click.BadParameter(f"{file}, line {others[0].line}: a workload is made of statements, without commands")
+    found = [each.text for each in pieces if isinstance(each, Sql)] + ([rest] if rest.strip() else [])
+    if not found:
+        raise click.BadParameter(f"{file} has no statement in it")
+    return found
+
+
+def workload_data(workload: Workload) -> str:
+    """The offers of a workload as JSON."""
+    names = ("accountant", "epsilon", "charged_epsilon", "charged_rho", "charged_delta", "left", "why")
+    best = workload.best
+    return json.dumps(
+        {
+            "statements": workload.statuses,
+            "best": None if best is None else best.accountant,
+            "accountants": [dict(zip(names, row, strict=True)) for row in workload.rows],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
 
 
 def said_price(explanation: Explanation, left: Remaining, charged: Fraction) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
 from dpsql import errors
 from dpsql.dbapi.boundary import bound, said_by
 from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.workload import Workload
 from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     from dpsql.privacy.accountant import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
+    from dpsql.workload import Workload as Priced
 
 T = TypeVar("T")
 
@@ -113,6 +115,28 @@ class Connection:
         """
         values = bound(parameters)
         return self._with_session(lambda session: session.explain(statement, values, _goal(to_reach)))
+
+    def workload(
+        self, statements: Sequence[str | tuple[str, Sequence[object]]], *, delta: Fraction | float | None = None
+    ) -> Workload:
+        """What each accountant would charge for these statements as one block; this costs nothing and reads no row.
+
+        A statement is a text, or a pair of a text and its parameters. ``delta`` is what of δ the block may use where it
+        is priced as (ε, δ); a tenth of what is set aside for thresholds by default. `Workload.execute` answers them.
+        """
+        fixed = [each if isinstance(each, str) else (each[0], bound(each[1])) for each in statements]
+
+        def price(session: Session) -> Workload:
+            from dpsql.privacy.measure import exact
+
+            return Workload(self, session.workload(fixed, None if delta is None else exact(delta, "delta")))
+
+        return self._with_session(price)
+
+    def _run(self, workload: Priced, accountant: str | None = None) -> list[Cursor]:
+        """The answers to a workload that was priced here, charged as one block: a cursor for each statement."""
+        results = self._with_session(lambda session: session.run(workload, accountant))
+        return [Cursor.of(self, result) for result in results]
 
     def execute(self, statement: str, parameters: Sequence[object] = ()) -> Cursor:
         """A new cursor on which the statement was run."""

@@ -33,6 +33,13 @@ class Cursor:
         self._result: Result | None = None
         self._next, self._closed = 0, False
 
+    @classmethod
+    def of(cls, connection: Connection, result: Result) -> Self:
+        """A cursor on an answer that was given already."""
+        cursor = cls(connection)
+        cursor._result = result
+        return cursor
+
     @property
     def description(self) -> list[Described] | None:
         """One entry a column; None before a statement that gives rows."""

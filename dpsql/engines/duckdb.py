@@ -112,6 +112,8 @@ def source_of(schema: Schema) -> Source:
     files = {name: str(path / f"{name}.parquet") for name in schema.tables} if path.is_dir() else None
     private = (name for name, table in schema.tables.items() if not table.public)
     unique = {(step.parent, step.parent_column) for name in private for step in schema.owner(name).steps}
+    if schema.tables[schema.unit_table].key == (schema.unit_column,):
+        unique.add(schema.unit)
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
     limits = Limits(settings.memory_bytes, settings.threads, settings.spill_bytes)

@@ -17,7 +17,18 @@ from dpsql.privacy.ledger.spent import Begins
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.window import Lifetime, Refresh, Window
 
-__all__ = ["Accountant", "Budget", "Charge", "Priced", "Promise", "Remaining", "Standing", "admits"]
+__all__ = [
+    "Accountant",
+    "Budget",
+    "Charge",
+    "Priced",
+    "Promise",
+    "Remaining",
+    "Standing",
+    "Together",
+    "admits",
+    "divided",
+]
 
 
 class Priced(Protocol):
@@ -81,6 +92,22 @@ class Charge(_Single, Generic[P_co]):
                 raise InternalError("this charge was made by another process")
             self._redeemed = True
         return self._plan
+
+
+class Together(Priced, Protocol[P_co]):
+    """Plans that have one price together."""
+
+    @property
+    def plans(self) -> tuple[P_co, ...]: ...
+
+
+def divided(charge: Charge[Together[Plan]]) -> tuple[Charge[Plan], ...]:
+    """A charge for each of the plans that were paid for together, which uses up the one that paid for them.
+
+    ``docs/proofs/workload.md``.
+    """
+    together = charge.redeem()
+    return tuple(Charge(_MINT, plan, charge.cost, charge.entry) for plan in together.plans)
 
 
 @dataclass(frozen=True)

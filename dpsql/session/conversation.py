@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from functools import partial
 
 from dpsql import statement
 from dpsql.accuracy.known import Known
@@ -19,9 +20,10 @@ from dpsql.answers import Answers, Paid
 from dpsql.clipping import left_out
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DatabaseError, DataError, StatementError
-from dpsql.explain import Explanation, explain, journal_note, priced
+from dpsql.explain import Explanation, explain, journal_note
+from dpsql.explain import priced as cost_lines
 from dpsql.plan import CorePlan, OutputColumn, Plan, plan_cores
-from dpsql.privacy.accountant import Accountant, Charge, Remaining
+from dpsql.privacy.accountant import Accountant, Charge, Remaining, divided
 from dpsql.privacy.measure import exact as exact_number
 from dpsql.privacy.measure import shown
 from dpsql.privacy.sampling import OPERATING_SYSTEM
@@ -40,9 +42,11 @@ from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.pricing import Pricing, Unknown, bought, first_only
 from dpsql.session.running import Running
+from dpsql.session.together import Asked, asked, earlier, offered, statuses, unpaid
 from dpsql.session.trouble import told_nothing
 from dpsql.shell import Price, Result, Shell, Shells
 from dpsql.statement import SETTINGS, Choices
+from dpsql.workload import Block, Workload, priced
 
 
 class Session:
@@ -276,7 +280,7 @@ class Session:
             case statement.ExplainPrivacy(text=query, goal=goal):
                 return _text_result("EXPLAIN PRIVACY", str(self.explain(query, parameters, goal)).splitlines())
             case statement.Explain(text=query, json=as_json):
-                return _text_result("QUERY PLAN", priced(self.explain(query, parameters), as_json))
+                return _text_result("QUERY PLAN", cost_lines(self.explain(query, parameters), as_json))
             case statement.Set(name=name, value=value):
                 self.set(name, value)
                 return Result((), [], [])
@@ -325,29 +329,35 @@ class Session:
         if known is not None:
             return known, None
         with self._interruptible() as running:
-            paid = self._paid(plan.written(), running) if plan.cores else Paid(NOTHING, False, version)
-            running.check()
-            with self._lease(running) as shell:
-                rows = shell.run(plan, paid.released)
+            paid = self._paid(plan.written(), running, self._charged) if plan.cores else Paid(NOTHING, False, version)
+            return self._shown(plan, paid, running), paid.released
+
+    def _shown(self, plan: Plan, paid: Paid, running: Running) -> Result:
+        """The result that the plan's shell makes of what was paid for."""
+        running.check()
+        with self._lease(running) as shell:
+            rows = shell.run(plan, paid.released)
         price = Price(plan.price if plan.cores and not paid.stored else Fraction(0), paid.stored)
         notices = (*plan.notices, *left_out(plan, paid.released)) if plan.cores else plan.notices
         result = replace(rows, price=price, notices=notices)
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)
-        return result, paid.released
+        return result
 
-    def _paid(self, plan: Plan, running: Running) -> Paid:
+    def _charged(self, plan: Plan) -> Charge[Plan]:
+        """The charge of one statement, durable on return."""
+        return self._accountant.spend(plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan))
+
+    def _paid(self, plan: Plan, running: Running, pay: Callable[[Plan], Charge[Plan]]) -> Paid:
         """The release of the plan's cores, which costs nothing where it was paid for before."""
         if self._answers is None:
-            return Paid(self._released(plan, running)[0], False, None)
-        return self._answers.answer(plan, lambda: self._released(plan, running), running.check)
+            return Paid(self._released(plan, running, pay)[0], False, None)
+        return self._answers.answer(plan, lambda: self._released(plan, running, pay), running.check)
 
-    def _released(self, plan: Plan, running: Running) -> tuple[Released, int]:
+    def _released(self, plan: Plan, running: Running, pay: Callable[[Plan], Charge[Plan]]) -> tuple[Released, int]:
         """The river: charge, then read and release; it leaves when its time is up, with the entry that paid."""
         with Departure(plan, self._schema.privacy.time_bucket, self._clock) as departure, self._lease(running) as shell:
-            charge = self._accountant.spend(
-                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)
-            )
+            charge = pay(plan)
             departure.begin()
             released = told_nothing(lambda: self._measured(charge, shell, running))
         running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
@@ -361,6 +371,44 @@ class Session:
                 derived = shell.derive(plan, stage, released)
                 released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self._entropy)
         return released
+
+    def workload(self, statements: Sequence[Asked], delta: Fraction | None = None) -> Workload:
+        """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
+
+        A statement is a text, or a text with its parameters. ``delta`` is what of δ the block may use where it is
+        priced as (ε, δ); by default a tenth of what is set aside for thresholds. Targets of errors do not apply.
+        """
+        texts = [asked(each) for each in statements]
+        plans = [self._at_the_price(text, values, partial(parse, text)) for text, values in texts]
+        return priced(plans, statuses(plans, self.is_paid), self._schema, self.remaining, delta)
+
+    def run(self, workload: Workload, accountant: str | None = None) -> list[Result]:
+        """The answers to a workload, in order, once all of it is charged: by the named accountant or the best one.
+
+        It is all or nothing: where the block is refused, nothing is charged and nothing is read.
+        """
+        if statuses(workload.plans, self.is_paid) != workload.statuses:
+            raise DataError("what of the workload is paid for already has changed since it was priced; price it again")
+        offer = offered(workload, accountant)
+        for plan in workload.plans:
+            plan.written()
+        with self._interruptible() as running:
+            known = [(plan, self._paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
+            charges = {} if offer is None else self._charged_together(Block(workload.bought, offer.way))
+            results = list[Result]()
+            for plan, status in zip(workload.plans, workload.statuses, strict=True):
+                paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
+                if paid is None:
+                    paid = self._paid(plan, running, lambda each: charges[id(each)])
+                    known.append((plan, paid))
+                results.append(self._shown(plan, paid, running))
+            return results
+
+    def _charged_together(self, block: Block) -> dict[int, Charge[Plan]]:
+        """The charge of a block, divided into one for each of its plans, by their identity."""
+        note = journal_note(*block.plans)
+        charge = self._accountant.spend(block, analyst=self.analyst, statement=block.statement, cells=note)
+        return {id(each.plan): each for each in divided(charge)}
 
     def explain(self, text: str, parameters: Sequence[object] = (), goal: Goal | None = None) -> Explanation:
         """What the statement would cost and how exact it would be; it costs nothing and touches nothing.

@@ -12,6 +12,7 @@ from planted import (
     relations,
     release,
     rewrite,
+    workloads,
 )
 from planted.fault import Fault
 
@@ -24,6 +25,7 @@ FAULTS = (
     *prices.FAULTS,
     *mechanisms.FAULTS,
     *accountants.FAULTS,
+    *workloads.FAULTS,
     *ledger.FAULTS,
     *release.FAULTS,
     *process.FAULTS,

@@ -1,0 +1,216 @@
+"""Which units the cores of a workload can read, told from public conditions. ``docs/proofs/workload.md``."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import TypeAlias
+
+from dpsql.query.expression import Call, Column, Expression, Literal, columns, conjuncts
+from dpsql.query.relation import Core, Filter, Join, PerUnit, Relation, Scan, unit_of
+from dpsql.schema import UNIT, Schema
+
+#: A value of a column as conditions see it: a point of the number line, a boolean, a text's class, or NULL.
+Point: TypeAlias = Fraction | bool | str | None
+#: What a condition may be, in SQL's three values.
+Truth: TypeAlias = frozenset[bool | None]
+
+_ANY: Truth = frozenset({True, False, None})
+#: A text that no condition names.
+_OTHER = "\0"
+_COMPARED = {
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a core demands of its rows, where it reads columns that the unit determines; by ``UNIT`` or table.column."""
+
+    demanded: Mapping[str, tuple[tuple[Column, Expression], ...]]
+
+    def admits(self, name: str, point: Point) -> bool:
+        """Whether rows of a unit with this value may be read; True where nothing is said against it."""
+        return all(True in _truth(condition, column, point) for column, condition in self.demanded.get(name, ()))
+
+
+def conditions(core: Core, schema: Schema) -> Conditions:
+    """The conditions of a core on the unit itself, and on columns of the unit's own table, whose key is checked."""
+    found: dict[str, list[tuple[Column, Expression]]] = {}
+    for name, column, condition in _demanded(core.relation, core.unit, schema):
+        found.setdefault(name, []).append((column, condition))
+    return Conditions({name: tuple(pairs) for name, pairs in found.items()})
+
+
+def determined(schema: Schema) -> bool:
+    """Whether the unit determines its own table's columns: one row for each unit, a key that opening has checked."""
+    return schema.tables[schema.unit_table].key == (schema.unit_column,)
+
+
+def points(every: Sequence[Conditions], name: str) -> list[Point]:
+    """Values of a column, one at least of each kind that the conditions tell apart, and NULL."""
+    pairs = [pair for each in every for pair in each.demanded.get(name, ())]
+    constants = [_point(part) for _, condition in pairs for part in _literals(condition)]
+    kind = pairs[0][0].type.kind if pairs else "text"
+    if kind == "boolean":
+        return [True, False, None]
+    if kind == "text":
+        return [*dict.fromkeys(each for each in constants if isinstance(each, str)), _OTHER, None]
+    numbers = sorted({each for each in constants if isinstance(each, Fraction)})
+    between = [(low + high) / 2 for low, high in pairwise(numbers)]
+    ends = [numbers[0] - 1, numbers[-1] + 1] if numbers else [Fraction(0)]
+    return [*numbers, *between, *ends, None]
+
+
+def _demanded(relation: Relation, unit: Column, schema: Schema) -> Iterator[tuple[str, Column, Expression]]:
+    """Conditions that every row fulfils, on columns of scans whose unit is that of the row."""
+    known, scans, subqueries = list[Expression](), list[Scan](), list[PerUnit]()
+    _collect(relation, known, scans, subqueries)
+    tied = _tied(unit, known)
+    for scan in scans:
+        if scan.unit is None or (scan.unit.relation, scan.unit.name) not in tied:
+            continue
+        own = scan.table == schema.unit_table and determined(schema)
+        for condition in known:
+            read = set(columns(condition))
+            if len(read) != 1:
+                continue
+            (column,) = read
+            if column == scan.unit:
+                yield UNIT, column, condition
+            elif own and column.relation == scan.alias:
+                yield f"{scan.table}.{column.name}", column, condition
+    for inner in subqueries:
+        child_unit = unit_of(inner.child)
+        if (inner.alias, UNIT) in tied and child_unit is not None:
+            yield from _demanded(inner.child, child_unit, schema)
+
+
+def _collect(relation: Relation, known: list[Expression], scans: list[Scan], subqueries: list[PerUnit]) -> None:
+    """The conditions that every row fulfils, and what rows are made of: nothing that an outer join may leave out."""
+    match relation:
+        case Scan():
+            scans.append(relation)
+        case PerUnit():
+            subqueries.append(relation)
+        case Filter(child=child, condition=condition):
+            known.extend(conjuncts(condition))
+            _collect(child, known, scans, subqueries)
+        case Join(left=left, right=right, kind="inner", condition=condition):
+            known.extend(conjuncts(condition))
+            _collect(left, known, scans, subqueries)
+            _collect(right, known, scans, subqueries)
+        case Join(left=left, kind="left"):
+            _collect(left, known, scans, subqueries)
+        case _:
+            pass  # nothing is known of the units of other relations, so that they may be any
+
+
+def _tied(unit: Column, known: Iterable[Expression]) -> set[tuple[str, str]]:
+    """The columns that are equal to the unit of each row, by equalities that every row fulfils."""
+    tied, before = {(unit.relation, unit.name)}, 0
+    pairs = [
+        [(side.relation, side.name) for side in each.arguments if isinstance(side, Column) and side.identifies == UNIT]
+        for each in known
+        if isinstance(each, Call) and each.function == "="
+    ]
+    while len(tied) > before:
+        before = len(tied)
+        for pair in pairs:
+            if len(pair) == 2 and tied & set(pair):
+                tied |= set(pair)
+    return tied
+
+
+def _truth(condition: Expression, column: Column, point: Point) -> Truth:
+    """All that the condition may be where the column has the value; more than it is, never less."""
+    match condition:
+        case Column() if condition == column and column.type.kind == "boolean":
+            return frozenset({point if isinstance(point, bool) else None})
+        case Call(function="not", arguments=(inner,)):
+            return frozenset(None if each is None else not each for each in _truth(inner, column, point))
+        case Call(function="and" | "or" as function, arguments=arguments):
+            sides = [_truth(each, column, point) for each in arguments]
+            return frozenset(_joined(function, each) for each in product(*sides))
+        case Call(function="is null", arguments=(Column() as read,)) if read == column:
+            return frozenset({point is None})
+        case Call(function="in", arguments=(Column() as read, *options)) if read == column:
+            sides = [_compared("=", column, point, each) for each in options]
+            return frozenset(_joined("or", each) for each in product(*sides)) if len(sides) <= 12 else _one_of(sides)
+        case Call(function=function, arguments=(Column() as read, other)) if read == column and function in _COMPARED:
+            return _compared(function, column, point, other)
+        case Call(function=function, arguments=(other, Column() as read)) if read == column and function in _TURNED:
+            return _compared(_TURNED[function], column, point, other)
+        case _:
+            return _ANY
+
+
+_TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _one_of(sides: Sequence[Truth]) -> Truth:
+    """A long list of equalities: true where one may be, anything where not all are false."""
+    return frozenset({False}) if all(side == {False} for side in sides) else _ANY
+
+
+def _joined(function: str, values: Iterable[bool | None]) -> bool | None:
+    """AND or OR of three-valued truths."""
+    known, decides = list(values), function == "or"
+    if decides in known:
+        return decides
+    return None if None in known else not decides
+
+
+def _compared(function: str, column: Column, point: Point, other: Expression) -> Truth:
+    constant = _point(other)
+    if point is None:
+        return frozenset({None}) if isinstance(other, Literal) else _ANY
+    if constant is None or type(constant) is not type(point) or not _fits(column, other):
+        return frozenset({None}) if isinstance(other, Literal) and other.value is None else _ANY
+    if isinstance(point, str):  # a collation may hold texts of one class for equal, or may not
+        if function not in ("=", "<>"):
+            return _ANY
+        return frozenset({True, False}) if point == constant else frozenset({function == "<>"})
+    return frozenset({bool(_COMPARED[function](point, constant))})
+
+
+def _fits(column: Column, other: Expression) -> bool:
+    """Whether column and constant are of one kind, so that the engine compares them as they are."""
+    return isinstance(other, Literal) and other.type.kind == column.type.kind
+
+
+def _literals(condition: Expression) -> Iterator[Literal]:
+    if isinstance(condition, Literal):
+        yield condition
+    if isinstance(condition, Call):
+        for argument in condition.arguments:
+            yield from _literals(argument)
+
+
+def _point(other: Expression) -> Point:
+    """A constant as a point; None where it is of a kind that is not compared here, or NULL."""
+    if not isinstance(other, Literal):
+        return None
+    match other.value:
+        case bool() as value:
+            return value
+        case int() as value:
+            return Fraction(value)
+        case datetime():
+            return None
+        case date() as value:
+            return Fraction(value.toordinal())
+        case str() as value:
+            plain = unicodedata.normalize("NFKD", value).casefold()
+            return "".join(each for each in plain if not unicodedata.combining(each))
+        case _:
+            return None

@@ -1,0 +1,68 @@
+"""The pairs of distributions that dominate a plan's releases, read off its mechanisms. ``docs/proofs/workload.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import isqrt
+from typing import assert_never
+
+from dpsql.plan import CorePlan, Plan
+from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
+from dpsql.privacy.loss import GaussianLoss, LaplaceLoss, Leak, Loss, PureLoss
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.tree import Tree
+
+
+class Unknown(Exception):
+    """A release of which no dominating pair is known; the text says which."""
+
+
+def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:
+    """The pairs of all releases of the plans; Unknown where there is one without."""
+    return tuple(loss for plan in plans for core in plan.cores for loss in _of_core(core))
+
+
+def _of_core(core: CorePlan) -> Iterator[Loss]:
+    alone = not core.core.keys
+    for cell in core.cells:
+        yield _of_noise(cell.mechanism, alone)
+    for histogram in core.histograms:
+        match histogram.mechanism:
+            case Tree() as tree:
+                yield from [_of_noise(tree.node, alone=False)] * tree.levels
+            case Ranking() as ranking:
+                for quantile in ranking.quantiles:
+                    yield _of_choice(quantile.value.cost)
+                    if quantile.end is not None:
+                        yield from [_of_choice(quantile.end.cost)] * 2
+            case Peeling() as peeling:
+                yield from [_of_choice(peeling.each.cost)] * peeling.most
+            case _:
+                assert_never(histogram.mechanism)
+    if core.selection is not None:
+        yield _of_noise(core.selection.noise, alone=core.selection.groups == 1)
+        yield Leak(core.selection.delta)
+
+
+def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
+    """``alone`` where one unit moves a single integer."""
+    match noise:
+        case Laplace(l1=distance, scale=scale):
+            return LaplaceLoss(1 / scale, distance)
+        case Gaussian(l2_squared=square, variance=variance):
+            if not alone:
+                raise Unknown("Gaussian noise on several groups or bins is known by its zCDP alone")
+            if variance > WIDEST_GAUSSIAN**2:
+                raise Unknown("Gaussian noise as wide as this is known by its zCDP alone")
+            return GaussianLoss(variance, isqrt(square))
+        case _:
+            assert_never(noise)
+
+
+def _of_choice(cost: Cost) -> Loss:
+    if cost.epsilon is None:
+        raise Unknown("choices that are priced in zCDP have no dominating pair")
+    return PureLoss(cost.epsilon)

@@ -1,0 +1,207 @@
+"""What each accountant would charge for a list of statements that is fixed beforehand. ``docs/proofs/workload.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Remaining
+from dpsql.privacy.budget import Standing, admits
+from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
+from dpsql.schema import Schema
+from dpsql.workload.block import (
+    AdvancedBlock,
+    Block,
+    Invalid,
+    LossBlock,
+    Parallel,
+    RenyiBlock,
+    Sequential,
+    Way,
+    advanced_epsilon,
+    loss_epsilon,
+    renyi_epsilon,
+)
+
+#: The part of the δ for thresholds that a block may use, where it is priced as (ε, δ).
+BLOCK_SHARE = Fraction(1, 10)
+
+#: Why a statement of a workload costs nothing, or that it is bought.
+Status = OneOf["bought", "paid for already", "the same as one before", "public"]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one accountant makes of a block.
+
+    ``epsilon`` is that of the block alone at the schema's δ, ``cost`` what the ledger would be charged, and ``left``
+    the share of the budget that would be left, None where it does not fit. All are None where the accountant is not
+    valid here, and ``why`` says why.
+    """
+
+    accountant: str
+    way: Way
+    epsilon: Fraction | None
+    cost: Cost | None
+    left: Fraction | None
+    why: str
+
+    @property
+    def valid(self) -> bool:
+        """Whether the accountant's theorem holds for the block."""
+        return self.cost is not None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Statements that are fixed together, and what each accountant would charge for them; ``str()`` is a table."""
+
+    plans: tuple[Plan, ...]
+    statuses: tuple[Status, ...]
+    delta: Fraction
+    offers: tuple[Offer, ...]
+
+    @property
+    def bought(self) -> tuple[Plan, ...]:
+        """The plans that the block pays for; the others are free."""
+        return self.with_status("bought")
+
+    def with_status(self, status: Status) -> tuple[Plan, ...]:
+        """The plans of one status, in order."""
+        return tuple(plan for plan, each in zip(self.plans, self.statuses, strict=True) if each == status)
+
+    @property
+    def best(self) -> Offer | None:
+        """The valid offer that leaves the most of the budget; the first where none fits, None where all is free."""
+        fitting = [offer for offer in self.offers if offer.left is not None]
+        first = self.offers[0] if self.offers else None
+        return max(fitting, key=lambda offer: offer.left or Fraction(0)) if fitting else first
+
+    def offer(self, accountant: str | None) -> Offer | None:
+        """The named offer, or the best one; KeyError where there is none of that name."""
+        if accountant is None or not self.offers:
+            return self.best
+        found = {offer.accountant: offer for offer in self.offers}
+        return found[accountant]
+
+    @property
+    def rows(self) -> tuple[tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...]:
+        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why it is not valid."""
+        return tuple(
+            (each.accountant, _number(each.epsilon), *_numbers(each.cost), _number(each.left), each.why)
+            for each in self.offers
+        )
+
+    def __str__(self) -> str:
+        free = len(self.plans) - len(self.bought)
+        count = f"{len(self.plans)} statement" + ("s" if len(self.plans) != 1 else "")
+        lines = [f"a workload of {count}" + (f", {free} of them free" if free else "")]
+        if not self.offers:
+            return f"{lines[0]}: nothing is charged"
+        cells = [("accountant", f"ε at δ = {shown(self.delta)}" if self.delta else "ε", "charged", "left")]
+        best = self.best
+        for offer in self.offers:
+            name = offer.accountant + (" *" if offer is best else "")
+            left = "too much" if offer.left is None else f"{float(offer.left):.1%}"
+            if offer.cost is None or offer.epsilon is None:
+                cells.append((name, "—", offer.why, ""))
+            else:
+                cells.append((name, shown(offer.epsilon), _said(offer.cost), left))
+        widths = [max(len(row[place]) for row in cells if row[3]) for place in range(3)]
+        for row in cells:
+            padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+            lines.append("  ".join([*padded, row[3]]).rstrip())
+        return "\n".join([*lines, "* is what would be charged"])
+
+
+def priced(
+    plans: Sequence[Plan], statuses: Sequence[Status], schema: Schema, remaining: Remaining, delta: Fraction | None
+) -> Workload:
+    """The workload with all offers; ``delta`` is what a block may use where it is priced as (ε, δ)."""
+    bought = tuple(plan for plan, status in zip(plans, statuses, strict=True) if status == "bought")
+    budget = remaining.standings[0].budget
+    own = budget.delta_selection * BLOCK_SHARE if delta is None else delta
+    if not bought:
+        return Workload(tuple(plans), tuple(statuses), budget.delta, ())
+    total = budget.delta
+    leaks = sum((plan.cost.delta for plan in bought), Fraction(0))
+
+    def offer(name: str, way: Way, alone: Callable[[Cost], Fraction]) -> Offer:
+        try:
+            cost = Block(bought, way).cost.rounded_up()
+            return Offer(name, way, alone(cost), cost, _left(remaining, cost), "")
+        except Invalid as error:
+            return Offer(name, way, None, None, None, str(error))
+
+    def beside(whole: Fraction) -> Fraction:
+        if whole <= leaks:
+            raise Invalid("thresholds use all of δ")
+        return whole - leaks
+
+    return Workload(tuple(plans), tuple(statuses), total, (
+        offer("hybrid", Sequential(), lambda cost: _least(_basic, _concentrated, cost, total)),
+        offer("basic", Sequential(), lambda cost: _basic(cost, total)),
+        offer("parallel", Parallel(schema), lambda cost: _least(_basic, _concentrated, cost, total)),
+        offer("advanced", AdvancedBlock(own), lambda _: advanced_epsilon(bought, total)),
+        offer("zcdp", Sequential(), lambda cost: _concentrated(cost, total)),
+        offer("rdp", RenyiBlock(own), lambda _: renyi_epsilon(bought, beside(total))),
+        offer("pld", LossBlock(own), lambda _: loss_epsilon(bought, total)),
+    ))  # fmt: skip
+
+
+def _basic(cost: Cost, delta: Fraction) -> Fraction:
+    if cost.epsilon is None:
+        raise Invalid("Gaussian noise has no pure ε to add up")
+    if cost.delta > delta:
+        raise Invalid("thresholds use all of δ")
+    return cost.epsilon
+
+
+def _concentrated(cost: Cost, delta: Fraction) -> Fraction:
+    if cost.delta >= delta:
+        raise Invalid("zCDP is said in (ε, δ) at a δ above 0, beside what thresholds use")
+    return epsilon_of_rho(cost.rho, delta - cost.delta)
+
+
+def _least(
+    one: Callable[[Cost, Fraction], Fraction], other: Callable[[Cost, Fraction], Fraction], cost: Cost, delta: Fraction
+) -> Fraction:
+    """The smaller of two that hold; Invalid where neither does."""
+    found: list[Fraction] = []
+    for each in (one, other):
+        try:
+            found.append(each(cost, delta))
+        except Invalid as error:
+            refusal = error
+    if not found:
+        raise refusal
+    return min(found)
+
+
+def _left(remaining: Remaining, cost: Cost) -> Fraction | None:
+    """The share of the tightest budget that would be left; None where the cost does not fit."""
+    if cost == FREE:
+        return remaining.share
+    after = []
+    for each in remaining.standings:
+        if not admits(each.budget, each.spent, cost, each.tallied):
+            return None
+        tallied = each.tallied + each.budget.weight(cost)
+        after.append(Standing(each.holder, each.budget, each.spent + cost, tallied).share)
+    return min(after)
+
+
+def _number(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _numbers(cost: Cost | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if cost is None else (_number(cost.epsilon), float(cost.rho), float(cost.delta))
+
+
+def _said(cost: Cost) -> str:
+    pure = "" if cost.epsilon is None else f"ε = {shown(cost.epsilon)}, "
+    return f"{pure}ρ = {shown(cost.rho)}" + (f", δ = {shown(cost.delta)}" if cost.delta else "")

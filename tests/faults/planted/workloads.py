@@ -1,0 +1,150 @@
+"""Workloads: theorems hold for what they are used for, and a block is charged before it is read."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+LOSS = "tests/privacy/test_loss.py"
+WORKLOAD = "tests/workload/test_workload.py"
+MEETING = f"{WORKLOAD}::test_units_that_may_meet_both_conditions_are_not_parted"
+ROWS = f"{WORKLOAD}::test_rows_that_are_apart_are_not_units_that_are"
+PARTED = f"{WORKLOAD}::test_units_that_conditions_part_cost_the_most_of_them"
+BLOCK = "dpsql/workload/block.py"
+DISJOINT = "dpsql/workload/disjoint.py"
+
+FAULTS = (
+    Fault(
+        "parallel composition over rows that are apart, not units",
+        DISJOINT,
+        "            elif own and column.relation == scan.alias:\n",
+        "            elif column.relation == scan.alias:\n",
+        (ROWS, f"{WORKLOAD}::test_columns_of_the_units_table_need_a_key_that_was_checked"),
+    ),
+    Fault(
+        "parallel composition over a key that nobody checked",
+        DISJOINT,
+        "    return schema.tables[schema.unit_table].key == (schema.unit_column,)",
+        "    return schema.tables[schema.unit_table].max_rows_per_unit == 1",
+        (f"{WORKLOAD}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
+    ),
+    Fault(
+        "the unit's key is not checked when the data are opened",
+        "dpsql/engines/duckdb.py",
+        "        unique.add(schema.unit)\n",
+        "        pass\n",
+        (f"{WORKLOAD}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
+    ),
+    Fault(
+        "a row without a partner is taken for one of a unit without a value",
+        DISJOINT,
+        '        case Join(left=left, right=right, kind="inner", condition=condition):\n',
+        "        case Join(left=left, right=right, condition=condition):\n",
+        (ROWS, f"{WORKLOAD}::test_no_person_moves_cores_that_cost_more_than_the_block"),
+    ),
+    Fault(
+        "texts that a collation holds for equal part the units",
+        DISJOINT,
+        "        return frozenset({True, False}) if point == constant else",
+        '        return frozenset({function == "="}) if point == constant else',
+        (MEETING,),
+    ),
+    Fault(
+        "a unit that is replaced is in one part alone",
+        BLOCK,
+        '    if schema.privacy.neighbours == "replace":\n',
+        "    if False:\n",
+        (f"{WORKLOAD}::test_a_unit_that_is_replaced_may_be_in_two_parts",),
+    ),
+    Fault(
+        "a block is charged the least of its statements",
+        BLOCK,
+        "else max(one.epsilon, other.epsilon)",
+        "else min(one.epsilon, other.epsilon) or other.epsilon",
+        (f"{WORKLOAD}::test_statements_of_one_part_are_added_up",),
+    ),
+    Fault(
+        "a block is charged one of its statements",
+        BLOCK,
+        "                return sum((plan.cost for plan in self.plans), FREE)\n",
+        "                return self.plans[0].cost\n",
+        (f"{WORKLOAD}::test_prices_are_those_of_the_theorems",),
+    ),
+    Fault(
+        "the loss of a count is that of continuous noise",
+        "dpsql/privacy/loss.py",
+        "            return library.from_discrete_laplace_mechanism(_above(rate), sensitivity=distance, **settings)",
+        "            return library.from_laplace_mechanism(1 / (_above(rate) * distance), **settings)",
+        (f"{LOSS}::test_composition_is_from_above_and_tight",),
+    ),
+    Fault(
+        "losses are composed optimistically",
+        "dpsql/privacy/loss.py",
+        '"pessimistic_estimate": True',
+        '"pessimistic_estimate": False',
+        (f"{LOSS}::test_composition_is_from_above_and_tight",),
+    ),
+    Fault(
+        "a large distance is rounded down",
+        "dpsql/privacy/loss.py",
+        "        each = -(-self.distance // FINEST)\n",
+        "        each = self.distance // FINEST\n",
+        (f"{LOSS}::test_a_large_distance_is_rounded_up_and_stretched",),
+    ),
+    Fault(
+        "a threshold leaks nothing in a block",
+        BLOCK,
+        "                return _approximate(renyi_epsilon(self.plans, _given(delta)), delta + leaks)",
+        "                return _approximate(renyi_epsilon(self.plans, _given(delta)), delta)",
+        (f"{WORKLOAD}::test_thresholds_are_part_of_what_a_block_leaks",),
+    ),
+    Fault(
+        "the losses of a histogram's levels are forgotten",
+        "dpsql/workload/losses.py",
+        "                yield from [_of_noise(tree.node, alone=False)] * tree.levels\n",
+        "                yield _of_noise(tree.node, alone=False)\n",
+        (f"{WORKLOAD}::test_losses_cover_every_release_of_a_plan",),
+    ),
+    Fault(
+        "Gaussian noise on many groups is taken for that on one number",
+        "dpsql/workload/losses.py",
+        "            if not alone:\n",
+        "            if False:\n",
+        (f"{WORKLOAD}::test_each_accountant_says_why_it_is_not_valid",),
+    ),
+    Fault(
+        "advanced composition of statements of several prices",
+        BLOCK,
+        "    if others or price is None or _leaks(plans):\n",
+        "    if price is None or _leaks(plans):\n",
+        (f"{WORKLOAD}::test_each_accountant_says_why_it_is_not_valid",),
+    ),
+    Fault(
+        "a workload is charged after it was read",
+        "dpsql/session/conversation.py",
+        "            charges = {} if offer is None else self._charged_together(Block(workload.bought, offer.way))\n",
+        "            from dpsql.privacy import accountant as mint\n\n"
+        "            charges = {id(plan): Charge(mint._MINT, plan, plan.cost, 1) for plan in workload.bought}\n",
+        (f"{WORKLOAD}::test_a_block_is_charged_once_and_before_a_row_is_read",),
+    ),
+    Fault(
+        "a charge of a block is divided as often as one likes",
+        "dpsql/privacy/accountant.py",
+        "    together = charge.redeem()\n",
+        "    together = charge.plan\n",
+        (f"{WORKLOAD}::test_a_charge_is_divided_once",),
+    ),
+    Fault(
+        "an accountant that does not hold is charged by",
+        "dpsql/session/together.py",
+        "    if offer is not None and not offer.valid:\n",
+        "    if False:\n",
+        (f"{WORKLOAD}::test_one_that_does_not_hold_is_refused_and_nothing_is_charged",),
+    ),
+    Fault(
+        "what was approximate is charged without its delta",
+        BLOCK,
+        "    return Cost(epsilon, pure_rho(epsilon), delta)\n",
+        "    return Cost(epsilon, pure_rho(epsilon))\n",
+        (f"{WORKLOAD}::test_prices_are_those_of_the_theorems",),
+    ),
+)

@@ -1,0 +1,95 @@
+"""A database of people and their visits, and what one person moves in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+
+import duckdb
+
+from dpsql.plan import CorePlan, Plan
+from dpsql.session import Session, open_session
+
+SCHEMA = """
+name = "shop"
+source = "shop.duckdb"
+[privacy]
+unit = "people.id"
+epsilon = 3
+delta = 1e-6
+query_epsilon = 0.1
+{privacy}
+[tables.people]
+{key}
+max_rows_per_unit = 1
+[tables.people.columns]
+id = {{ type = "integer" }}
+age = {{ type = "integer", bounds = [0, 100], nullable = true }}
+city = {{ type = "text", values = ["Rome", "Oslo", "Bern"], nullable = true }}
+member = {{ type = "boolean", nullable = true }}
+[tables.visits]
+references = {{ person = "people.id" }}
+max_rows_per_unit = 6
+[tables.visits.columns]
+person = {{ type = "integer" }}
+shop = {{ type = "text", values = ["north", "south"] }}
+paid = {{ type = "integer", bounds = [0, 50] }}
+"""
+
+PEOPLE = [
+    (0, 30, "Rome", True), (1, 31, "Rome", False), (2, 30, "Oslo", True), (3, None, "Oslo", None),
+    (4, 55, "rome", True),
+    (5, 12, "Rôme", False), (6, 99, None, True), (7, 31, "Paris", None), (8, 70, "Bern", False),
+]  # fmt: skip
+VISITS = [(person, shop, paid) for person in (*range(10), 2, 2) for shop, paid in (("north", 3), ("south", 40))]
+
+
+def shop(folder: Path, privacy: str = "", key: str = 'key = "id"', name: str = "shop") -> Path:
+    """The schema's file, with the data beside it."""
+    source = folder / "shop.duckdb"
+    if not source.exists():
+        with duckdb.connect(str(source)) as data:
+            data.execute("CREATE TABLE people (id INTEGER, age INTEGER, city VARCHAR, member BOOLEAN)")
+            data.execute("CREATE TABLE visits (person INTEGER, shop VARCHAR, paid INTEGER)")
+            data.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", PEOPLE)
+            data.executemany("INSERT INTO visits VALUES (?, ?, ?)", VISITS)
+    file = folder / f"{name}.toml"
+    file.write_text(SCHEMA.format(privacy=privacy, key=key), "utf-8")
+    return file
+
+
+def opened(folder: Path, privacy: str = "", key: str = 'key = "id"') -> Session:
+    return open_session(shop(folder, privacy, key))
+
+
+@lru_cache(maxsize=64)
+def database_without(person: int | None, folder: Path) -> duckdb.DuckDBPyConnection:
+    """The database without one person."""
+    data = duckdb.connect()
+    data.execute(f"ATTACH '{folder / 'shop.duckdb'}' AS original (READ_ONLY)")
+    data.execute("ATTACH ':memory:' AS source")
+    for table, column in (("people", "id"), ("visits", "person")):
+        kept = "" if person is None else f" WHERE {column} <> {person}"
+        data.execute(f"CREATE TABLE source.main.{table} AS SELECT * FROM original.main.{table}{kept}")
+    data.execute("DETACH original")
+    return data
+
+
+def rows_without(cores: Iterable[CorePlan], person: int | None, folder: Path) -> list[list[tuple[object, ...]]]:
+    """The exact rows of each core, in the database without one person."""
+    data = database_without(person, folder)
+    return [sorted(data.execute(core.sql).fetchall(), key=repr) for core in cores]
+
+
+def costs_of_one_person(plans: Iterable[Plan], folder: Path) -> list[Fraction]:
+    """For each person, what the cores cost together whose exact rows that person moves."""
+    cores = [core for plan in plans for core in plan.cores]
+    whole = rows_without(cores, None, folder)
+    found = []
+    for person in range(10):
+        less = rows_without(cores, person, folder)
+        moved = [core.cost.rho for core, a, b in zip(cores, whole, less, strict=True) if a != b]
+        found.append(sum(moved, Fraction(0)))
+    return found
