@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
-from dpsql.frequency import Counted, Frequent, Most
+from dpsql.frequency import Clip, Counted, Frequent, Most
 from dpsql.moments import Moment, Variable
 from dpsql.quantile import Ranked
 from dpsql.query.bounds import is_nullable
@@ -48,7 +48,7 @@ class Choice:
 
     def asked(self, histogram: int) -> tuple[Ranked | Frequent, ...]:
         """What is read off one of the histograms."""
-        read = [each for each in self.estimates if isinstance(each, Ranked | Counted | Most)]
+        read = [each for each in self.estimates if isinstance(each, Ranked | Counted | Most | Clip)]
         return tuple(each for each in read if each.histogram == histogram)
 
 
@@ -87,6 +87,10 @@ class _Chooser:
             case "mode" | "top k":
                 place = self._histogram(Frequencies(argument, aggregate.values, condition))
                 return Most(place, aggregate.values, aggregate.most)
+            case "clip":
+                places = tuple(range(len(aggregate.values)))
+                place = self._histogram(Frequencies(argument, places, condition, sizes=True))
+                return Clip(place, aggregate.values)
             case "count distinct":
                 return Alone(self._place(Distinct(argument, condition)))
             case "every" | "some":
@@ -191,6 +195,8 @@ def aggregate_type(aggregate: Aggregate) -> str:
         case "mode" | "top k":
             assert aggregate.argument is not None
             return engine_type(aggregate.argument.type).upper() + ("[]" if aggregate.function == "top k" else "")
+        case "clip":
+            return "BIGINT" if all(isinstance(size, int) for size in aggregate.values) else "DOUBLE"
         case _:
             return "DOUBLE"
 

@@ -19,7 +19,7 @@ from dpsql.explained import (
     histogram_note,
     rank_width,
 )
-from dpsql.frequency import Counted, Most
+from dpsql.frequency import Clip, Counted, Most
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
 from dpsql.plan import CorePlan, OutputColumn, Plan
@@ -193,7 +193,7 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
             return f"told from {2 * halves[count]:.4g} rows on"
         case Ranked(histogram=place, ranks=ranks):
             return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank"
-        case Counted(histogram=place) | Most(histogram=place):
+        case Counted(histogram=place) | Most(histogram=place) | Clip(histogram=place):
             return frequency_width(core.histograms[place], plan.confidence)
 
 

@@ -17,6 +17,7 @@ from dpsql.privacy.mechanism import (
 )
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Quantile, Ranking
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.query.contribution import Contribution
 from dpsql.query.relation import Cell, Distinct, Frequencies, Histogram, Product, Ranks, Rows, Total, Units
@@ -68,6 +69,13 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
         case Peeling(most=most, each=each) as peeling:
             what = f"{what}, of which the {most} most frequent are chosen"
             return _chosen(what, each, step, peeling.half_width(confidence) * step)
+        case Scan(moved=moved, concentrated=concentrated) as scan:
+            norm, sensitivity = ("L2", moved**0.5) if concentrated else ("L1", float(moved))
+            noises = (scan.each.threshold_noise, scan.each.query_noise)
+            deviation = sum(noise.standard_deviation**2 for noise in noises) ** 0.5
+            what = f"{what}, of which a size is found that few exceed"
+            half = scan.half_width(confidence) * step
+            return ExplainedCell(what, sensitivity * step, norm, "sparse vector", deviation * step, half)
         case _:
             assert_never(histogram.mechanism)
 
@@ -95,8 +103,8 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
         case Ranking(bins=bins, quantiles=quantiles):
             asked = {target(each, ranks) for each in ranks.fractions}
             return max(each.half_width(bins, confidence) for each in quantiles if each.target in asked) * step
-        case Peeling():
-            raise AssertionError("ranks are not read off the most frequent values")
+        case Peeling() | Scan():
+            raise AssertionError("ranks are read off noisy counts or chosen for themselves")
         case _:
             assert_never(histogram.mechanism)
 
@@ -109,6 +117,8 @@ def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
             return f"± {float(node.half_width(confidence)) * step:.4g} for each value"
         case Peeling() as peeling:
             return f"at most {peeling.half_width(confidence) * step:.4g} rows fewer than another value has"
+        case Scan() as scan:
+            return f"about {scan.left * step:.4g} ± {scan.half_width(confidence) * step:.4g} rows are larger"
         case Ranking():
             raise AssertionError("counts are not read off chosen ranks")
         case _:
@@ -131,6 +141,8 @@ def measured(cell: Cell) -> str:
             return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
         case Histogram():
             return f"histogram{filtered}"
+        case Frequencies(values=values, sizes=True):
+            return f"rows of each of {len(values)} sizes{filtered}"
         case Frequencies(values=values):
             return f"rows with each of {len(values)} values{filtered}"
         case _:
@@ -153,6 +165,9 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
             return {**note, "chosen": [_quantile_note(each) for each in quantiles]}
         case Peeling(most=most, each=each):
             return {**note, "chosen": most, **_choice_note(each)}
+        case Scan(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
+            name = "rho" if concentrated else "epsilon"
+            return {**note, "sizes": sizes, "sensitivity": str(moved), name: str(price)}
         case _:
             assert_never(histogram.mechanism)
 

@@ -30,10 +30,18 @@ class Most:
     most: int | None
 
 
-Frequent: TypeAlias = Counted | Most
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """The size at the place that a scan has chosen."""
+
+    histogram: int
+    values: tuple[Scalar, ...]
 
 
-def read(frequent: Frequent, counts: Sequence[Fraction]) -> object:
+Frequent: TypeAlias = Counted | Most | Clip
+
+
+def read(frequent: Counted | Most, counts: Sequence[Fraction]) -> object:
     """What is released of noisy counts, one for each value."""
     if isinstance(frequent, Counted):
         return counted(frequent.values, counts)
@@ -42,10 +50,10 @@ def read(frequent: Frequent, counts: Sequence[Fraction]) -> object:
     return found[0] if frequent.most is None else found[: frequent.most]
 
 
-def picked(most: Most, places: Sequence[int]) -> object:
+def picked(frequent: Most | Clip, places: Sequence[int]) -> object:
     """The value that was chosen first, or the list of those that were chosen."""
-    found = [most.values[place] for place in places]
-    return found[0] if most.most is None else found[: most.most]
+    found = [frequent.values[place] for place in places]
+    return found[0] if isinstance(frequent, Clip) or frequent.most is None else found[: frequent.most]
 
 
 def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> Map:

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.frequency import Frequent, Most
+from dpsql.frequency import Clip, Frequent, Most
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking, Target
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.quantile import Ranked
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.relation import Frequencies, Ranks
-from dpsql.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, tree
+from dpsql.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
 
 #: Quantiles are chosen where each value gets at least this part of the price and `FEWEST_BESIDE` of the rows lie on
 #: either side of it; others are read off one noisy tree.
@@ -28,8 +29,8 @@ MOST_FREQUENT: dict[Norm, int] = {"l1": 1, "l2": 2}
 #: Ranks are fractions of rows with denominators of at most this.
 FINEST = 10_000
 
-#: Noisy counts, chosen quantiles or chosen values; a closed union.
-Reading: TypeAlias = Tree | Ranking | Peeling
+#: Noisy counts, chosen quantiles, chosen values or a chosen size; a closed union.
+Reading: TypeAlias = Tree | Ranking | Peeling | Scan
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ def measured_histogram(contribution: Contribution, asked: Sequence[Ranked | Freq
     """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price."""
     targets, most = _targets(contribution, asked), _most(contribution, asked)
     mechanism: Reading
-    if targets and _are_chosen(targets):
+    if any(isinstance(each, Clip) for each in asked):
+        mechanism = scan(contribution, norm, neighbours, epsilon, share)
+    elif targets and _are_chosen(targets):
         mechanism = ranking(contribution, norm, neighbours, epsilon, share, targets)
     elif most is not None and most <= MOST_FREQUENT[norm]:
         mechanism = peeling(contribution, norm, neighbours, epsilon, share, most)

@@ -15,7 +15,7 @@ from dpsql.cells import Choice, choose_cells
 from dpsql.errors import Refused, StatementError
 from dpsql.estimate import Alone, Estimate, Shifted
 from dpsql.forms import GAUSSIAN, Law, laplace
-from dpsql.frequency import Counted, Frequent, Most
+from dpsql.frequency import Clip, Counted, Frequent, Most
 from dpsql.histogram import MeasuredHistogram, measured_histogram
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
@@ -93,7 +93,7 @@ class CorePlan:
     def arithmetic(self, place: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""
         estimate = self.estimates[place]
-        assert not isinstance(estimate, Ranked | Counted | Most)
+        assert not isinstance(estimate, Ranked | Counted | Most | Clip)
         return estimate
 
     @property

@@ -20,12 +20,13 @@ from dpsql.chosen import ChosenQuantiles
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.estimate import Alone, Interval, Noisy, Shifted, interval, linear, simulated, value
 from dpsql.forms import Form, Law
-from dpsql.frequency import Counted, Most, picked, read
+from dpsql.frequency import Clip, Counted, Most, picked, read
 from dpsql.histogram import MeasuredHistogram
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.quantile import Curve, Distribution, Ranked
@@ -98,7 +99,7 @@ class ReleasedTable:
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], Counted | Most | Ranked):
+        if isinstance(self.plan.estimates[place], Counted | Most | Clip | Ranked):
             return np.full(count, np.nan)
         return simulated(self.plan.arithmetic(place), cells, halves)
 
@@ -175,6 +176,8 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
             return ChosenQuantiles(chosen, contribution.bins, confidence)
         case Peeling() as peeling:
             return Picked(peeling.choose(bins, counts, _entropy=entropy))
+        case Scan() as scan:
+            return Picked((scan.choose(bins, counts, _entropy=entropy),))
         case _:
             assert_never(histogram.mechanism)
 
@@ -189,12 +192,12 @@ def _read(
             distribution = grown[number]
             assert isinstance(distribution, Distribution | ChosenQuantiles)
             return _read_ranks(ranks, distribution, sql_type)
-        case Counted() | Most():
+        case Counted() | Most() | Clip():
             counts = grown[estimate.histogram]
             if isinstance(counts, Picked):
-                assert isinstance(estimate, Most)
+                assert isinstance(estimate, Most | Clip)
                 return picked(estimate, counts.places), None, None
-            assert isinstance(counts, tuple)
+            assert isinstance(counts, tuple) and not isinstance(estimate, Clip)
             return read(estimate, counts), None, None
         case _:
             return as_type(value(estimate, measured), sql_type), interval(estimate, measured, half, law), None

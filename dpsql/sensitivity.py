@@ -1,7 +1,7 @@
 """Where SQL facts become privacy facts: what one unit can change in a cell, and the mechanism that hides it.
 
-Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md`` and
-``docs/proofs/frequencies.md``.
+Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md``,
+``docs/proofs/frequencies.md`` and ``docs/proofs/clipping.md``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dpsql.privacy.mechanism import (
 )
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Quantile, Ranking, Target
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
 from dpsql.query.contribution import Contribution, Norm
@@ -111,6 +112,22 @@ def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
     else:
         each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)
     return Peeling(len(contribution.cell.values), most, each)
+
+
+def scan(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction) -> Scan:
+    """The search for a size that gets ``share`` of the statement.
+
+    A unit that comes or goes moves the numbers of rows above all sizes one way; one that is replaced does not.
+    """
+    assert isinstance(contribution.cell, Frequencies)
+    sizes, monotone = len(contribution.cell.values), neighbours == "add-remove"
+    try:
+        if norm == "l1":
+            return Scan(sizes, l1_sensitivity(contribution, neighbours), epsilon * share, False, monotone)
+        moved = l2_squared_sensitivity(contribution, neighbours)
+        return Scan(sizes, moved, epsilon**2 / 2 * share, True, monotone)
+    except ValueError:
+        raise _out_of_reach() from None
 
 
 def _exponential(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,

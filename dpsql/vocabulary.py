@@ -23,7 +23,7 @@ AGGREGATES = (
     "HISTOGRAM(x)", "APPROX_TOP_K(x, 3)", "STDDEV(x)", "STDDEV_SAMP(x)", "STDDEV_POP(x)", "VARIANCE(x)", "VAR_SAMP(x)",
     "VAR_POP(x)", "CORR(y, x)", "COVAR_SAMP(y, x)", "COVAR_POP(y, x)", "REGR_SLOPE(y, x)", "REGR_INTERCEPT(y, x)",
     "REGR_R2(y, x)", "REGR_COUNT(y, x)", "REGR_AVGX(y, x)", "REGR_AVGY(y, x)", "REGR_SXX(y, x)", "REGR_SYY(y, x)",
-    "REGR_SXY(y, x)", "BOOL_AND(c)", "BOOL_OR(c)", "EVERY(c)",
+    "REGR_SXY(y, x)", "BOOL_AND(c)", "BOOL_OR(c)", "EVERY(c)", "DP_CLIP(x)",
 )  # fmt: skip
 
 KEYWORDS = tuple(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dpsql.query.clipping import clip_aggregate
 from dpsql.query.expression import BOOLEAN, Call, Column, Expression, Literal
 from dpsql.query.frequent import frequent_aggregate
 from dpsql.query.ranked import ranked_aggregate
@@ -23,7 +24,7 @@ _UNNAMED = frozenset(
     "histogram_exact mode median first last approx_top_k min_by max_by argmin argmax regr_sxx regr_syy regr_sxy "
     "regr_count regr_avgx regr_avgy regr_intercept regr_r2 regr_slope sem weighted_avg geomean geometric_mean "
     "approx_count_distinct approx_quantile quantile quantile_cont quantile_disc bit_and bit_or bit_xor count_star "
-    "skewness kurtosis covar_pop covar_samp corr max_n min_n every mean sumkahan".split()
+    "skewness kurtosis covar_pop covar_samp corr max_n min_n every mean sumkahan dp_clip".split()
 )
 
 
@@ -100,6 +101,9 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
     found = statistic(node, reader)
     if found is not None:
         return found
+    clip = clip_aggregate(node, reader)
+    if clip is not None:
+        return clip
     frequent = frequent_aggregate(node, reader)
     if frequent is not None:
         return frequent

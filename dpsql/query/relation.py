@@ -175,12 +175,12 @@ class Aggregate:
     ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit); ``every`` and ``some`` have a condition
     for their argument. ``other`` is the second argument of a statistic of pairs; ``quantiles``
     have ranks. A ``histogram``, ``mode`` and ``top k`` have the public values of their
-    argument; ``most`` is k.
+    argument; ``most`` is k. A ``clip`` has for its argument the place of a row's size among sizes, and these as values.
     """
 
     function: (
         OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles", "histogram", "mode",
-              "top k"]
+              "top k", "clip"]
         | Spread | Joint | Paired
     )  # fmt: skip
     argument: Expression | None
@@ -297,11 +297,15 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Measured counts of the rows whose argument has each of the values, which are public."""
+    """Measured counts of the rows whose argument has each of the values, which are public.
+
+    ``sizes`` tells that the values are places in an order, in which a size is looked for.
+    """
 
     argument: Expression
     values: tuple[Scalar, ...]
     condition: Expression | None
+    sizes: bool = False
 
 
 #: What is measured: each cell is one integer a group, each of which gets noise of its own; the last two are many.

@@ -17,6 +17,7 @@ from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.query.cube import Cube
 
@@ -65,6 +66,8 @@ def _reading(histogram: MeasuredHistogram) -> str:
             return f"chosen of {bins} bins, in steps of {step}; {'; '.join(chosen)}"
         case Peeling(values=values, most=most, each=each):
             return f"{most} chosen of {values} values, in steps of {step}; {each}"
+        case Scan() as scan:
+            return f"one chosen of {scan.sizes} sizes, in steps of {step}; {scan.each}, {scan.cost}"
 
 
 def _levels(cube: Cube) -> list[str]:

@@ -11,6 +11,7 @@ from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking, exact_utilities
+from dpsql.privacy.mechanism.scan import Scan
 
 #: A histogram without rows: no bins, no counts.
 NOTHING_LISTED: tuple[list[int], list[int]] = ([], [])
@@ -67,6 +68,33 @@ def frequencies(peeling: Peeling, left: dict[str, Any], right: dict[str, Any], t
     return problems + (
         ["a choice is not paid for"] if peeling.cost != sum([peeling.each.cost] * peeling.most, FREE) else []
     )
+
+
+def sizes(scan: Scan, left: dict[str, Any], right: dict[str, Any], tally: Tally) -> list[str]:
+    """No unit moves the numbers of rows above any size further than the scan is made for, over all groups.
+
+    Where the scan takes them for monotone, a unit that comes moves none of them down.
+    """
+    moved, problems = [], []
+    for key in left.keys() | right.keys():
+        one, other = (dict(zip(*(side.get(key) or NOTHING_LISTED), strict=True)) for side in (left, right))
+        above = [
+            sum((one.get(place, 0) - other.get(place, 0)) for place in range(size + 1, scan.sizes))
+            for size in range(scan.sizes)
+        ]
+        if scan.monotone and min(above) < 0 < max(above):
+            problems.append("sizes: a unit moves the numbers of rows both ways")
+        moved.append(max(map(abs, above)))
+    observed = sum(each * each for each in moved) if scan.concentrated else sum(moved)
+    tally.note("sizes", observed / scan.moved)
+    if observed > scan.moved:
+        problems.append(f"sizes: a unit moves the numbers of rows by {observed}, claimed is {scan.moved}")
+    each = scan.each
+    if scan.concentrated:
+        paid = scan.moved * each.epsilon**2 / 2 <= scan.cost.rho * each.sensitivity**2
+    else:
+        paid = scan.cost.epsilon is not None and each.epsilon <= scan.cost.epsilon and each.sensitivity >= scan.moved
+    return problems if paid else [*problems, "sizes: a scan is more exact than it is paid for"]
 
 
 def _spread(choice: Any, spreads: list[int], kind: str, tally: Tally) -> list[str]:

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import duckdb
 import pytest
-from choices import NOTHING_LISTED, Tally, frequencies, ranks
+from choices import NOTHING_LISTED, Tally, frequencies, ranks, sizes
 from databases import without_noise
 from worlds import World
 
@@ -24,6 +24,7 @@ from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, exact_levels
 from dpsql.query.bind import bind
 from dpsql.query.derived import Derived
@@ -207,6 +208,10 @@ def compare(
                 problems += ranks(ranking, histogram.contribution.fine, *lists, tally)
             case Peeling() as peeling:
                 problems += frequencies(peeling, *lists, tally)
+            case Scan() as scan:
+                problems += sizes(scan, *lists, tally)
+            case _:
+                assert_never(histogram.mechanism)
     return problems
 
 

@@ -42,6 +42,9 @@ ANSWERED = {
     "the most frequent": "SELECT grade, APPROX_TOP_K(above > 1005, 2), MODE(above > 1005) FROM people GROUP BY grade",
     "mode by integer": "SELECT MODE(small) FILTER (WHERE price > 1), APPROX_TOP_K(small, 2) FROM visits",
     "histogram": "SELECT HISTOGRAM(small) FROM visits",
+    "size": "SELECT DP_CLIP(price), DP_CLIP(signed) FILTER (WHERE small > 1) FROM visits",
+    "size by integer": "SELECT small, DP_CLIP(price), MODE(small), COUNT(*) FROM visits GROUP BY small",
+    "per unit size": "SELECT DP_CLIP(s) FROM (SELECT pid, SUM(price) AS s FROM visits GROUP BY pid) t",
     "mode and the most frequent": "SELECT MODE(small), APPROX_TOP_K(small, 3), HISTOGRAM(small) FROM visits",
     "ordered mode": "SELECT grade, MODE() WITHIN GROUP (ORDER BY above > 1005) FROM people GROUP BY grade",
     "histogram by declared key": "SELECT p.grade, HISTOGRAM(small), HISTOGRAM(price > 1) FILTER (WHERE v.signed < 2) "

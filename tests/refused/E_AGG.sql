@@ -142,3 +142,13 @@ SELECT MODE() WITHIN GROUP (ORDER BY test, value) FROM labs
 SELECT APPROX_TOP_K(test, 0) FROM labs
 -- says: APPROX_TOP_K takes a constant from 1 to 1,000 (line 1, column 8)
 -- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+
+-- schema: nafld
+SELECT DP_CLIP(weight, 2) FROM patients
+-- says: DP_CLIP takes one number (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT DP_CLIP(DISTINCT weight) FROM patients
+-- says: DP_CLIP takes one number (line 1, column 8)
+-- instead: SELECT DP_CLIP(weight) FROM patients

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 
 from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism.rounding import positive, rounded_up
+from dpsql.privacy.mechanism.rounding import positive, root_below, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
 from dpsql.privacy.sampling.choice import Integers
 from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
@@ -60,9 +59,7 @@ class ConcentratedExponential:
     @property
     def rate(self) -> Fraction:
         """√(8ρ/spread²), rounded down to about 64 bits."""
-        square = 8 * self.rho / self.spread_squared
-        bits = max(64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2, 0)
-        return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)
+        return root_below(8 * self.rho / self.spread_squared)
 
     @property
     def cost(self) -> Cost:

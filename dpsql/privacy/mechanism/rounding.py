@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isqrt
 
 
 def positive(**parameters: Fraction | int) -> None:
@@ -15,6 +16,12 @@ def positive(**parameters: Fraction | int) -> None:
 def rounded_up(value: Fraction) -> Fraction:
     """The least multiple of 2^-192 that is not below value: sums of such numbers keep short denominators."""
     return Fraction(-(-(value.numerator << 192) // value.denominator), 1 << 192)
+
+
+def root_below(square: Fraction) -> Fraction:
+    """√square, rounded down to about 64 bits."""
+    bits = max(64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2, 0)
+    return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)
 
 
 def confidence_tail(confidence: float) -> float:

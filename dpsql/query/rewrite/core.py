@@ -235,6 +235,8 @@ def _row_value(each: Contribution) -> exp.Expr:
         case Histogram(argument=argument):
             assert each.bins is not None
             value = histogram.binned(argument, each.bins)
+        case Frequencies(argument=argument, sizes=True):
+            value = native(argument)
         case Frequencies(argument=argument, values=values):
             value = histogram.placed(argument, values)
         case _:

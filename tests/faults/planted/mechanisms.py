@@ -218,4 +218,32 @@ FAULTS = (
         "self.delta",
         ("tests/privacy/test_group.py",),
     ),
+    Fault(
+        "what a scan finds is paid for in part",
+        "dpsql/privacy/mechanism/scan.py",
+        "return Cost(None, self.price) if self.concentrated else self.each.cost",
+        "return Cost(None, self.price / 4) if self.concentrated else self.each.cost",
+        ("tests/privacy/test_scan.py",),
+    ),
+    Fault(
+        "a scan takes a unit for one row",
+        "dpsql/sensitivity.py",
+        "return Scan(sizes, l1_sensitivity(contribution, neighbours), epsilon * share, False, monotone)",
+        "return Scan(sizes, contribution.fine, epsilon * share, False, monotone)",
+        claims("rows", "L1", "size"),
+    ),
+    Fault(
+        "a scan takes counts for monotone where units are replaced",
+        "dpsql/sensitivity.py",
+        'sizes, monotone = len(contribution.cell.values), neighbours == "add-remove"',
+        "sizes, monotone = len(contribution.cell.values), True",
+        claims("all", "replace", "size", "size by integer", "per unit size"),
+    ),
+    Fault(
+        "a scan reads its queries in steps of rows, not of what a row counts",
+        "dpsql/privacy/mechanism/scan.py",
+        "return AboveThreshold(self.moved, self.price, self.monotone)",
+        "return AboveThreshold(1, self.price, self.monotone)",
+        ("tests/privacy/test_scan.py",),
+    ),
 )

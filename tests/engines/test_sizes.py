@@ -1,0 +1,121 @@
+"""DP_CLIP: every row has the place of its size, whatever its value, and what is chosen leaves few rows above."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.session import open_session
+
+SCHEMA = """
+name = "incomes"
+source = "incomes.duckdb"
+[privacy]
+unit = "people.person"
+epsilon = 1000
+delta = {delta}
+query_epsilon = 1
+[tables.people]
+max_rows_per_unit = 1
+[tables.people.columns]
+person = {{ type = "integer" }}
+age = {{ type = "integer", bounds = [0, 1000000], nullable = true }}
+income = {{ type = "double", bounds = [-1000000, 100000000], nullable = true }}
+paid = {{ type = "decimal(12,2)", bounds = [0, 10000000] }}
+town = {{ type = "text", values = ["a", "b"] }}
+"""
+#: Incomes far below their bounds, with every strange value among them.
+ROWS = """
+CREATE TABLE people AS SELECT CAST(i AS INTEGER) AS person, CAST(i % 90 AS INTEGER) AS age,
+    CAST(exp(3 + 2.0 * ((i * 7919) % 10007) / 10007) AS DOUBLE) AS income,
+    CAST((i * 7919) % 5000 / 100 AS DECIMAL(12, 2)) AS paid, ['a', 'b'][1 + i % 2] AS town
+FROM range(20000) AS t(i);
+INSERT INTO people VALUES (-1, NULL, 'nan', 0, 'a'), (-2, 5, 'inf', 0, 'a'), (-3, 5, '-inf', 0, 'a'),
+    (-4, 5, NULL, 0, 'a'), (-5, 5, -0.0, 0, 'a'), (-6, 5, 1e308, 0, 'a'), (-7, 5, 5e-324, 0, 'a');
+"""
+
+
+@pytest.fixture(params=["0", "1e-6"])
+def schema(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    with duckdb.connect(str(tmp_path / "incomes.duckdb")) as connection:
+        connection.execute(ROWS)
+    (tmp_path / "incomes.toml").write_text(SCHEMA.format(delta=request.param))
+    return tmp_path / "incomes.toml"
+
+
+def exact(schema: Path, text: str) -> float:
+    with duckdb.connect(str(schema.with_name("incomes.duckdb")), read_only=True) as connection:
+        return connection.execute(text).fetchall()[0][0]
+
+
+@pytest.mark.parametrize("column", ["age", "income", "paid"])
+def test_few_rows_are_above_the_size_and_not_fewer_than_need_be(schema: Path, column: str) -> None:
+    """14 rows of one unit each at ε = 1, but for noise of a scale of 2."""
+    with dpsql.connect(str(schema), analyst="ada") as connection:
+        ((size,),) = connection.execute(f"SELECT DP_CLIP({column}) FROM people").fetchall()
+        strange = 4 if column == "income" else 0
+        counted = "SELECT COUNT(*) FROM people WHERE ABS({0}) > {1} OR isnan(CAST({0} AS DOUBLE))"
+        above, before = (exact(schema, counted.format(column, each)) for each in (size, size / 1.1**2))
+    assert above <= 14 + strange + 100 and before >= 1, size
+    assert size < {"age": 120, "income": 200, "paid": 65}[column]
+
+
+def test_every_row_has_the_place_of_its_size(schema: Path) -> None:
+    """What the engine counts: each row at the first size that it does not exceed, strange values at the ends."""
+    session = open_session(schema, "ada")
+    (core,) = session.plan("SELECT DP_CLIP(income), DP_CLIP(age), DP_CLIP(paid) FROM people").cores
+    session.close()
+    sizes = [aggregate.values for aggregate in core.core.aggregates]
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{schema.with_name('incomes.duckdb')}' AS source (READ_ONLY)")
+        (lists,) = connection.execute(core.sql).fetchall()
+        rows = connection.execute("SELECT income, age, paid FROM source.people").fetchall()
+    for place, values in enumerate(sizes):
+        bins, counts = lists[place]
+        step = core.histograms[place].contribution.fine
+        expected: dict[int, int] = {}
+        for row in rows:
+            at = _place(row[place], values)
+            expected[at] = expected.get(at, 0) + step
+        found = dict(zip(bins, counts, strict=True))
+        off = sum(abs(found.get(at, 0) - expected.get(at, 0)) for at in found.keys() | expected) // step
+        assert off <= 2 * len(values), "but for values that are a size, up to the last bit"
+        assert min(found) >= 0 and max(found) < len(values)
+
+
+def _place(value: object, sizes: tuple[object, ...]) -> int:
+    number = 0.0 if value is None else abs(float(value))  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        return len(sizes) - 1
+    ratio = number / float(sizes[0])  # type: ignore[arg-type]
+    return min(math.ceil(math.log(max(ratio, 1)) / math.log(1.1) - 1e-12), len(sizes) - 1)
+
+
+def test_a_sum_is_clipped_at_it_in_one_statement(schema: Path) -> None:
+    """Declared bounds of 10⁸ cost a noise of 10⁸; found ones of about 150, next to nothing."""
+    clipped = (
+        "WITH c AS (SELECT DP_CLIP(income) AS c FROM people WHERE income < 1000) "
+        "SELECT c.c * SUM(GREATEST(LEAST(income / c.c, 1), -1)) AS s FROM people, c WHERE income < 1000 GROUP BY c.c"
+    )
+    with dpsql.connect(str(schema), analyst="ada") as connection:
+        cursor = connection.execute(clipped)
+        ((found,),) = cursor.fetchall()
+        ((ends,),) = cursor.intervals
+        wide = connection.explain("SELECT SUM(income) FROM people")
+    true = exact(schema, "SELECT SUM(income) FROM people WHERE abs(income) < 1000")
+    assert abs(found - true) < 0.02 * true
+    assert ends is not None and 0 < ends[1] - ends[0] < 5_000
+    assert wide.cells[0].half_width > 10**8
+
+
+def test_each_group_has_a_size_of_its_own(schema: Path) -> None:
+    with dpsql.connect(str(schema), analyst="ada") as connection:
+        rows = connection.execute("SELECT town, DP_CLIP(age), COUNT(*) FROM people GROUP BY town").fetchall()
+        assert [town for town, _, _ in rows] == ["a", "b"] and all(40 < size < 120 for _, size, _ in rows)
+        first = connection.execute("SELECT DP_CLIP(paid) AS c FROM people").fetchall()
+        again = connection.execute("SELECT DP_CLIP(paid) AS c FROM people")
+        assert again.fetchall() == first and again.price.stored
