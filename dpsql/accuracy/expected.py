@@ -14,7 +14,7 @@ from statistics import median
 
 from dpsql.accuracy.grouping_sets import finest_half_width
 from dpsql.estimate import Estimate, Mean, Seen
-from dpsql.frequency import Counted, Frequent, Most
+from dpsql.frequency import Clip, Counted, Frequent, Most
 from dpsql.plan import CorePlan, OutputColumn, Plan
 from dpsql.quantile import Ranked
 from dpsql.shell import Result
@@ -51,7 +51,7 @@ def has_interval(plan: Plan, column: OutputColumn) -> bool:
         case Ranked(histogram=number, ranks=ranks):
             bins = core.histograms[number].contribution.bins
             return not ranks.listed and bins is not None and bins.axis == "number"
-        case Seen() | Counted() | Most():
+        case Seen() | Counted() | Most() | Clip():
             return False
         case _:
             return True

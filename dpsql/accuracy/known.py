@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from dpsql.estimate import Interval, interval
 from dpsql.explained import rank_width
-from dpsql.frequency import Counted, Most
+from dpsql.frequency import Clip, Counted, Most
 from dpsql.plan import CorePlan, Plan
 from dpsql.quantile import Curve, Ranked
 from dpsql.release import Released, ReleasedTable
@@ -38,7 +38,7 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
         drawn: list[Curve | None] = []
         for place, estimate in enumerate(core.estimates):
             curve, factor = table.curves[row][place], grown[place]
-            if isinstance(estimate, Ranked | Counted | Most):
+            if isinstance(estimate, Ranked | Counted | Most | Clip):
                 wider = None if curve is None else replace(curve, points=_stretched(curve.points, factor))
                 has = table.intervals[row][place] is not None and wider is not None
                 found.append((wider.points[0], wider.points[2]) if has and wider is not None else None)
