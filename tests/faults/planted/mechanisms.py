@@ -165,8 +165,8 @@ FAULTS = (
     Fault(
         "units are held to the norm of the schema's noise, not of the one that a session chose",
         "dpsql/session/conversation.py",
-        "return plan_cores(query, privacy, price,",
-        "return plan_cores(query, self._schema.privacy, price,",
+        "cores = plan_cores(query, privacy, price, delta)",
+        "cores = plan_cores(query, self._schema.privacy, price, delta)",
         (CHOSEN,),
     ),
     Fault(
