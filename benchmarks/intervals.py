@@ -128,18 +128,20 @@ def session_with(law: str, folder: Path) -> Iterator[Session]:
 
 
 def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
-    """What the engine gives of the plan's cores; the benchmark is the owner's."""
-    return [session._engine._connection.execute(core.sql).fetchall() for core in plan.cores]  # type: ignore[attr-defined]
+    """What the engine finds for a plan of one stage; the benchmark is the owner's."""
+    charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.statement)
+    with session._engine.run(charge) as reading:
+        return reading.stage([]).reveal()
 
 
 def coverage(session: Session, law: str, kind: str, text: str, price: Fraction, draws: int) -> Line:
     """The share of intervals of the statement's last column that hold its value without noise, for each group."""
     session.epsilon = EXACT
     sharp = session.plan(text)
-    (rows,) = exact_rows(session, sharp)
-    (without,) = release(ExactRows([rows]), sharp.cores, CONFIDENCE).tables
     session.epsilon = price
     plan = session.plan(text)
+    (rows,) = exact_rows(session, plan)
+    (without,) = release(ExactRows([rows]), sharp.cores, CONFIDENCE).tables
     column = plan.columns[-1]
     truth = [_middle(ends) for ends in _ends(session, without, column)]
     shares: dict[object, float | None] = {}
@@ -158,9 +160,9 @@ def coverage_of_tables(session: Session, text: str, price: Fraction, draws: int,
     """The share of intervals of the last column that hold, over all rows; ``part`` is what is taken of their width."""
     session.epsilon = EXACT
     sharp = session.plan(text)
-    rows = exact_rows(session, sharp)
     session.epsilon = price
     plan = session.plan(text)
+    rows = exact_rows(session, plan)
     held = looked = 0
     with session._leased() as (shell, _):
         truth = [row[-1] for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows]
