@@ -13,6 +13,7 @@ from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 
 
@@ -40,6 +41,8 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
                         yield from [_of_choice(quantile.end.cost)] * 2
             case Peeling() as peeling:
                 yield from [_of_choice(peeling.each.cost)] * peeling.most
+            case Scan() as scan:
+                yield _of_choice(scan.cost)
             case _:
                 assert_never(histogram.mechanism)
     if core.selection is not None:
