@@ -41,11 +41,12 @@ def place_of(plan: Plan, column: OutputColumn) -> tuple[CorePlan, int] | None:
     return core, core.core.aggregates.index(cube.aggregates[column.aggregate])
 
 
-def has_interval(plan: Plan, column: OutputColumn) -> bool:
-    """Whether the column's cells get intervals that noise decides."""
+def has_interval(plan: Plan, number: int) -> bool:
+    """Whether the cells of a column of the result get intervals that noise decides."""
+    column = plan.columns[number]
     at = place_of(plan, column)
     if at is None:
-        return column.drawn is not None
+        return column.drawn is not None or (plan.redrawn is not None and number in plan.redrawn.wanted)
     core, place = at
     match core.estimates[place]:
         case Ranked(histogram=number, ranks=ranks):

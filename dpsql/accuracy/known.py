@@ -29,7 +29,7 @@ class Known:
 
 
 def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTable:
-    halves, wide = core.half_widths(confidence), core.additive_half_widths(confidence)
+    halves, wide, law = core.half_widths(confidence), core.additive_half_widths(confidence), core.law(confidence)
     grown = [_grown(table.plan, core, place, confidence) for place in range(len(core.estimates))]
     intervals, curves = [], []
     for row, cells in enumerate(table.cells):
@@ -44,7 +44,7 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
                 found.append((wider.points[0], wider.points[2]) if has and wider is not None else None)
                 drawn.append(wider)
             else:
-                found.append(interval(estimate, measured, wide[place]))
+                found.append(interval(estimate, measured, wide[place], law))
                 drawn.append(None)
         intervals.append(tuple(found))
         curves.append(tuple(drawn))

@@ -59,10 +59,14 @@ class Pricing:
         wanted = self._wanted(plan, goal, columns, known)
         simulated = not all(each.exact for each in wanted)
 
+        found_at: dict[Fraction, Errors] = {}
+
         def errors(at: Plan) -> Errors:
-            sure = expected(at, goal.at)
-            like = typical(self.run(at, known.at(at))) if simulated and known is not None else sure
-            return [first if first is not None else second for first, second in zip(sure, like, strict=True)]
+            if at.price not in found_at:  # what is found by drawing noise is drawn once for each price
+                sure = expected(at, goal.at)
+                like = typical(self.run(at, known.at(at))) if simulated and known is not None else sure
+                found_at[at.price] = [first or second for first, second in zip(sure, like, strict=True)]
+            return found_at[at.price]
 
         def shown(at: Plan) -> tuple[ColumnError, ...]:
             found = errors(at)
@@ -85,8 +89,7 @@ class Pricing:
     def likely(self, plan: Plan) -> tuple[Errors, Fraction | None]:
         """What is known of the columns before they are paid for, and the price of the answer that tells of them."""
         sure = expected(plan)
-        if all(error is not None or not has_interval(plan, column)
-               for error, column in zip(sure, plan.columns, strict=True)):  # fmt: skip
+        if all(error is not None or not has_interval(plan, place) for place, error in enumerate(sure)):
             return sure, None
         known = self.find(plan)
         if known is None:
@@ -109,7 +112,7 @@ class Pricing:
 
     def _columns(self, plan: Plan, goal: Goal) -> list[int]:
         """The columns that the goal is about."""
-        estimated = [place for place, column in enumerate(plan.columns) if has_interval(plan, column)]
+        estimated = [place for place in range(len(plan.columns)) if has_interval(plan, place)]
         names = [plan.columns[place].name.lower() for place in estimated]
         for target in goal.targets:
             if target.column is not None and target.column.lower() not in names:

@@ -152,6 +152,23 @@ def test_what_was_released_before_tells_sizes(session: Session) -> None:
         assert "with what was released before at ε = 0.3" in said
 
 
+def test_what_was_released_before_is_told_as_it_was_shown(session: Session) -> None:
+    """At its own price the figure of an earlier answer is the half-width of the interval that stood beside it."""
+    text = (
+        "SELECT AVG(weight) AS a, VARIANCE(ward) AS v, COUNT(*) / 2.0 AS half, MEDIAN(ward) AS m, "
+        "COUNT(*) FILTER (WHERE ward > 1) * 1.0 / COUNT(*) AS part FROM patients"
+    )
+    result, explanation = session.execute(text), session.explain(text)
+    assert explanation.stored and explanation.known == 1
+    for ends, error in zip(result.intervals[0], explanation.expected, strict=True):
+        assert ends is not None and error is not None
+        assert (ends[1] - ends[0]) / 2 == pytest.approx(error.half_width, rel=0.2)  # some are drawn anew
+    for place in (0, 1, 3):
+        ends, error = result.intervals[0][place], explanation.expected[place]
+        assert ends is not None and error is not None
+        assert (ends[1] - ends[0]) / 2 == pytest.approx(error.half_width, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     "text",
     [
