@@ -16,7 +16,7 @@ from dpsql.privacy.renyi import renyi_of, renyi_total
 from dpsql.privacy.rule import advanced
 from dpsql.schema import Schema
 from dpsql.workload.disjoint import conditions, determined, points
-from dpsql.workload.losses import Unknown, losses
+from dpsql.workload.losses import Unknown, losses, released_costs
 
 #: The orders of which a block, whose parameters are all fixed, takes the best.
 ORDERS = (*range(2, 65), *range(72, 257, 8), *range(288, 1025, 32))
@@ -161,9 +161,7 @@ def loss_epsilon(plans: tuple[Plan, ...], delta: Fraction) -> Fraction:
 
 def _costs(plan: Plan) -> list[Cost]:
     """The cost of each of the plan's releases, without the δ of thresholds."""
-    cells = [cell.mechanism.cost for core in plan.cores for cell in core.cells]
-    cells += [histogram.mechanism.cost for core in plan.cores for histogram in core.histograms]
-    return cells + [core.selection.noise.cost for core in plan.cores if core.selection is not None]
+    return [cost for core in plan.cores for cost in released_costs(core)]
 
 
 def _leaks(plans: tuple[Plan, ...]) -> Fraction:

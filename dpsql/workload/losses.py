@@ -9,7 +9,7 @@ from typing import assert_never
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
 from dpsql.privacy.loss import GaussianLoss, LaplaceLoss, Leak, Loss, PureLoss
-from dpsql.privacy.measure import Cost
+from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
@@ -27,6 +27,8 @@ def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:
 
 
 def _of_core(core: CorePlan) -> Iterator[Loss]:
+    if sum(_known(core), FREE) != _whole(core):
+        raise Unknown("a release of these statements has no dominating pair")
     alone = not core.core.keys
     for cell in core.cells:
         yield _of_noise(cell.mechanism, alone)
@@ -48,6 +50,22 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
     if core.selection is not None:
         yield _of_noise(core.selection.noise, alone=core.selection.groups == 1)
         yield Leak(core.selection.delta)
+
+
+def released_costs(core: CorePlan) -> list[Cost]:
+    """The cost of each of a core's releases, without the δ of its threshold: all that the core costs, in parts."""
+    found, whole = _known(core), _whole(core)
+    return found if sum(found, FREE) == whole else [whole]
+
+
+def _whole(core: CorePlan) -> Cost:
+    return Cost(core.cost.epsilon, core.cost.rho)
+
+
+def _known(core: CorePlan) -> list[Cost]:
+    found = [cell.mechanism.cost for cell in core.cells]
+    found += [histogram.mechanism.cost for histogram in core.histograms]
+    return found if core.selection is None else [*found, core.selection.noise.cost]
 
 
 def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:

@@ -16,9 +16,7 @@ FAULTS = (
     Fault(
         "charge after release",
         "dpsql/session/conversation.py",
-        "            charge = self._accountant.spend(\n"
-        "                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)\n"
-        "            )\n            departure.begin()\n"
+        "            charge = pay(plan)\n            departure.begin()\n"
         "            released = told_nothing(lambda: self._measured(charge, shell, running))\n",
         "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
         "            charge = Charge(_MINT, plan, plan.cost, 0)\n"
