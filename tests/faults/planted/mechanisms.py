@@ -163,10 +163,10 @@ FAULTS = (
         (CHOSEN,),
     ),
     Fault(
-        "units are held to the norm of the schema's noise, not of the one that a session chose",
-        "dpsql/session/conversation.py",
-        "cores = plan_cores(query, privacy, price, delta)",
-        "cores = plan_cores(query, self._schema.privacy, price, delta)",
+        "a session chooses Gaussian noise where there is no delta",
+        "dpsql/schema/privacy.py",
+        'if wanted == "gaussian" and self.delta == 0:',
+        "if False:",
         (CHOSEN,),
     ),
     Fault(
