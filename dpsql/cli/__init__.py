@@ -1,7 +1,8 @@
 """The command line: what people type in a terminal.
 
-Exit codes: 0 answered; 1 the statement is wrong or refused; 2 wrong usage, schema file, data or ledger; 4 the budget
-does not admit the price. Results go to standard output, prices and messages to standard error.
+Exit codes: 0 answered; 1 the statement is wrong or refused; 2 wrong usage, schema file, data or ledger; 3 an audit
+found a fault; 4 the budget does not admit the price. Results go to standard output, prices and messages to standard
+error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 import click
 
 import dpsql
+from dpsql.cli.audit import audit
 from dpsql.cli.budget import budget
 from dpsql.cli.codes import STATEMENT, USAGE, exit_code
 from dpsql.cli.demo import demo
@@ -61,7 +63,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    commands=[demo, query, explain, budget, schema, serve, user, terminal],
+    commands=[demo, query, explain, budget, schema, audit, serve, user, terminal],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")

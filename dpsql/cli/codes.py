@@ -8,6 +8,7 @@ from dpsql.errors import BudgetExhausted, DatabaseError, Error, ExecutionFailed,
 
 STATEMENT: Final = 1
 USAGE: Final = 2
+AUDIT: Final = 3
 BUDGET: Final = 4
 
 

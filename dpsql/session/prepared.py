@@ -15,7 +15,7 @@ from dpsql.plan import OutputColumn, Plan
 from dpsql.query.parameter_value import read_value
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.
-_TEXTS = ("", "day", "1")
+TEXTS = ("", "day", "1")
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,18 @@ class Prepared:
 def described(parameters: Sequence[str], plan: Callable[[tuple[object, ...]], Plan]) -> tuple[OutputColumn, ...]:
     """The columns of a query, found with values that stand for those to come; the refusal where none is answered."""
     refusal: DatabaseError | None = None
-    for text in _TEXTS if "VARCHAR" in parameters else _TEXTS[:1]:
+    for text in TEXTS if "VARCHAR" in parameters else TEXTS[:1]:
         try:
-            return plan(tuple(_stand_in(kind, place, text) for place, kind in enumerate(parameters, 1))).columns
+            return plan(stand_ins(parameters, text)).columns
         except DatabaseError as error:
             refusal = refusal or error
     assert refusal is not None
     raise refusal
+
+
+def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
+    """A value of each parameter's type, ``text`` for the texts."""
+    return tuple(_stand_in(kind, place, text) for place, kind in enumerate(parameters, 1))
 
 
 def _stand_in(kind: str, place: int, text: str) -> object:

@@ -1,0 +1,82 @@
+"""The audit: what an owner can see of the promise on their own data, at no cost to anybody's budget.
+
+It reads private rows without a charge. So only the command line reaches it, never what serves analysts, and what it
+says without being asked for details holds no figure of the data. Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpsql.audit.advice import advice
+from dpsql.audit.chain import journal
+from dpsql.audit.clock import Clock
+from dpsql.audit.empirical import empirical
+from dpsql.audit.lockdown import lock_down
+from dpsql.audit.neighbours import Neighbours
+from dpsql.audit.planning import planner
+from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Report, Room, as_data
+from dpsql.audit.samplers import CHOICES, DRAWS, samplers
+from dpsql.audit.statements import sensitivity
+from dpsql.audit.versions import in_tested_range, versions
+from dpsql.engines.catalog import read_catalog
+from dpsql.schema import Schema, load
+
+__all__ = [
+    "FOR_THE_OWNER", "WITH_FIGURES", "Asked", "Check", "Figure", "Report", "Room", "as_data", "audit",
+    "completed_schema",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an audit is to look at: statements beside those of the journal, and how much of it in how many minutes."""
+
+    statements: Sequence[str] = ()
+    epsilon_of: Sequence[str] = ()
+    units: int = 24
+    minutes: float = 10.0
+    seed: int = 0
+    draws: int = DRAWS
+    choices: int = CHOICES
+    releases: int = 10_000
+
+
+def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: None) -> Report:
+    """The report on the database that a schema file describes; it charges nothing and answers nobody."""
+    schema, clock = completed_schema(path), Clock(asked.minutes, tell)
+    written = journal(schema)
+    texts = list(dict.fromkeys([*asked.statements, *asked.epsilon_of, *written.statements]))
+    neighbours = Neighbours(schema)
+    try:
+        with planner(schema, neighbours) as plans:
+            clock.tell("lock-down")
+            locked = lock_down(schema, plans)
+            rooms = [
+                sensitivity(schema, neighbours, plans, texts, asked.units, asked.seed, clock),
+                samplers(clock, asked.draws, asked.choices),
+            ]
+            if asked.epsilon_of:
+                units = neighbours.choose(asked.units, asked.seed)
+                rooms.append(empirical(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
+    finally:
+        neighbours.close()
+    locked = replace(locked, checks=(*in_tested_range(), *locked.checks))
+    rooms += [locked, written.room, advice(path, schema)]
+    return Report(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(rooms))
+
+
+def completed_schema(path: Path) -> Schema:
+    """The schema that a file declares, with what the catalogue of its data adds to it."""
+    declared = load(path)
+    return declared.with_catalog(read_catalog(declared.source_path))
+
+
+def _promise(schema: Schema) -> str:
+    privacy = schema.privacy
+    relation = "with and without" if privacy.neighbours == "add-remove" else "replaced by"
+    said = f"ε = {float(privacy.epsilon):.10g}, δ = {float(privacy.delta):.10g}"
+    return f"{said} for one {privacy.unit}, {relation} {'it' if privacy.neighbours == 'add-remove' else 'another'}"

@@ -1,0 +1,84 @@
+"""Advice on a schema, from the schema and from who may read and write its files; never from a row.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpsql.audit.report import Check, Room
+from dpsql.engines.catalog import read_catalog
+from dpsql.privacy.ledger import ledger_path
+from dpsql.schema import Schema
+from dpsql.schema import check as find
+
+#: Ends of names by which columns tell that they name somebody.
+_NAMES_SOMEBODY = ("_id", "_key", "_no", "_number", "id", "email", "user", "account")
+_LEVELS = {"loose": "weigh: ", "note": "", "error": ""}
+
+
+def advice(path: Path, schema: Schema) -> Room:
+    """What the owner should mend (failed), weigh or know (notes)."""
+    checks = [
+        Check(finding.where, "failed" if finding.level == "error" else "note", _LEVELS[finding.level] + finding.message)
+        for finding in find(path, lambda declared: read_catalog(declared.source_path))
+    ]
+    checks += [*_unit(schema), *_noise(schema), *_files(schema)]
+    return Room(
+        "schema",
+        "what the schema file and the rights on its files leave open; told from these alone, and never from the data: "
+        "whether bounds and limits are wider than the data need is not said here",
+        tuple(checks),
+    )
+
+
+def _unit(schema: Schema) -> Iterator[Check]:
+    """A unit whose table names others beside it may be an order where a person was meant."""
+    table, column = schema.unit
+    declared = schema.tables[table]
+    known = {column, *declared.references, *(declared.key or ())}
+    others = [name for name in declared.columns if name not in known and name.endswith(_NAMES_SOMEBODY)]
+    if others:
+        yield Check(
+            f"unit {table}.{column}",
+            "note",
+            f"weigh: its table also has {', '.join(others)}; if one of them names whom the promise is meant for, one "
+            "person is several units, and protected only as a group is",
+        )
+
+
+def _noise(schema: Schema) -> Iterator[Check]:
+    privacy = schema.privacy
+    if privacy.mechanism == "laplace" and privacy.delta:
+        yield Check("privacy, mechanism", "note", "weigh: with a delta, Gaussian noise pays for many more statements")
+    if not privacy.time_bucket:
+        said = "weigh: not set, so that how long an answer takes tells of the data; time_bucket hides most of it"
+        yield Check("privacy, time_bucket", "note", said)
+    if privacy.query_epsilon > 1:
+        yield Check("privacy, query_epsilon", "note", "weigh: a single statement above 1 tells much of a person")
+
+
+def _files(schema: Schema) -> Iterator[Check]:
+    """Others who may read the data need no dpsql; others who may write the ledger can spend for ever."""
+    source = schema.source_path.resolve()
+    data = [source, *source.glob("*.parquet")] if source.is_dir() else [source]
+    if any(_rights(file) & stat.S_IROTH for file in data if not file.is_dir()):
+        yield Check("files of the data", "note", "weigh: every user of this machine may read them; chmod o-r")
+    if any(_rights(file) & (stat.S_IWOTH | stat.S_IWGRP) for file in data):
+        yield Check("files of the data", "note", "weigh: others than their owner may write them; chmod go-w")
+    place = schema.ledger_place or ledger_path(schema.source_path)
+    if isinstance(place, Path) and place.exists():
+        open_to_all = _rights(place) & stat.S_IWOTH or (
+            _rights(place.parent) & stat.S_IWOTH and not _rights(place.parent) & stat.S_ISVTX
+        )
+        verdict = Check("file of the ledger", "failed", "every user of this machine may write or replace it; chmod o-w")
+        yield verdict if open_to_all else Check("file of the ledger", "passed", "only its owner or group may write it")
+    if schema.path is not None and _rights(schema.path) & stat.S_IWOTH:
+        yield Check("schema file", "failed", "every user of this machine may change what is promised; chmod o-w")
+
+
+def _rights(file: Path) -> int:
+    return file.stat().st_mode

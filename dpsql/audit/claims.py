@@ -1,0 +1,136 @@
+"""The exact cells of one core on two neighbours, compared with what its plan claims of their difference.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, assert_never
+
+from dpsql.audit.histograms import frequencies, levels, ranks, sizes
+from dpsql.audit.uses import Compared, Use, distance
+from dpsql.engines.exact import CoreRows
+from dpsql.plan import CorePlan
+from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.scan import Scan
+from dpsql.privacy.mechanism.tree import Tree
+from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
+
+
+@dataclass(frozen=True)
+class Side:
+    """One database's rows of a core, by their keys: the counts first, then the lists of histograms."""
+
+    rows: dict[str, tuple[Any, ...]]
+    counts: int
+
+    @classmethod
+    def of(cls, core: CorePlan, rows: CoreRows) -> Side:
+        """The rows; a key is spelt so that NaN equals itself and 0.0 does not equal −0.0."""
+        width = len(core.core.keys)
+        return cls({repr(row[:width]): row[width:] for row in rows}, counted(core))
+
+    def cell(self, key: str, place: int) -> int:
+        """A count of a group; 0 where the database has no such group."""
+        row = self.rows.get(key)
+        return 0 if row is None else row[place]
+
+    def histogram(self, place: int) -> dict[str, Any]:
+        """The lists of one histogram by group."""
+        return {key: row[self.counts + place] for key, row in self.rows.items()}
+
+
+def counted(core: CorePlan) -> int:
+    """How many integers a row of the core has behind its keys."""
+    return len(core.cells) + (core.selection is not None)
+
+
+def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
+    """What two neighbours' rows of a core use of each claim, and what no claim allows at all."""
+    left, right = Side.of(core, one), Side.of(core, other)
+    if core.selection is None and left.rows.keys() != right.rows.keys():
+        return Compared((), ("public keys differ between neighbours",))
+    if not core.core.keys and (len(one), len(other)) != (1, 1):
+        return Compared((), ("a statement without keys gives other than one row",))
+    found = Compared()
+    for place, cell in enumerate(core.cells):
+        change = changes(left, right, place)
+        kind = cell_kind(cell.contribution.cell, isinstance(cell.mechanism, Gaussian))
+        found += Compared((distance(kind, cell.mechanism, change),))
+    if core.selection is not None:
+        found += _selection(core, left, right)
+    for place, histogram in enumerate(core.histograms):
+        sides = left.histogram(place), right.histogram(place)
+        match histogram.mechanism:
+            case Tree() as tree:
+                found += levels(tree, *sides)
+            case Ranking() as ranking:
+                found += ranks(ranking, histogram.contribution.fine, *sides)
+            case Peeling() as peeling:
+                found += frequencies(peeling, *sides)
+            case Scan() as scan:
+                found += sizes(scan, *sides)
+            case _:
+                assert_never(histogram.mechanism)
+    return found
+
+
+def changes(left: Side, right: Side, place: int) -> list[int]:
+    """By how much a count differs between the two, over the groups of both."""
+    return [left.cell(key, place) - right.cell(key, place) for key in left.rows.keys() | right.rows.keys()]
+
+
+def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
+    """What is wrong with the rows of one database alone."""
+    width, wrong = len(core.core.keys), []
+    counts = width + counted(core)
+    if not all(type(cell) is int for row in rows for cell in row[width:counts]):
+        wrong.append("a cell is no integer")
+    if not all(_is_histogram(listed) for row in rows for listed in row[counts:]):
+        wrong.append("a histogram is no list of bins with one of counts")
+    if len(Side.of(core, rows).rows) < len(rows):
+        wrong.append("a key stands twice")
+    return tuple(wrong)
+
+
+def cell_kind(cell: Cell, gaussian: bool) -> str:
+    """What a cell counts, and the norm in which its change is claimed."""
+    names: dict[type[Cell], str] = {
+        Rows: "count", Total: "sum", Units: "units", Distinct: "distinct", Product: "product"
+    }  # fmt: skip
+    return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
+
+
+def _selection(core: CorePlan, left: Side, right: Side) -> Compared:
+    """A unit counts once in each of at most so many groups, and alone in those that only one database has."""
+    assert core.selection is not None
+    place, wrong = len(core.cells), []
+    change = changes(left, right, place)
+    if any(abs(each) > 1 for each in change):
+        wrong.append("a unit counts more than once in a group")
+    for one, other in ((left, right), (right, left)):
+        if any(one.cell(key, place) != 1 for key in one.rows.keys() - other.rows.keys()):
+            wrong.append("a group that only one database has holds other than one unit")
+        if any(row[place] < 1 for row in one.rows.values()):
+            wrong.append("a group without units is a candidate")
+    groups = Use("threshold L0", sum(each != 0 for each in change), core.selection.groups)
+    return Compared((distance("threshold", core.selection.noise, change), groups), tuple(wrong))
+
+
+def _is_histogram(listed: Any) -> bool:
+    """Whether it is None or a list of bins, each once and in order, and one of their counts, none below 0."""
+    if listed is None:
+        return True
+    places, counts = listed
+    whole = all(type(number) is int and number >= 0 for number in [*places, *counts])
+    return whole and len(places) == len(counts) and list(places) == sorted(set(places))
+
+
+def nearest(uses: Sequence[Use]) -> float:
+    """How much of a claim was used by what came nearest to one."""
+    return max((sqrt(use.ratio) if use.squared else float(use.ratio) for use in uses), default=0.0)

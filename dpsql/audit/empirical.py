@@ -1,0 +1,184 @@
+"""Empirical ε: a statement is released many times on neighbours, and what tells them apart bounds its ε from below.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+
+from dpsql.audit.claims import compare, counted, nearest
+from dpsql.audit.clock import Clock, TimeIsUp
+from dpsql.audit.events import Claim, Outputs, lower_bound
+from dpsql.audit.features import features
+from dpsql.audit.neighbours import Neighbours
+from dpsql.audit.planning import Planner
+from dpsql.audit.report import Check, Figure, Room
+from dpsql.audit.statements import Exact, look
+from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.errors import DatabaseError
+from dpsql.plan import CorePlan, Plan
+from dpsql.privacy.mechanism import Gaussian, Mechanism
+from dpsql.release import release
+from dpsql.schema import Schema
+
+#: Releases on each side of a pair.
+DRAWS = 10_000
+#: What all bounds of one audit together have, at most, of a chance to be above the true ε.
+ALPHA = 1e-9
+#: The ε at which a statement is released here: so many draws tell most of it.
+PRICE = Fraction(1)
+#: Pairs of the real data beside the made one.
+PAIRS = 2
+#: Groups of each core that are released: those that a unit changes most.
+GROUPS = 8
+#: Noise of at least this variance, in grid steps, is as good as normal.
+_WIDE = 100
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Exact rows of a plan's cores on two neighbours; they are private, but for those that are made of the claims."""
+
+    name: str
+    one: tuple[CoreRows, ...]
+    other: tuple[CoreRows, ...]
+    private: bool
+
+
+def empirical(
+    schema: Schema, neighbours: Neighbours, planner: Planner, texts: Sequence[str], units: Sequence[int], clock: Clock,
+    draws: int = DRAWS,
+) -> Room:  # fmt: skip
+    """One check for each statement and each pair of neighbours."""
+    checks: list[Check] = []
+    alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
+    for text in texts:
+        shown = " ".join(text.split())
+        try:
+            plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
+            for pair in _pairs(schema, neighbours, planner, plan, units, clock):
+                clock.tell(f"empirical ε: {pair.name}")
+                checks.append(_check(shown, plan, pair, draws, alpha, clock))
+        except TimeIsUp:
+            checks.append(Check(shown, "skipped", "the time was up"))
+        except DatabaseError as error:
+            checks.append(Check(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"))
+    return Room(
+        "empirical ε",
+        f"{draws:,} releases on each of two neighbours prove no greater ε than the statement's price; a bound is wrong "
+        f"by chance less than once in {1 / ALPHA:.0e} audits",
+        tuple(checks),
+    )
+
+
+def _check(shown: str, plan: Plan, pair: Pair, draws: int, alpha: float, clock: Clock) -> Check:
+    claim = Claim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
+    one, other = _released(plan, pair.one, pair, draws, clock), _released(plan, pair.other, pair, draws, clock)
+    found = lower_bound(claim, one, other, alpha)
+    what = f"{shown} — {pair.name}"
+    beside = f" beside δ = {claim.delta:.3g}" if claim.delta else ""
+    said = f"claimed ε = {claim.epsilon:.4g}{beside}"
+    if not pair.private:
+        said += f", proved ε ≥ {found:.4g}"
+    if found > claim.epsilon:
+        return Check(what, "failed", f"{said}; the outputs prove more", _figures(pair, found, claim))
+    return Check(what, "passed", said, _figures(pair, found, claim))
+
+
+def _figures(pair: Pair, found: float, claim: Claim) -> tuple[Figure, ...]:
+    return (Figure("ε proved", found, claim.epsilon),) if pair.private else ()
+
+
+def _pairs(
+    schema: Schema, neighbours: Neighbours, planner: Planner, plan: Plan, units: Sequence[int], clock: Clock
+) -> Iterator[Pair]:
+    """The neighbours that the claims allow at most, then those of the data that use most of them."""
+    made = _made(plan)
+    if made is not None:
+        yield made
+    if not plan.cores:
+        return
+    looked = look(neighbours, planner, plan, units, clock)
+    found: list[tuple[float, tuple[CoreRows, ...], tuple[CoreRows, ...]]] = []
+    for one, other in looked.pairs(schema.privacy.neighbours == "replace"):
+        left, right = _whole(one), _whole(other)
+        if left is None or right is None:
+            continue
+        pairs = zip(plan.cores, left, right, strict=True)
+        uses = [use for core, here, there in pairs for use in compare(core, here, there).uses]
+        found.append((nearest(uses), left, right))
+    found.sort(key=lambda each: each[0], reverse=True)
+    for place, (_, left, right) in enumerate(found[:PAIRS], 1):
+        sides = [_changed(core, here, there) for core, here, there in zip(plan.cores, left, right, strict=True)]
+        one_side, other_side = tuple(one for one, _ in sides), tuple(other for _, other in sides)
+        yield Pair(f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True)
+
+
+def _whole(exact: Exact) -> tuple[CoreRows, ...] | None:
+    rows = tuple(each for each in exact if each is not None)
+    return rows if len(rows) == len(exact) else None
+
+
+def _made(plan: Plan) -> Pair | None:
+    """Rows of one group each, apart by all that the claims of additive noise allow; None where there is no such noise.
+
+    Every group has units enough to be shown, so that only the noise tells.
+    """
+    if not any(core.cells or core.selection for core in plan.cores):
+        return None
+    near, far = (tuple(_apart(core, all_of_it) for core in plan.cores) for all_of_it in (False, True))
+    return Pair("made neighbours, as far apart as is claimed", near, far, private=False)
+
+
+def _apart(core: CorePlan, all_of_it: bool) -> CoreRows:
+    """One row without any data in it, moved by all of the claims or by none."""
+    cells: list[object] = [_reach(cell.mechanism) if all_of_it else 0 for cell in core.cells]
+    if core.selection is not None:
+        cells.append(10**6 + (_reach(core.selection.noise) if all_of_it else 0))
+    return [(*(None,) * len(core.core.keys), *cells, *(None,) * len(core.histograms))]
+
+
+def _reach(noise: Mechanism) -> int:
+    """By how much one group may move at most."""
+    return isqrt(noise.l2_squared) if isinstance(noise, Gaussian) else noise.l1
+
+
+def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, CoreRows]:
+    """The groups that differ most; what is the same on both sides is released the same way."""
+    width, counts = len(core.core.keys), counted(core)
+    left, right = ({repr(row[:width]): row for row in rows} for rows in (one, other))
+
+    def change(key: str) -> tuple[bool, int]:
+        here, there = left.get(key), right.get(key)
+        if here is None or there is None:
+            return True, 0
+        numbers = zip(here[width : width + counts], there[width : width + counts], strict=True)
+        moved = sum(abs(int(a) - int(b)) for a, b in numbers)  # type: ignore[call-overload]
+        return here[width + counts :] != there[width + counts :], moved
+
+    keys = sorted(left.keys() | right.keys(), key=lambda key: (change(key), key), reverse=True)[:GROUPS]
+    return [left[key] for key in keys if key in left], [right[key] for key in keys if key in right]
+
+
+def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: Pair, draws: int, clock: Clock) -> Outputs:
+    """The features of so many releases, by the very function that releases to analysts."""
+    found = []
+    for place in range(draws):
+        if place % 256 == 0:
+            clock.check()
+        released = release(ExactRows([list(each) for each in rows]), plan.cores, plan.confidence)
+        found.append(features(plan, released, pair.one, pair.other))
+    return np.array(found, float)
+
+
+def _is_wide(core: CorePlan) -> bool:
+    """Whether all that the core releases is Gaussian noise of many grid steps."""
+    noises = [cell.mechanism for cell in core.cells]
+    wide = all(isinstance(noise, Gaussian) and noise.variance >= _WIDE for noise in noises)
+    return wide and not core.histograms and core.selection is None

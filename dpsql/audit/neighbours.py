@@ -1,0 +1,144 @@
+"""The owner's database with one unit left out, for the emitted SQL to run on as it is; the data are never written.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import duckdb
+
+from dpsql.audit.ownership import extreme_units, sizes, without_lost
+from dpsql.engines.cross_check import require_planned
+from dpsql.engines.duckdb import derived_table
+from dpsql.engines.engine import Rowset
+from dpsql.engines.exact import CoreRows
+from dpsql.engines.opened import put_derived
+from dpsql.errors import ExecutionFailed, OperationalError
+from dpsql.instance import close_instance, open_instance
+from dpsql.plan import CorePlan
+from dpsql.query.derived import Derived
+from dpsql.schema import Schema
+
+_CONFIG = {
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "max_expression_depth": "1000",
+}
+
+
+class Neighbours:
+    """A DuckDB of the audit's own: ``data`` is the owner's, read-only, and ``source`` shows it without the lost unit.
+
+    The SQL of a plan names ``source``, as it does in the engine, and so runs here to the letter. Units are known by
+    numbers; their values stay in the database ``audit``, which is in memory.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema, self._connection = schema, open_instance(_CONFIG)
+        try:
+            self._attach()
+        except duckdb.Error:
+            close_instance(self._connection)
+            raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
+
+    def _attach(self) -> None:
+        run, path = self._connection.execute, self._schema.source_path.resolve()
+        if path.is_dir():
+            run("ATTACH ':memory:' AS data")
+            for table in self._schema.tables:
+                file = str(path / f"{table}.parquet").replace("'", "''")
+                run(
+                    f"CREATE VIEW data.main.\"{table}\" AS SELECT * FROM read_parquet('{file}', "
+                    "hive_partitioning = false)"
+                )
+        else:
+            quoted = str(path).replace("'", "''")
+            run(f"ATTACH '{quoted}' AS data (READ_ONLY)")
+        for name in ("source", "derived", "audit"):
+            run(f"ATTACH ':memory:' AS {name}")
+        run(f"CREATE TABLE audit.main.sizes AS {sizes(self._schema)}")
+        run("CREATE TABLE audit.main.chosen AS SELECT 0 AS number, unit FROM audit.main.sizes LIMIT 0")
+        run("CREATE TABLE audit.main.lost AS SELECT unit FROM audit.main.sizes LIMIT 0")
+        for name in self._schema.tables:
+            run(f'CREATE VIEW source.main."{name}" AS {without_lost(self._schema, name)}')
+        if run("SELECT 1 FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
+            run("SET error_on_division_by_zero = false")
+
+    def choose(self, most: int, seed: int) -> list[int]:
+        """The numbers of units to leave out: of each table the one with most rows, then those with rows in it alone,
+        those with the least and the greatest values of its columns, and others by chance, ``most`` in all.
+
+        The heaviest are always among them, even if they are more than ``most``.
+        """  # fmt: skip
+        run = self._connection.execute
+        run("DELETE FROM audit.main.chosen")
+        private = [name for name, table in self._schema.tables.items() if not table.public]
+        each = "SELECT unit FROM audit.main.sizes"
+        queries = [f"{each} WHERE tab = '{name}' ORDER BY n DESC, hash(unit) LIMIT 1" for name in private]
+        heaviest = len(queries)
+        queries += [f"{each} GROUP BY unit HAVING count(*) = 1 AND min(tab) = '{name}' ORDER BY hash(unit) LIMIT 1"
+                    for name in private]  # fmt: skip
+        queries += extreme_units(self._schema)
+        queries.append(f"{each} GROUP BY unit ORDER BY hash(unit, {seed}) LIMIT {most}")
+        for place, query in enumerate(queries):
+            first = place * 10**6
+            run(f"INSERT INTO audit.main.chosen SELECT {first} + row_number() OVER (), unit FROM ({query}) AS q "
+                "WHERE unit IS NOT NULL")  # fmt: skip
+        found = run("SELECT min(number) FROM audit.main.chosen GROUP BY unit ORDER BY 1").fetchall()
+        numbers = [number for (number,) in found]
+        always = sum(number < heaviest * 10**6 for number in numbers)
+        return numbers[: max(most, always)]
+
+    @contextmanager
+    def without(self, number: int) -> Iterator[None]:
+        """The database without one of the chosen units, until the end of the block."""
+        self._connection.execute("INSERT INTO audit.main.lost SELECT unit FROM audit.main.chosen WHERE number = ?",
+                                 [number])  # fmt: skip
+        try:
+            yield
+        finally:
+            self._connection.execute("DELETE FROM audit.main.lost")
+
+    def rows(self, core: CorePlan) -> CoreRows | None:
+        """The exact rows of a core, by the very SQL of its plan; None where the engine fails."""
+        try:
+            return self._connection.execute(core.sql).fetchall()
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error:
+            return None
+
+    def is_planned(self, core: CorePlan) -> bool:
+        """Whether the engine's own parser sees nothing in the SQL but what was planned."""
+        try:
+            require_planned(self._connection.cursor(), core.sql, core.tables, core.derived)
+        except ExecutionFailed:
+            return False
+        return True
+
+    def put(self, table: Derived, rows: Rowset) -> None:
+        """Rows for a derived table, which every neighbour then reads."""
+        put_derived(self._connection, derived_table(table), rows)
+
+    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        """The rows of a public table, for the sandbox."""
+        columns = ", ".join(f'"{column}"' for column in self._schema.tables[table].columns)
+        return self._connection.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+
+    def is_unique(self, table: str, column: str) -> bool:
+        """Whether a column holds no value twice."""
+        row = self._connection.execute(
+            f'SELECT count("{column}") = count(DISTINCT "{column}") FROM data.main."{table}"'
+        ).fetchone()
+        return row is not None and row[0] is True
+
+    def interrupt(self) -> None:
+        """End what is being read; from any thread."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        close_instance(self._connection)

@@ -1,0 +1,102 @@
+"""Plans of statements as any session makes them, from text and schema alone; nothing is charged.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dpsql.audit.neighbours import Neighbours
+from dpsql.engines.engine import Reading
+from dpsql.errors import DatabaseError, InternalError
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Charge
+from dpsql.query.manner import PEOPLE, TOOLS
+from dpsql.schema import Schema
+from dpsql.session import Session, open_accountant
+from dpsql.session.prepared import TEXTS, stand_ins
+from dpsql.shell import Shell
+
+#: What people and tools may ask, in the order in which a statement of the journal is tried.
+_MANNERS = (PEOPLE, TOOLS)
+
+
+class _Unread:
+    """An engine that gives public rows and reads nothing for a charge: an audit has none."""
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        self._neighbours = neighbours
+
+    def run(self, charge: Charge[Plan]) -> Reading:
+        raise InternalError("an audit runs nothing that is charged")
+
+    def version(self) -> str | None:
+        return None
+
+    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        return self._neighbours.public_rows(table)
+
+    def close(self) -> None:
+        pass
+
+
+class Planner:
+    """Plans statements with a ledger of its own, in a folder that goes away; the database's is not opened for it."""
+
+    def __init__(self, schema: Schema, neighbours: Neighbours, ledger: Path) -> None:
+        self._schema, self._neighbours = schema, neighbours
+        accountant = open_accountant(schema, ledger)
+        self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", manner=manner)
+                          for manner in _MANNERS]  # fmt: skip
+
+    def plan(self, text: str, epsilon: Fraction | None = None) -> Plan:
+        """The statement's plan; where it has parameters, values of their types stand for them.
+
+        DatabaseError where it is refused, by the session of people first.
+        """
+        refusal: DatabaseError | None = None
+        for session in self._sessions:
+            try:
+                session.epsilon = epsilon
+                return _planned(session, text)
+            except DatabaseError as error:
+                refusal = refusal or error
+        assert refusal is not None
+        raise refusal
+
+    def shell(self) -> Shell:
+        """A sandbox of its own, for what derived tables are made of."""
+        return Shell(self._schema, self._neighbours.public_rows)
+
+    def close(self) -> None:
+        for session in self._sessions:
+            session.close()
+            session.accountant.ledger.close()
+
+
+def _planned(session: Session, text: str) -> Plan:
+    prepared = session.prepare(text)
+    refusal: DatabaseError | None = None
+    for stand_in in TEXTS if "VARCHAR" in prepared.parameters else TEXTS[:1]:
+        try:
+            return prepared.plan(stand_ins(prepared.parameters, stand_in))
+        except DatabaseError as error:
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal
+
+
+@contextmanager
+def planner(schema: Schema, neighbours: Neighbours) -> Iterator[Planner]:
+    """A planner that takes its ledger with it when it ends."""
+    with TemporaryDirectory(prefix="dpsql-audit-") as folder:
+        made = Planner(schema, neighbours, Path(folder) / "plans.ledger")
+        try:
+            yield made
+        finally:
+            made.close()

@@ -1,0 +1,111 @@
+"""The audit's neighbours are the databases without a unit, and its comparison finds what breaks a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+from built_worlds import world
+from hand_world import hand_world
+from statements import statement
+from worlds import World
+
+from dpsql.audit.clock import Clock
+from dpsql.audit.neighbours import Neighbours
+from dpsql.audit.planning import planner
+from dpsql.audit.statements import sensitivity
+from dpsql.errors import DatabaseError
+from dpsql.schema import Schema
+
+
+@contextmanager
+def audited(here: World, folder: Path) -> Iterator[tuple[Schema, Neighbours]]:
+    """The world as a DuckDB file, opened by the audit."""
+    source = folder / "world.duckdb"
+    with duckdb.connect(str(source)) as connection:
+        connection.execute(here.script(""))
+    schema = here.schema.model_copy(update={"source": str(source)})
+    neighbours = Neighbours(schema)
+    try:
+        yield schema, neighbours
+    finally:
+        neighbours.close()
+
+
+def tables(connection: duckdb.DuckDBPyConnection, here: World) -> dict[str, list[str]]:
+    """The rows of each table as emitted SQL sees them; a file of DuckDB 1 and its memory differ in the sign of 0.0."""
+    read = connection.execute
+    rows = {table.name: read(f'FROM source.main."{table.name}"').fetchall() for table in here.tables}
+    return {name: sorted(repr(row).replace("-0.0", "0.0") for row in found) for name, found in rows.items()}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others(seed: int, tmp_path: Path) -> None:
+    here = world(seed)
+    with audited(here, tmp_path) as (_, neighbours):
+        whole = tables(neighbours._connection, here)
+        numbers = neighbours.choose(1000, seed)
+        assert len(numbers) == len(here.units), "every unit that has a row anywhere"
+        found = []
+        for number in numbers:
+            with neighbours.without(number):
+                found.append(tables(neighbours._connection, here))
+        assert tables(neighbours._connection, here) == whole
+    expected = []
+    for unit in here.units:
+        with here.without(unit).connect() as connection:
+            expected.append(tables(connection, here))
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+
+
+def test_the_heaviest_unit_of_each_table_is_always_left_out(tmp_path: Path) -> None:
+    here = hand_world()
+    with audited(here, tmp_path) as (_, neighbours):
+        numbers = neighbours.choose(1, 0)
+        read = neighbours._connection.execute
+        chosen = {unit for unit, number in read("SELECT unit, number FROM audit.main.chosen").fetchall()
+                  if number in numbers}  # fmt: skip
+    assert 1 in chosen, "unit 1 has 24 visits, and most items"
+    assert len(chosen) < len(here.units)
+
+
+@pytest.mark.parametrize("promise", ["L1", "L2", "L1 with delta", "replace"])
+def test_statements_that_keep_their_claims_pass(promise: str, tmp_path: Path) -> None:
+    here = hand_world("all", promise)
+    texts = [statement(here, seed) for seed in range(25)]
+    with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
+        room = sensitivity(schema, neighbours, plans, texts, 1000, 0, Clock(10))
+        refused = 0
+        for text in texts:
+            try:
+                plans.plan(text)
+            except DatabaseError:
+                refused += 1
+    assert room.count("failed") == 0, room
+    assert room.count("skipped") == refused < 15
+    assert all(figure.value <= 1 for check in room.checks for figure in check.figures)
+    assert sum(bool(check.figures) for check in room.checks) >= 8
+
+
+def test_a_key_that_is_not_unique_is_found(tmp_path: Path) -> None:
+    here = hand_world()
+    with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
+        room = sensitivity(schema, neighbours, plans, [], 1, 0, Clock(10))
+        assert room.checks[0].verdict == "passed"
+    with duckdb.connect(str(tmp_path / "world.duckdb")) as connection:
+        connection.execute("INSERT INTO visits SELECT * FROM visits WHERE id = 3")
+    neighbours = Neighbours(schema)
+    with planner(schema, neighbours) as plans:
+        room = sensitivity(schema, neighbours, plans, [], 1, 0, Clock(10))
+    neighbours.close()
+    assert (room.checks[0].verdict, room.checks[0].said) == ("failed", "not unique: visits.id")
+
+
+def test_what_cannot_be_read_in_time_is_not_said_to_pass(tmp_path: Path) -> None:
+    here = hand_world()
+    with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
+        room = sensitivity(schema, neighbours, plans, ["SELECT COUNT(*) FROM visits"], 5, 0, Clock(0))
+    assert [(check.verdict, check.said) for check in room.checks[1:]] == [("skipped", "the time was up")]
