@@ -2,6 +2,7 @@
 
 from planted import (
     accountants,
+    audit,
     expressions,
     front_ends,
     intervals,
@@ -31,4 +32,5 @@ FAULTS = (
     *process.FAULTS,
     *intervals.FAULTS,
     *front_ends.FAULTS,
+    *audit.FAULTS,
 )

@@ -1,0 +1,175 @@
+"""The whole audit: what it says of an honest database, what it finds, and what it never tells or touches."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from databases import CANARIES, clinic
+
+from dpsql import cli, connect
+from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Report, Room, audit
+from dpsql.privacy.mechanism import Gaussian
+from dpsql.query.rewrite import node, quantise
+
+STATEMENTS = (
+    "SELECT sex, AVG(weight) AS w, COUNT(*) AS n FROM patients GROUP BY sex",
+    "SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region",
+    "SELECT COUNT(*) FROM visits WHERE cost > ?",
+    "SELECT name, COUNT(*) FROM patients GROUP BY name",
+    "SELECT MEDIAN(weight) FROM patients",
+    "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
+    "SELECT SUM(cost) FROM visits",
+)
+FEW = {"draws": 200_000, "choices": 200, "releases": 100}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither samplers nor lock-down, which have tests of their own."""
+    for name in ("samplers", "lock_down"):
+        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
+
+
+@pytest.fixture
+def asked_clinic(tmp_path: Path) -> Path:
+    """A clinic with a cost far below its bounds, whose journal holds the statements."""
+    schema = clinic(tmp_path)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("INSERT INTO visits VALUES (10, 4, 'yard', -99999, NULL)")
+    with connect(schema, "ada") as connection:
+        for text in STATEMENTS:
+            connection.execute(text, [3] if "?" in text else [])
+    return schema
+
+
+def room(report: Report, name: str) -> dict[str, str]:
+    """Verdicts by what was looked at."""
+    return {check.what: check.verdict for each in report.rooms if each.name == name for check in each.checks}
+
+
+def test_an_honest_database_passes(asked_clinic: Path) -> None:
+    report = audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], **FEW))
+    failed = [check for each in report.rooms for check in each.checks if check.verdict == "failed"]
+    assert failed == [] and report.passed
+    looked = room(report, "sensitivity")
+    assert all(looked[text] == "passed" for text in STATEMENTS), looked
+    assert len(room(report, "lock-down")) > 90 and len(room(report, "samplers")) == 15
+    assert list(room(report, "ledger").values()) == ["passed"] * 4
+    assert report.closing.startswith("all ") and report.count("skipped") == 0
+
+
+class Unclamped:
+    """The nodes of emitted SQL, where GREATEST and LEAST leave values as they are."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(node, name)
+
+    def function(self, name: str, *arguments: Any) -> Any:
+        return arguments[0] if name in ("GREATEST", "LEAST") else node.function(name, *arguments)
+
+
+def test_a_clamp_that_is_missing_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantise, "node", Unclamped())
+    report = audit(asked_clinic, Asked(**FEW))
+    assert room(report, "sensitivity")[STATEMENTS[-1]] == "failed" and not report.passed
+
+
+def test_a_claim_that_is_too_small_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Gaussian.for_rho
+    monkeypatch.setattr(Gaussian, "for_rho", lambda limit, rho: right(max(limit // 100, 1), rho))
+    report = audit(asked_clinic, Asked(**FEW))
+    assert room(report, "sensitivity")[STATEMENTS[0]] == "failed"
+
+
+def test_the_ledger_and_the_data_are_left_as_they_are(asked_clinic: Path) -> None:
+    folder = asked_clinic.parent
+
+    def files() -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")}
+
+    before = files()
+    assert "clinic.ledger" in before
+    audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], **FEW))
+    assert files() == before
+
+
+def test_a_database_without_a_ledger_gets_none(quick: None, tmp_path: Path) -> None:
+    schema = clinic(tmp_path, parquet=True)
+    before = sorted(tmp_path.rglob("*"))
+    report = audit(schema, Asked(statements=STATEMENTS[:1], **FEW))
+    assert report.passed and room(report, "ledger") == {"ledger": "note"}
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def dpsql(quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command, with few draws."""
+    monkeypatch.setattr("dpsql.audit.Asked", lambda *arguments: Asked(*arguments, **FEW))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.commands(["audit", *arguments], prog_name="dpsql")
+        streams = capsys.readouterr()
+        return int(ended.value.code or 0), streams.out, streams.err
+
+    return run
+
+
+def test_no_form_of_the_report_tells_a_value_or_a_unit(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    for details in ([], ["--details"]):
+        code, text, error = dpsql(
+            str(asked_clinic), "--all", "--epsilon-of", STATEMENTS[0], "--page", str(page), *details
+        )
+        assert (code, error) == (0, "")
+        code, data, error = dpsql(str(asked_clinic), "--json", *details)
+        marking = WITH_FIGURES if details else FOR_THE_OWNER
+        drawn = page.read_text(encoding="utf-8")
+        for form in (text, data, drawn):
+            assert marking in form
+            assert not any(canary in form for canary in CANARIES)
+        assert "█" in text if details else "█" not in text
+        assert ('class="bar"' in drawn) == bool(details)
+        figures = [check.get("figures") for each in json.loads(data)["rooms"] for check in each["checks"]]
+        assert any(figures) if details else set(figures) == {None}
+
+
+def test_the_page_loads_nothing_and_escapes_everything(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    hostile = 'SELECT COUNT(*) AS "<script>alert(1)</script>" FROM patients WHERE ward < 2'
+    dpsql(str(asked_clinic), "--statement", hostile, "--page", str(page), "--details")
+    drawn = page.read_text(encoding="utf-8")
+    assert drawn.startswith("<!DOCTYPE html>") and "&lt;script&gt;" in drawn
+    assert not any(word in drawn for word in ("<script", "http:", "https:", "src=", "@import", "url("))
+
+
+def test_a_fault_is_an_exit_code(asked_clinic: Path, dpsql: Command) -> None:
+    asked_clinic.with_name("clinic.ledger").chmod(0o666)
+    code, text, _ = dpsql(str(asked_clinic))
+    assert code == 3 and "✗ file of the ledger" in text and "1 of " in text.splitlines()[-1]
+
+
+def test_statements_come_from_files_too(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
+    file = tmp_path / "more.sql"
+    file.write_text("SELECT COUNT(DISTINCT place) FROM visits;\nSELECT name FROM patients;\n-- nothing\n")
+    _, text, _ = dpsql(str(asked_clinic), "--file", str(file), "--units", "3")
+    assert "✓ SELECT COUNT(DISTINCT place) FROM visits" in text
+    assert "○ SELECT name FROM patients" in text and "1 not looked at" in text.splitlines()[-1]
+
+
+def test_nothing_that_serves_analysts_reaches_the_audit() -> None:
+    program = (
+        "import sys, dpsql, dpsql.dbapi, dpsql.sqlalchemy, dpsql.pgwire.server, dpsql.repl.run, dpsql.cli;"
+        "sys.exit(any(name.startswith('dpsql.audit') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

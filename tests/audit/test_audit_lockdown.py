@@ -1,0 +1,93 @@
+"""Lock-down: attempts fail because of the lock and not of a slip in them, and an open lock is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from databases import clinic
+
+from dpsql.audit import completed_schema
+from dpsql.audit.attempts import attempts
+from dpsql.audit.lockdown import lock_down
+from dpsql.audit.neighbours import Neighbours
+from dpsql.audit.planning import planner
+from dpsql.audit.report import Room
+from dpsql.audit.versions import TESTED, in_tested_range
+from dpsql.engines.opened import OpenedSource
+
+PROJECT = Path(__file__).parents[2]
+
+#: What an open engine does not run either: no such extension, file or network is here, or it knows no such words.
+NOT_HERE = {
+    "drop the view", "alter", "rename", "import", "attach a file read-only", "read Parquet", "read Parquet's facts",
+    "read JSON", "a Python variable as a table", "a profile in a file", "unlock the settings", "open the files",
+    "open the files by RESET", "allow unsigned extensions", "a persistent secret", "delete inside a CTE", "a sleep",
+    "statistics of a column", "letters that one parser sees and another does not", "copy a file into the data",
+}  # fmt: skip
+
+
+def locked(schema_file: Path) -> Room:
+    schema = completed_schema(schema_file)
+    neighbours = Neighbours(schema)
+    try:
+        with planner(schema, neighbours) as plans:
+            return lock_down(schema, plans)
+    finally:
+        neighbours.close()
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_every_attempt_is_refused(parquet: bool, tmp_path: Path) -> None:
+    room = locked(clinic(tmp_path, parquet=parquet))
+    assert [check for check in room.checks if check.verdict != "passed"] == []
+    assert len(room.checks) > 90
+    at_two = sum("at two gates" in check.said for check in room.checks)
+    assert at_two < 50
+
+
+def test_attempts_would_succeed_on_an_open_engine(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.csv").write_text("a\n1\n")
+    ran, failed = [], []
+    for attempt in attempts("people", "id", outside, in_file=True):
+        if any(word in attempt.sql for word in ("https:", "INSTALL", "LOAD", "EXTENSIONS", "TYPE sqlite")):
+            continue
+        place = tmp_path / f"{len(ran) + len(failed)}.duckdb"
+        with duckdb.connect(str(place)) as connection:
+            connection.execute("CREATE TABLE people (id INTEGER)")
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(f"ATTACH '{place}' AS source")
+            try:
+                connection.execute(attempt.sql).fetchall()
+                ran.append(attempt.name)
+            except duckdb.Error:
+                failed.append(attempt.name)
+    assert set(failed) <= NOT_HERE, sorted(set(failed) - NOT_HERE)
+    assert len(ran) > 55
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OpenedSource, "_lock_down", lambda self: None)
+    room = locked(clinic(tmp_path, parquet=parquet))
+    failed = {check.what for check in room.checks if check.verdict == "failed"}
+    assert {"copy a query to a file", "read a file", "list files", "the files after all attempts"} <= failed
+    assert all("the engine runs it" in check.said for check in room.checks[:-1] if check.verdict == "failed")
+
+
+def test_a_check_of_emitted_sql_that_lets_all_pass_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpsql.audit import lockdown
+
+    monkeypatch.setattr(lockdown, "require_planned", lambda *_: None)
+    room = locked(clinic(tmp_path))
+    assert room.count("failed") == len(room.checks) - 1
+
+
+def test_the_tested_versions_are_those_of_the_project() -> None:
+    oldest = (PROJECT / ".ci" / "oldest.txt").read_text()
+    for name, (first, last) in TESTED.items():
+        assert f"{name}=={first}\n" in oldest and last > first
+    assert {check.verdict for check in in_tested_range()} == {"passed"}

@@ -1,0 +1,83 @@
+"""The owner's audit: what it must find in other rooms, and faults of its own that would hide them."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+HONEST = "tests/audit/test_audit.py::test_an_honest_database_passes"
+NEIGHBOURS = "tests/properties/test_audit_neighbours.py"
+EPSILON = "tests/audit/test_audit_epsilon.py"
+TOLD = "tests/audit/test_audit.py::test_no_form_of_the_report_tells_a_value_or_a_unit"
+
+FAULTS = (
+    Fault(
+        "no clamp, found by the audit of a database",
+        "dpsql/query/rewrite/quantise.py",
+        '    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)\n',
+        "    clamped = value.copy()\n",
+        (HONEST,),
+    ),
+    Fault(
+        "Gaussian noise of half the scale, found by the audit's samplers",
+        "dpsql/privacy/mechanism/gaussian.py",
+        "return discrete_gaussian(self.variance, size, _entropy=_entropy)",
+        "return discrete_gaussian(self.variance / 4, size, _entropy=_entropy)",
+        ("tests/audit/test_audit_samplers.py::test_the_installed_samplers_pass",),
+    ),
+    Fault(
+        "an engine that may read files, found by the audit's lock-down",
+        "dpsql/engines/opened.py",
+        'SET enable_external_access = false"',
+        'SET enable_progress_bar = false"',
+        ("tests/audit/test_audit_lockdown.py::test_every_attempt_is_refused",),
+    ),
+    Fault(
+        "the audit's neighbour keeps the unit's rows in tables further off",
+        "dpsql/audit/ownership.py",
+        "    if not owner.steps:\n",
+        "    if owner.steps:\n        return f'SELECT * FROM data.main.\"{table}\"'\n    if not owner.steps:\n",
+        (f"{NEIGHBOURS}::test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others",),
+    ),
+    Fault(
+        "the audit's neighbour lacks rows of nobody",
+        "dpsql/audit/ownership.py",
+        "WHERE NOT EXISTS ({there})'",
+        'WHERE t0."{(owner.steps[0].column if owner.steps else owner.column)}" IS NOT NULL AND NOT EXISTS ({there})\'',
+        (f"{NEIGHBOURS}::test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others",),
+    ),
+    Fault(
+        "the audit's bounds on ε leave chance out",
+        "dpsql/audit/events.py",
+        "alpha / 4",
+        "0.4",
+        (f"{EPSILON}::test_right_noise_passes_and_too_little_is_found",),
+    ),
+    Fault(
+        "the audit calls an ε that is proved to be too large a pass",
+        "dpsql/audit/empirical.py",
+        "    if found > claim.epsilon:",
+        "    if found > 10 * claim.epsilon:",
+        (f"{EPSILON}::test_two_thirds_of_the_noise_are_found_in_a_statement",),
+    ),
+    Fault(
+        "the audit tells figures of the data without being asked",
+        "dpsql/audit/report.py",
+        "    if details:\n",
+        "    if True:\n",
+        (TOLD,),
+    ),
+    Fault(
+        "the audit plans on the ledger of the database",
+        "dpsql/audit/planning.py",
+        "open_accountant(schema, ledger)",
+        "open_accountant(schema)",
+        ("tests/audit/test_audit.py::test_a_database_without_a_ledger_gets_none",),
+    ),
+    Fault(
+        "the audit tells a surprise to be rarer than it is",
+        "dpsql/audit/chance.py",
+        "-distance + free * (1 + log(distance / free))",
+        "-distance",
+        ("tests/audit/test_audit_chance.py::test_a_surprise_is_never_said_to_be_rarer_than_it_is",),
+    ),
+)
