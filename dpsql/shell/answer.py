@@ -105,7 +105,7 @@ class Shell:
         columns = output_columns(described, traced)
         told = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
         numbered, hidden = told or (shell, 0)
-        again = redrawn(numbered, public, columns, hidden)
+        again = redrawn(numbered, public, columns, hidden, ends)
         if again is not None or has_intervals(columns):
             sql = numbered.sql(dialect="duckdb", comments=False)
         return Described(sql, columns, ends, again)

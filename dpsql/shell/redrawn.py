@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
-from dpsql.plan import OutputColumn, Redrawn
+from dpsql.plan import Ends, OutputColumn, Redrawn
 from dpsql.query.aggregate import is_grouped
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, drawn_types, is_number, summary, told
@@ -49,7 +49,11 @@ def with_branches(query: exp.Query, public: Mapping[str, Sequence[str]]) -> tupl
 
 
 def redrawn(
-    query: exp.Query, public: Mapping[str, Sequence[str]], columns: Sequence[OutputColumn], hidden: int
+    query: exp.Query,
+    public: Mapping[str, Sequence[str]],
+    columns: Sequence[OutputColumn],
+    hidden: int,
+    ends: Sequence[Ends],
 ) -> Redrawn | None:
     """How the columns of the query's result that have no interval yet get one; None where none of them can.
 
@@ -66,7 +70,7 @@ def redrawn(
     if not wanted:
         return None
     known = tuple(place for place, depending in enumerate(tainted) if not depending)
-    return Redrawn(_over_draws(query, wanted, known, len(tainted)), wanted, known, tables)
+    return Redrawn(_over_draws(query, wanted, known, len(tainted), ends), wanted, known, tables)
 
 
 def redrawn_intervals(
@@ -122,22 +126,31 @@ def put_drawn(sandbox: Sandbox, name: str, table: Rows, draws: int, confidence: 
     sandbox.insert(name, data if drawn else [], types)
 
 
-def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], width: int) -> str:
+def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], width: int, ends: Sequence[Ends]) -> str:
     """The query on every draw at once, and of each row that is known the ends between which its values lie."""
     copy = _unlimited(query.copy())
     for node in list(copy.find_all(exp.Table)):
         if node.db == "released":
             inner = exp.Select(expressions=[exp.Star(except_=[exp.to_identifier("draw")])])
             inner = inner.from_(_released(f"drawn {node.name}"), copy=False)
+            own = [name for each in ends if each.table == node.name for name in each.columns]
+            inner = inner.select(*(_as_released(node.name, name) for name in own), copy=False)
             same = exp.EQ(this=_quoted("draw"), expression=_quoted("draw", _DRAWS))
             alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
             node.replace(exp.Subquery(this=inner.where(same, copy=False), alias=alias.copy()))
     names = ", ".join(f"c{place}" for place in range(width))
-    ends = [each for place in wanted for each in summary(f"c{place}", ":low", ":high")]
-    items = [*(f"c{place}" for place in known), "count(*)", "count(DISTINCT draw)", *ends]
+    sides = [each for place in wanted for each in summary(f"c{place}", ":low", ":high")]
+    items = [*(f"c{place}" for place in known), "count(*)", "count(DISTINCT draw)", *sides]
     return (f'SELECT {", ".join(items)} FROM released."draws" AS "{_DRAWS}", '
             f'LATERAL ({copy.sql(dialect="duckdb", comments=False)}) AS "{_DRAWN}"({names})'
             + (f" GROUP BY {', '.join(f'c{place}' for place in known)}" if known else ""))  # fmt: skip
+
+
+def _as_released(table: str, name: str) -> exp.Expr:
+    """The end of an interval of the row as it was released, whatever the draw."""
+    row = exp.EQ(this=_quoted("row", table), expression=_quoted("row", f"drawn {table}"))
+    value = exp.Select(expressions=[exp.Max(this=_quoted(name, table))]).from_(_released(table), copy=False)
+    return exp.alias_(exp.Subquery(this=value.where(row, copy=False)), name, quoted=True)
 
 
 def _unlimited(query: exp.Query) -> exp.Query:

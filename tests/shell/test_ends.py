@@ -83,6 +83,15 @@ def test_what_is_filtered_by_its_end_is_above_it(session: Session) -> None:
     assert rows and all(low > 1000 and low < n for n, low in rows)  # type: ignore[operator]
 
 
+def test_what_stands_beside_ends_keeps_its_interval(session: Session) -> None:
+    text = (f"SELECT diagnosis, n / SUM(n) OVER () AS share, DP_INTERVAL_LOW(n) AS low FROM ({GROUPED}) AS g "
+            "WHERE DP_INTERVAL_LOW(n) > 0")  # fmt: skip
+    result = session.execute(text)
+    assert result.rows and all(row[1] is not None and row[2] is None for row in result.intervals)
+    grouped = f"SELECT LEFT(diagnosis, 1) AS k, SUM(n), SUM(DP_INTERVAL_LOW(n)) FROM ({GROUPED}) AS g GROUP BY 1"
+    assert all(row[1] is not None and row[2] is None for row in session.execute(grouped).intervals)
+
+
 def test_ends_cost_nothing_more(session: Session) -> None:
     plain = session.plan(GROUPED)
     told = session.plan(f"SELECT n, DP_INTERVAL_LOW(n) FROM ({GROUPED}) AS g")
