@@ -21,9 +21,7 @@ FAULTS = (
         "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
         "            charge = Charge(_MINT, plan, plan.cost, 0)\n"
         "            released = told_nothing(lambda: self._measured(charge, shell, running))\n"
-        "            charge = self._accountant.spend(\n"
-        "                plan, analyst=self.analyst, statement=plan.statement, cells=journal_note(plan)\n"
-        "            )\n",
+        "            charge = pay(plan)\n",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
     ),
     Fault(
