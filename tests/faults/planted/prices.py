@@ -30,8 +30,8 @@ FAULTS = (
     Fault(
         "epsilon not split over cores",
         "dpsql/plan.py",
-        "draft.weight / whole, delta",
-        "Fraction(1), delta",
+        "shares = [draft.weight / whole * (1",
+        "shares = [Fraction(1) * (1",
         (f"{PRICE}[L1]",),
     ),
     Fault(
