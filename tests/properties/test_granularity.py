@@ -13,8 +13,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from choices import Tally
 from neighbours import compare, planned, run
+from tally import Tally
 
 import dpsql
 from dpsql.errors import SchemaError
