@@ -36,7 +36,7 @@ member = {{ type = "boolean" }}
 @pytest.fixture
 def opened(tmp_path: Path) -> Callable[..., dpsql.Connection]:
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as data:
-        data.execute("CREATE TABLE people AS SELECT i AS id, 'a' AS city, i % 2 = 0 AS member FROM range(900) t(i)")
+        data.execute("CREATE TABLE people AS SELECT i AS id, 'a' AS city, i % 2 = 0 AS member FROM range(9000) t(i)")
 
     def connect(lines: str) -> dpsql.Connection:
         (tmp_path / "shop.toml").write_text(SCHEMA.format(lines), "utf-8")

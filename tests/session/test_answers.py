@@ -232,7 +232,7 @@ def _damage(path: Path, change: str) -> None:
     [
         "UPDATE answers SET answer = x'00'",
         "UPDATE answers SET answer = substr(answer, 1, length(answer) - 1)",
-        "UPDATE answers SET key = (SELECT max(key) FROM answers) || 'x' WHERE key = (SELECT max(key) FROM answers)",
+        "UPDATE answers SET key = key || 'x' WHERE key NOT LIKE '%/%'",
         "UPDATE answers SET entry = 2",
         "UPDATE answers SET entry = 77",
         "UPDATE answers SET digest = ''",
