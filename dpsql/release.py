@@ -1,6 +1,6 @@
 """ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value.
 
-Proved in ``docs/proofs/domain.md``.
+Proved in ``docs/proofs/domain.md`` and ``docs/proofs/river.md``.
 """
 
 from __future__ import annotations

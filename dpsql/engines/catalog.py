@@ -1,4 +1,7 @@
-"""The catalogue of a DuckDB file or of a folder of Parquet: names, types and keys, read without reading a row."""
+"""The catalogue of a DuckDB file or of a folder of Parquet: names, types and keys, read without reading a row.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The facts of a source's catalogue as the engine tells them: names, types and keys, read without reading a row."""
+"""The facts of a source's catalogue as the engine tells them: names, types and keys, read without reading a row.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

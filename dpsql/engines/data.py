@@ -1,4 +1,7 @@
-"""What an engine needs of the place where its DuckDB is: this process, or one of its own."""
+"""What an engine needs of the place where its DuckDB is: this process, or one of its own.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

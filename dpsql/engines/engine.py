@@ -1,4 +1,7 @@
-"""What a session needs of an engine."""
+"""What a session needs of an engine.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release`."""
+"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release`.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

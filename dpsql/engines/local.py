@@ -1,4 +1,7 @@
-"""The owner's data in a DuckDB of this process: for those who embed dpsql, and for tests."""
+"""The owner's data in a DuckDB of this process: for those who embed dpsql, and for tests.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a schema's engine is opened: in a process of its own, unless the schema says otherwise."""
+"""How a schema's engine is opened: in a process of its own, unless the schema says otherwise.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

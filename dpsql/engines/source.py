@@ -1,4 +1,7 @@
-"""What an engine is told of the owner's data and of what it may use; nothing here is computed from the data."""
+"""What an engine is told of the owner's data and of what it may use; nothing here is computed from the data.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

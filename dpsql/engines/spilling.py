@@ -1,4 +1,7 @@
-"""The folder into which an engine may write what its memory does not hold: its owner's alone, and gone when it ends."""
+"""The folder into which an engine may write what its memory does not hold: its owner's alone, and gone when it ends.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Interval arithmetic over expressions: where a row's value lies, from the owner's bounds alone."""
+"""Interval arithmetic over expressions: where a row's value lies, from the owner's bounds alone.
+
+Proved in ``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The rows that a statistic of two expressions reads: those in which both have a value."""
+"""The rows that a statistic of two expressions reads: those in which both have a value.
+
+Proved in ``docs/proofs/moments.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bounds per group: each unit's part of each group is aggregated first, and clamped before it is added up."""
+"""Bounds per group: each unit's part of each group is aggregated first, and clamped before it is added up.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The shell's SQL: everything that may stand over released rows, with private tables nowhere in it."""
+"""The shell's SQL: everything that may stand over released rows, with private tables nowhere in it.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

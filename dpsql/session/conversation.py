@@ -1,6 +1,6 @@
 """One analyst's conversation: plan, prepare, execute, interrupt, explain, remaining.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/river.md``, ``docs/proofs/accuracy.md`` and ``docs/proofs/timing.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How a session is opened: the engine, the accountant, and the ledger that all sessions of a database share."""
+"""How a session is opened: the engine, the accountant, and the ledger that all sessions of a database share.
+
+Proved in ``docs/proofs/river.md``.
+"""
 
 from __future__ import annotations
 

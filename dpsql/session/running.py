@@ -1,4 +1,7 @@
-"""A statement while it runs, which another thread may end."""
+"""A statement while it runs, which another thread may end.
+
+Proved in ``docs/proofs/timing.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is said between dpsql and the engine's process: frames of a JSON header and columns, over two pipes."""
+"""What is said between dpsql and the engine's process: frames of a JSON header and columns, over two pipes.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Run by its path in a fresh interpreter: makes dpsql's engines importable, without all the rest, and serves."""
+"""Run by its path in a fresh interpreter: makes dpsql's engines importable, without all the rest, and serves.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

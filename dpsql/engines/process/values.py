@@ -1,4 +1,7 @@
-"""Rows as bytes, column by column, and back: numbers, texts, dates and lists, and nothing that could be run."""
+"""Rows as bytes, column by column, and back: numbers, texts, dates and lists, and nothing that could be run.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

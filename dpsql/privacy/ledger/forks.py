@@ -1,4 +1,7 @@
-"""Connections and held locks must not cross a fork: stores are let go before it and opened again when used."""
+"""Connections and held locks must not cross a fork: stores are let go before it and opened again when used.
+
+Proved in ``docs/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 

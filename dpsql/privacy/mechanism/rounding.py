@@ -1,4 +1,7 @@
-"""Checks and directed rounding that the mechanisms share."""
+"""Checks and directed rounding that the mechanisms share.
+
+Proved in ``docs/proofs/mechanism.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Short names for the sqlglot nodes that emitted SQL is made of."""
+"""Short names for the sqlglot nodes that emitted SQL is made of.
+
+Proved in ``docs/proofs/expression.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scalar expressions → engine SQL that gives a value or NULL on every row."""
+"""Scalar expressions → engine SQL that gives a value or NULL on every row.
+
+Proved in ``docs/proofs/expression.md``.
+"""
 
 from __future__ import annotations
 
