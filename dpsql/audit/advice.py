@@ -54,9 +54,6 @@ def _noise(schema: Schema) -> Iterator[Check]:
     privacy = schema.privacy
     if privacy.mechanism == "laplace" and privacy.delta:
         yield Check("privacy, mechanism", "note", "weigh: with a delta, Gaussian noise pays for many more statements")
-    if not privacy.time_bucket:
-        said = "weigh: not set, so that how long an answer takes tells of the data; time_bucket hides most of it"
-        yield Check("privacy, time_bucket", "note", said)
     if privacy.query_epsilon > 1:
         yield Check("privacy, query_epsilon", "note", "weigh: a single statement above 1 tells much of a person")
 

@@ -18,6 +18,7 @@ from dpsql.privacy.ledger import Entry, ledger_path
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Schema
 from dpsql.session import open_accountant
+from dpsql.workload.block import statements_of
 
 #: How far clocks of machines that share a ledger may be apart.
 _APART = timedelta(minutes=1)
@@ -33,7 +34,11 @@ class Journal:
     @property
     def statements(self) -> list[str]:
         """The distinct texts, those that were paid for last first; texts that differ in blanks only are one."""
-        return list(dict.fromkeys(" ".join(entry.statement.split()) for entry in reversed(self.entries)))
+        found: dict[str, str] = {}
+        for entry in reversed(self.entries):
+            for text in statements_of(entry.statement):
+                found.setdefault(" ".join(text.split()), text)
+        return list(found.values())
 
 
 def journal(schema: Schema) -> Journal:

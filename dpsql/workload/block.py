@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +21,11 @@ from dpsql.workload.losses import Unknown, losses, released_costs
 
 #: The orders of which a block, whose parameters are all fixed, takes the best.
 ORDERS = (*range(2, 65), *range(72, 257, 8), *range(288, 1025, 32))
+
+
+#: How a ledger's line of a block begins, and what stands between its statements.
+_HEAD = re.compile(r"-- a workload of (\d{1,9}) statements?, by [a-z]+", re.ASCII)
+_BETWEEN = ";\n"
 
 
 class Invalid(Exception):
@@ -97,9 +103,23 @@ class Block:
 
     @property
     def statement(self) -> str:
-        """All the statements, as the ledger has them."""
+        """All the statements, as the ledger has them; `statements_of` parts them again."""
         count = f"{len(self.plans)} statement" + ("s" if len(self.plans) != 1 else "")
-        return f"-- a workload of {count}, by {self.way.name}\n" + ";\n".join(plan.statement for plan in self.plans)
+        return f"-- a workload of {count}, by {self.way.name}\n" + _BETWEEN.join(plan.statement for plan in self.plans)
+
+
+def statements_of(written: str) -> tuple[str, ...]:
+    """The statements of a ledger's line: those of a block, or the one that it is.
+
+    >>> statements_of("-- a workload of 2 statements, by hybrid\\nSELECT 1;\\nSELECT 2")
+    ('SELECT 1', 'SELECT 2')
+    >>> statements_of("SELECT 1")
+    ('SELECT 1',)
+    """
+    head, _, texts = written.partition("\n")
+    block = _HEAD.fullmatch(head)
+    found = tuple(texts.split(_BETWEEN))
+    return found if block is not None and len(found) == int(block[1]) else (written,)
 
 
 def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:

@@ -75,6 +75,20 @@ class Unclamped:
         return arguments[0] if name in ("GREATEST", "LEAST") else node.function(name, *arguments)
 
 
+def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_path: Path) -> None:
+    schema = clinic(tmp_path)
+    with connect(schema, "ada") as connection:
+        connection.execute("SELECT COUNT(*) -- all of them\nFROM visits")
+        connection.workload(["SELECT SUM(cost) FROM visits", "SELECT AVG(cost) FROM visits"]).execute()
+    looked = room(audit(schema, Asked(**FEW)), "sensitivity")
+    texts = (
+        "SELECT COUNT(*) -- all of them FROM visits",
+        "SELECT SUM(cost) FROM visits",
+        "SELECT AVG(cost) FROM visits",
+    )
+    assert {text: looked.get(text) for text in texts} == dict.fromkeys(texts, "passed")
+
+
 def test_a_clamp_that_is_missing_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quantise, "node", Unclamped())
     report = audit(asked_clinic, Asked(**FEW))
