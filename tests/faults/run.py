@@ -1,27 +1,33 @@
-"""Plants each fault in a copy of dpsql and sees that its tests turn red: ``python tests/faults/run.py [words]``."""
+"""Plants each fault in a copy of dpsql and sees that its tests turn red: ``python tests/faults/run.py [words]``.
+
+What all tests import from elsewhere is imported once; each fault has a fork of its own, which begins there.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from planted import FAULTS, Fault
 
 ROOT = Path(__file__).parent.parent.parent
 WORKERS = 2
-TESTS_FAILED = 1
+#: What takes long to import and is none of the project's own.
+PRELOADED = "duckdb hypothesis numpy pydantic rich.console sqlglot sqlglot.dialects.duckdb sqlglot.optimizer"
 
 
 def planted(fault: Fault, folder: Path) -> None:
     """A copy of the project with the fault in it; ValueError where its text does not stand exactly once."""
-    for part in ("dpsql", "tests", "schemas"):
-        shutil.copytree(ROOT / part, folder / part)  # compiled files too: they are good for all files but the one below
+    for part in ("benchmarks", "dpsql", "schemas", "tests"):  # compiled files too: all are good but for the one below
+        shutil.copytree(ROOT / part, folder / part, copy_function=_linked)
     shutil.copy(ROOT / "pyproject.toml", folder)
     file = folder / fault.file
     text = file.read_text(encoding="utf-8")
@@ -29,32 +35,93 @@ def planted(fault: Fault, folder: Path) -> None:
         raise ValueError(f"its text stands {text.count(fault.old)} times in {fault.file}")
     changed = text.replace(fault.old, fault.new)
     compile(changed, fault.file, "exec")
+    file.unlink()  # the project's own file may be linked here
     file.write_text(changed, encoding="utf-8")
 
 
-def verdict(fault: Fault) -> tuple[bool, str]:
-    """Whether the tests find the fault, and what is to be said of it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder, start = Path(name), time.monotonic()
-        try:
-            planted(fault, folder)
-        except (ValueError, SyntaxError) as error:
-            return False, f"NOT PLANTED: {error}"
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "--assert=plain", *fault.tests]
-        environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-        seconds = f"{time.monotonic() - start:.0f} s"
-        if done.returncode == TESTS_FAILED:
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A fault whose tests are run in a process."""
+
+    fault: Fault
+    folder: Path
+    start: float
+
+    @property
+    def said(self) -> Path:
+        """What the tests print."""
+        return self.folder / "said.txt"
+
+    def verdict(self, code: int) -> tuple[bool, str]:
+        """Whether the tests found the fault, and what is to be said of it."""
+        seconds = f"{time.monotonic() - self.start:.0f} s"
+        if code == pytest.ExitCode.TESTS_FAILED:
             return True, f"found in {seconds}"
-        return False, f"NOT FOUND ({seconds}, pytest says {done.returncode})\n{done.stdout[-600:]}{done.stderr[-300:]}"
+        return False, f"NOT FOUND ({seconds}, pytest says {code})\n{self.said.read_text(errors='replace')[-900:]}"
+
+
+def begun(run: Run) -> int:
+    """The process in which the fault's tests run, in the copy alone."""
+    sys.stdout.flush()
+    process = os.fork()
+    if process:
+        return process
+    code = 70
+    try:
+        os.chdir(run.folder)
+        said = os.open(run.said, os.O_WRONLY | os.O_CREAT)
+        for stream in (1, 2):
+            os.dup2(said, stream)
+        sys.path[:] = [
+            str(run.folder),
+            *(place for place in sys.path if not Path(place).is_relative_to(ROOT / "tests")),
+        ]
+        os.environ |= {"PYTHONPATH": str(run.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("planted", "run", "dpsql")]:
+            del sys.modules[name]
+        options = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
+        code = int(pytest.main([*options, *run.fault.tests]))
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def verdicts(chosen: list[Fault], folder: Path) -> Iterator[tuple[Fault, bool, str]]:
+    """Each fault as its tests end, a few at a time."""
+    waiting, running = list(enumerate(chosen)), dict[int, Run]()
+    while waiting or running:
+        while waiting and len(running) < WORKERS:
+            place, fault = waiting.pop(0)
+            run = Run(fault, folder / str(place), time.monotonic())
+            try:
+                planted(fault, run.folder)
+            except (ValueError, SyntaxError) as error:
+                yield fault, False, f"NOT PLANTED: {error}"
+                continue
+            running[begun(run)] = run
+        if running:
+            process, status = os.wait()
+            run = running.pop(process)
+            yield run.fault, *run.verdict(os.waitstatus_to_exitcode(status))
+            shutil.rmtree(run.folder, ignore_errors=True)
 
 
 def main(words: list[str]) -> int:
     """Run the faults whose names hold all the words; 0 where each is found."""
+    for name in PRELOADED.split():
+        importlib.import_module(name)
     chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)]
     found = 0
-    with ThreadPoolExecutor(WORKERS) as workers:
-        for fault, (good, said) in zip(chosen, workers.map(verdict, chosen), strict=True):
+    with tempfile.TemporaryDirectory() as folder:
+        for fault, good, said in verdicts(chosen, Path(folder)):
             found += good
             print(f"{fault.name}: {said}", flush=True)
     print(f"{found} of {len(chosen)} faults found")
