@@ -54,8 +54,9 @@ class Rooms:
         marks.append(perf_counter())
         cores = plan_cores(query, privacy, epsilon, self.accountant.budget.delta_selection)
         marks.append(perf_counter())
-        sql, columns = self.shell.describe(query, cores)
-        plan = Plan(text, cores, query.derived, sql, query.public, columns, epsilon, float(privacy.confidence))
+        told = self.shell.describe(query, cores)
+        plan = Plan(text, cores, query.derived, told.sql, query.public, told.columns, epsilon,
+                    float(privacy.confidence), ends=told.ends, redrawn=told.redrawn)  # fmt: skip
         marks.append(perf_counter())
         charge = self.accountant.spend(plan, analyst="benchmark", statement=text, cells=journal_note(plan))
         marks.append(perf_counter())

@@ -129,10 +129,12 @@ def assert_parity(outcome: Result | Error, case: Case, neighbours: dict[str, Sho
 
 
 def bytes_of(outcome: Result | Error) -> str:
-    """The outcome as text, without the intervals that are simulated with fresh noise around released numbers."""
+    """The outcome as text, with the intervals that are read off the release: others draw fresh noise around it."""
     if isinstance(outcome, Error):
         return repr(outcome)
-    kept = [place for place, column in enumerate(outcome.columns) if not column.simulated]
+    kept = [
+        place for place, column in enumerate(outcome.columns) if column.aggregate is not None and not column.simulated
+    ]
     intervals = [[row[place] for place in kept] for row in outcome.intervals]
     return repr((outcome.columns, outcome.rows, intervals))
 
