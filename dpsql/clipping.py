@@ -22,7 +22,8 @@ def _said(each: LeftOut, released: Released) -> str:
             f"rows have {each.name} outside of {float(each.low):g} to {float(each.high):g} and count as the nearer end"
         )
     else:
-        what = f"units have more than {int(each.high)} rows and count in part"
+        rows = "1 row" if each.high == 1 else f"{int(each.high)} rows"
+        what = f"units have more than {rows} and count in part"
     if low <= 0:
         return f"no sign that {what} (at most about {max(round(high), 0):,})"
     return f"about {value:,} ± {round((high - low) / 2):,} {what}; the interval does not hold what they leave out"

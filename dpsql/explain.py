@@ -131,7 +131,8 @@ def explain(
 
     ``likely`` is what is known of its columns, and the price of the answer that tells of them.
     """
-    errors, known = likely or (expected(plan), None)
+    sure = expected(plan)
+    errors, known = likely or (sure, None)
     cells = tuple(
         explained
         for core in plan.cores
@@ -146,7 +147,7 @@ def explain(
         tuple(readable(table.sql) for table in plan.derived),
         cells,
         tuple(column.name for column in plan.columns),
-        tuple(_half_width(plan, *each) for each in zip(plan.columns, expected(plan), strict=True)),
+        tuple(_half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)),
         max(needed, default=None),
         plan.price if plan.cores else Fraction(0),
         plan.cost.rho,

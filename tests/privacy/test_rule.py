@@ -322,4 +322,4 @@ def test_a_line_that_the_tally_reads_must_stand_in_its_place(tmp_path: Path) -> 
     with pytest.raises(LedgerError, match="entry 8"):
         spend(opened(tmp_path / "l", Renyi()), count())
     with pytest.raises(LedgerError):
-        accountant.ledger.bring(Tally({None: accountant.budget.weight}))
+        accountant.ledger.spent(tally=Tally({None: accountant.budget.weight}))

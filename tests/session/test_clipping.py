@@ -74,7 +74,7 @@ def test_what_lies_beyond_is_counted(text: str, session: Session) -> None:
 
 def test_where_there_is_nothing_it_says_how_much_there_may_be(session: Session) -> None:
     said = " ".join(session.execute("SELECT COUNT(*) FROM people").notices)
-    assert said.startswith("no sign that units have more than 1 rows") and "at most about" in said
+    assert said.startswith("no sign that units have more than 1 row and") and "at most about" in said
     assert (
         session.execute("SELECT AVG(a) FROM (SELECT id, COUNT(*) AS a FROM visits GROUP BY id) AS t").notices[1:] == ()
     )

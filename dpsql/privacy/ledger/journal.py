@@ -85,10 +85,6 @@ class Ledger:
         with self._store.transaction(write=False) as tables:
             return self._spent(tables, None if analyst is None else storable(analyst), begins, tally)[1]
 
-    def bring(self, tally: Tally) -> None:
-        """Bring a tally up to date with the entries that there are."""
-        self.spent(tally=tally)
-
     def totals(self, analyst: str | None = None) -> tuple[Cost, Cost]:
         """What everybody has ever spent, and what this analyst has."""
         spent = self.spent(analyst)
