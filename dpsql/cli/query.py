@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 ANALYST = click.option("--analyst", default="analyst", show_default=True, help="In whose name the budget is spent.")
 STATEMENT = click.argument("sql")
+SETTING = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+                       help="A setting of SQL's SET, such as dpsql.clipping=report; can be given again.")  # fmt: skip
 
 
 def price(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
@@ -50,6 +52,7 @@ def price(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     help="The price; the schema says it by default.",
 )
 @click.option("--target-error", metavar="TARGET", help="Pay what reaches it, such as 200 or '5 %'.")
+@SETTING
 @ANALYST
 @click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
 def query(
@@ -59,28 +62,29 @@ def query(
     intervals: bool,
     epsilon: Decimal | None,
     target_error: str | None,
+    settings: tuple[str, ...],
     analyst: str,
     file: Path | None,
 ) -> None:
     """Answer one SQL statement on the database that the file SCHEMA describes.
 
-    The rows go to standard output; what they cost and what is left go to standard error.
+    The rows go to standard output; what they cost, what is left and what is to be known of them go to standard error.
     """
     if style == "parquet" and file is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
     output.reserve(file)
     with dpsql.connect(schema, analyst) as connection:
-        if epsilon is not None:
-            connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
-        connection.target_error = target_error
+        choose(connection, epsilon, settings)
+        if target_error is not None:
+            connection.target_error = target_error
         explanation = _priced(connection, sql)
         cursor = connection.execute(sql)
         if cursor.description is not None:
             output.write(output.Rows.of_cursor(cursor), style, intervals, file)
         if explanation is not None:
             click.echo(said_price(explanation, connection.remaining, cursor.price.charged), err=True)
-            for notice in cursor.notices if target_error else ():
-                click.echo(notice, err=True)
+        for notice in cursor.notices:
+            click.echo(notice, err=True)
 
 
 @click.command()
@@ -91,6 +95,7 @@ def query(
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default.")
 @click.option("--to-reach", metavar="TARGET", help="What reaches it: 5%, 200, '5 % OF 4000', 'n 200, s 5 %'.")
+@SETTING
 @ANALYST
 def explain(
     schema: Path,
@@ -99,6 +104,7 @@ def explain(
     as_json: bool,
     epsilon: Decimal | None,
     to_reach: str | None,
+    settings: tuple[str, ...],
     analyst: str,
 ) -> None:
     """Tell what a statement would cost and how exact it would be, at no cost and without reading a row.
@@ -110,8 +116,7 @@ def explain(
     if workload is not None and to_reach is not None:
         raise click.UsageError("--to-reach is about one statement, not about a workload.")
     with dpsql.connect(schema, analyst) as connection:
-        if epsilon is not None:
-            connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
+        choose(connection, epsilon, settings)
         if sql is None:
             assert workload is not None
             priced = connection.workload(statements_of_file(workload))
@@ -119,6 +124,19 @@ def explain(
             return
         explanation = connection.explain(sql, to_reach=to_reach)
     click.echo(as_data(explanation) if as_json else str(explanation))
+
+
+def choose(connection: dpsql.Connection, epsilon: Decimal | None, settings: tuple[str, ...]) -> None:
+    """The settings of the connection, as options say them."""
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{setting!r} has no value; write NAME=VALUE, such as dpsql.clipping=report")
+        written = value.strip()
+        quoted = f"'{written}'" if " " in written and "'" not in written else written
+        connection.execute(f"SET {name.strip()} = {quoted}")
+    if epsilon is not None:
+        connection.execute(f"SET dpsql.epsilon = {epsilon:f}")
 
 
 def statements_of_file(file: Path) -> list[str]:

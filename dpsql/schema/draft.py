@@ -25,18 +25,21 @@ time_bucket = 0.25  # answers leave at multiples of it, so that how long they to
 """
 
 
+_REFERENCES = '# references = { column = "table.key" }  # what leads to the unit, or to a public table'
+
+
 def draft(catalog: Catalog) -> str:
     """The TOML text of a schema file; it loads once the lines marked FILL IN are filled in."""
     guesses = _guessed_references(catalog)
     name = re.sub(r"[^a-z0-9_]+", "_", fold(PurePath(catalog.source).stem)).strip("_")
     head = _HEAD.format(name=_quoted(name if re.fullmatch(NAME, name) else "database"), source=_quoted(catalog.source))
-    lines = [head.rstrip("\n")]
+    lines, several = [head.rstrip("\n")], len(catalog.tables) > 1
     for table in catalog.tables:
-        lines += ["", *_table(table, guesses.get(table.name, {}))]
+        lines += ["", *_table(table, guesses.get(table.name, {}), several)]
     return "\n".join(lines) + "\n"
 
 
-def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]]) -> Iterator[str]:
+def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]], several: bool) -> Iterator[str]:
     if not re.fullmatch(NAME, fold(table.name)) or table.kind == "view":
         reason = (
             "a view hides what it reads; store it as a table" if table.kind == "view" else "rename it to a plain name"
@@ -50,7 +53,9 @@ def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]]) -> Iterator
     key = [fold(column) for column in table.key]
     if key and all(re.fullmatch(NAME, column) for column in key):
         yield f"key = {_quoted(key[0]) if len(key) == 1 else json.dumps(key)}"
-    yield from _references(table, guesses, columns)
+    references = list(_references(table, guesses, columns))
+    unknown = [_REFERENCES] if several else []
+    yield from references or unknown
     yield f"[tables.{name}.columns]"
     for column in table.columns:
         try:

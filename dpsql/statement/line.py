@@ -107,7 +107,7 @@ def read(text: str) -> Statement:
     if reset is not None:
         return _set(reset[1].lower(), None)
     if re.match(r"\s*(?:re)?set\b", text, re.IGNORECASE):
-        raise _no_setting()
+        raise _another_behind() if _has_another_behind(text) else _no_setting()
     show = _SHOW.fullmatch(text)
     if show is not None:
         if show[1].lower() not in SHOWN:
@@ -147,8 +147,17 @@ def _set(name: str, value: str | None) -> Set:
 
 def _no_setting() -> Refused:
     known = [f"SET {name} = {setting.example}" for name, setting in SETTINGS.items()]
-    what = "the only setting is" if len(known) == 1 else "the settings are"
-    return Refused("E_STMT", f"{what} {', '.join(SETTINGS)}, written as {' or '.join(known)}")
+    return Refused("E_STMT", f"that is no setting of dpsql; write {', '.join(known[:-1])} or {known[-1]}")
+
+
+def _has_another_behind(text: str) -> bool:
+    """Whether a setting is ended by a semicolon behind which the text goes on."""
+    found = _SET.match(text) or _RESET.match(text)
+    return found is not None and found[0].rstrip().endswith(";")
+
+
+def _another_behind() -> StatementError:
+    return StatementError("E_MULTI", "send one statement at a time: first the SET, then what follows it")
 
 
 def _wants_json(options: str) -> bool:

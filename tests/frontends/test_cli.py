@@ -50,6 +50,24 @@ def dpsql(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Dpsql:
     return run
 
 
+def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_the_rows(dpsql: Dpsql) -> None:
+    count = "SELECT SUM(bmi) AS s FROM patients"
+    found = dpsql("query", NAFLD, count, "--set", "dpsql.clipping=report", "--set", "dpsql.epsilon = 0.25")
+    assert (found.code, found.out.splitlines()[0].strip()) == (0, "s")
+    assert found.err.startswith("price ε = 0.25 ") and "bmi outside of" in found.err
+    assert "outside of" not in dpsql("query", NAFLD, count).err
+    laplace = dpsql("explain", NAFLD, count, "--set", "dpsql.mechanism=laplace", "--set", "dpsql.target_error=± 9000")
+    assert laplace.code == 0 and "Laplace" in laplace.out
+    assert (wrong := dpsql("query", NAFLD, count, "--set", "dpsql.clipping")).code == 2 and "NAME=VALUE" in wrong.err
+    assert (wrong := dpsql("query", NAFLD, count, "--set", "work_mem=1")).code == 1 and "dpsql.mechanism" in wrong.err
+
+
+def test_a_setting_and_a_statement_are_two(dpsql: Dpsql) -> None:
+    for first in ("SET dpsql.epsilon = 0.5", "RESET dpsql.epsilon"):
+        found = dpsql("query", NAFLD, f"{first}; SELECT COUNT(*) FROM patients")
+        assert (found.code, found.out) == (1, "") and "E_MULTI send one statement at a time" in found.err
+
+
 def test_a_table_shows_what_noise_leaves(dpsql: Dpsql) -> None:
     found = dpsql("query", NAFLD, BY_SEX, "--intervals")
     lines = found.out.splitlines()

@@ -179,6 +179,8 @@ def test_a_draft_of_a_database_loads_once_it_is_filled_in(tmp_path: Path) -> Non
     schema = loads(_filled(text, "people.id", {"shops"}))
     assert schema.name == "shop" and schema.tables["people"].key == ("id",)
     assert schema.tables["visits"].references == {"person": "people.id"}
+    open_places = text.count('# references = { column = "table.key" }')
+    assert open_places == text.count("[tables.") // 2 - text.count("\nreferences = ") > 0
     assert 'Left out: view "seen"' in text and 'Left out: column "a b"' in text and '"secret": type `BLOB`' in text
     assert schema.with_catalog(read_catalog(tmp_path / "shop.duckdb")) == schema
 
