@@ -58,6 +58,9 @@ CELLS = {
     "MAX": "MAX(x)",
 }
 
+#: The number of units of groups whose keys are not declared, among the releases that show them.
+SHOWN = "units of a shown group"
+
 COUNTED = "SELECT size, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY size"
 #: Numbers that are made of several released rows, as statements of which the last column is looked at.
 TABLES = {
@@ -146,8 +149,8 @@ def coverage(session: Session, law: str, kind: str, text: str, price: Fraction, 
     truth = [_middle(ends) for ends in _ends(session, without, column)]
     shares: dict[object, float | None] = {}
     for row in sorted(rows, key=lambda each: each[0]):
-        if not row[0] and "/" in text:
-            continue  # nothing over nothing has no value
+        if (not row[0] and "/" in text) or (row[0],) not in without.keys:
+            continue  # nothing over nothing has no value, and what is never shown has no interval
         place = [keys[0] for keys in without.keys].index(row[0])
         (table,) = release(ExactRows([[row] * draws]), plan.cores, CONFIDENCE).tables
         found = [ends for ends in _ends(session, table, column) if ends is not None]
@@ -234,12 +237,15 @@ def main() -> None:
                     if options.kind.lower() in ("", kind.lower()):
                         text = f"SELECT size, {cell} AS cell FROM people GROUP BY size"
                         lines += [coverage(session, law, kind, text, price, options.draws) for price in PRICES]
+                if options.kind.lower() in ("", SHOWN) and law == "Gaussian":  # a threshold needs δ
+                    text = "SELECT found, COUNT(DISTINCT id) FROM people GROUP BY found"
+                    lines += [coverage(session, law, SHOWN, text, price, options.draws) for price in PRICES]
                 for kind, text in TABLES.items():
                     if options.kind.lower() in ("", kind.lower(), "tables"):
                         for price in PRICES:
                             held = coverage_of_tables(session, text, price, max(options.draws // 10, 10))
                             print(f"{kind}, {law}, {float(price):g}: {shown(held)}")
-    print(table(sorted(lines, key=lambda line: list(CELLS).index(line.kind)), options.markdown))
+    print(table(sorted(lines, key=lambda line: [*CELLS, SHOWN].index(line.kind)), options.markdown))
 
 
 if __name__ == "__main__":

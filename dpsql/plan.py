@@ -96,6 +96,10 @@ class CorePlan:
         assert not isinstance(estimate, Ranked | Counted | Most | Clip)
         return estimate
 
+    def shows_its_group(self, place: int) -> bool:
+        """Whether the aggregate is the very number of units that decided that its group is shown."""
+        return self.selection is not None and self.estimates[place] == Alone(len(self.cells))
+
     @property
     def steps(self) -> tuple[Fraction, ...]:
         """The size of one step of each cell, the released number of units included."""

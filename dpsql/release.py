@@ -83,17 +83,28 @@ class ReleasedTable:
         ]
         halves = self.plan.half_widths(confidence)
         return [
-            self._drawn(place, cells, halves, count) if curve is None else curve.draws(count)
+            self._stretched(row, place, cells[-1], halves[-1])
+            if self.plan.shows_its_group(place)
+            else self._drawn(place, cells, halves, count)
+            if curve is None
+            else curve.draws(count)
             for place, curve in enumerate(self.curves[row])
         ]
 
     def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
         estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, Alone | Shifted):
+        if not isinstance(estimate, Alone | Shifted) or self.plan.shows_its_group(aggregate):
             return None
         cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
         return linear(estimate, cells, self.plan.law(confidence))
+
+    def _stretched(self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction) -> NDArray[np.float64]:
+        """The number that let the row be shown: its ends are passed as often as noise passes its half-width."""
+        ends, middle, reach = self.intervals[row][place], float(self.cells[row][-1]), max(float(half), 1.0)
+        assert ends is not None
+        far = np.where(drawn < middle, middle - ends[0], ends[1] - middle)
+        return middle + (drawn - middle) / reach * far
 
     def _drawn(
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
@@ -150,7 +161,10 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
             for number, histogram in enumerate(plan.histograms)
         )
         measured = list(zip(known, halves, strict=True))
-        read = [_read(plan, number, measured, grown, wholes[number], law) for number in range(len(plan.estimates))]
+        read = [
+            _read(plan, number, measured, grown, wholes[number], law, confidence)
+            for number in range(len(plan.estimates))
+        ]
         kept.append((tuple(row[:width]), *(zip(*read, strict=True) if read else ((), (), ())), known))
     if not kept:
         return ReleasedTable(plan, (), (), (), (), ())
@@ -183,7 +197,13 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
 
 
 def _read(
-    plan: CorePlan, place: int, measured: Sequence[Noisy], grown: Sequence[Grown], half: float | None, law: Law
+    plan: CorePlan,
+    place: int,
+    measured: Sequence[Noisy],
+    grown: Sequence[Grown],
+    half: float | None,
+    law: Law,
+    confidence: float,
 ) -> tuple[object, Interval | None, Curve | None]:
     """An aggregate's released value in the type of its column, its interval, and a quantile's curve."""
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
@@ -200,6 +220,10 @@ def _read(
             assert isinstance(counts, tuple) and not isinstance(estimate, Clip)
             return read(estimate, counts), None, None
         case _:
+            if plan.selection is not None and plan.shows_its_group(place):
+                shown = measured[-1][0]
+                low, high = plan.selection.interval(int(shown), confidence)
+                return as_type(shown, sql_type), (float(low), float(high)), None
             return as_type(value(estimate, measured), sql_type), interval(estimate, measured, half, law), None
 
 

@@ -29,6 +29,7 @@ from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
 from dpsql.query.rows import Rows, from_items, groups_by_unit
 from dpsql.query.scope import require_known_schema
+from dpsql.query.shown import shown_notices
 from dpsql.schema import Schema, fold
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
@@ -43,7 +44,7 @@ class Query:
     ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
     ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
     that cores read of what earlier cores released. A ``probe`` has no row whatever is released. ``notices`` tell of an
-    answer that is another than the words ask for.
+    answer that is another than the words ask for, and of numbers that are shown because they are large.
     """
 
     cores: tuple[Core, ...]
@@ -78,7 +79,7 @@ def bind(
     shell = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    notices = tuple(dict.fromkeys(binder.notices))
+    notices = tuple(dict.fromkeys((*binder.notices, *shown_notices(binder.cores))))
     return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe, options, notices)
 
 

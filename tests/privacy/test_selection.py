@@ -173,3 +173,75 @@ def test_large_groups_come_with_noise_of_their_own():
 def test_selection_without_delta_is_refused(delta):
     with pytest.raises(ValueError, match="delta"):
         Threshold.priced(1, Fraction(1), delta, gaussian=False)
+
+
+def law_of(noise):
+    """All numbers that the noise may well be, and their probabilities."""
+    reach = int(45 * noise.standard_deviation) + 10
+    numbers = np.arange(-reach, reach + 1)
+    narrow = isinstance(noise, Laplace)
+    parts = np.exp(-np.abs(numbers) / float(noise.scale) if narrow else -(numbers**2) / (2 * float(noise.variance)))
+    return numbers, parts / parts.sum()
+
+
+def conditional_coverage(threshold, interval, units, confidence):
+    """How often the interval of a shown group holds its number of units, by the exact law."""
+    numbers, parts = law_of(threshold.noise)
+    seen = (units + numbers >= threshold.threshold) & (parts > 0)
+    counts, parts = units + numbers[seen], parts[seen] / parts[seen].sum()
+    likely = parts > 1e-14
+    held = [low <= units <= high for low, high in (interval(int(count), confidence) for count in counts[likely])]
+    return float(parts[likely] @ np.array(held))
+
+
+SHOWN = [
+    Threshold.priced(1, Fraction(1, 10), MILLIONTH, gaussian=False),
+    Threshold.priced(1, Fraction(1), BILLIONTH, gaussian=False),
+    Threshold.priced(3, Fraction(1, 10), MILLIONTH, gaussian=True),
+    Threshold.priced(2, Fraction(2, 3), MILLIONTH, gaussian=True),
+]
+
+
+@pytest.mark.parametrize("made", SHOWN, ids=lambda made: f"{type(made.noise).__name__} {made.threshold}")
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size(made, confidence):
+    deviation = made.noise.standard_deviation
+    around = [made.threshold + round(part * deviation) for part in (-3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 5)]
+    for units in {1, 2, made.threshold // 2, *(each for each in around if each > 0)}:
+        assert conditional_coverage(made, made.interval, units, confidence) >= confidence - 1e-9
+        if deviation > 10:
+            assert conditional_coverage(made, made.interval, units, confidence) <= confidence + 0.02
+
+
+def test_without_the_condition_the_interval_of_a_shown_count_fails():
+    made = SHOWN[0]
+
+    def plain(shown, confidence):
+        return shown - made.half_width(confidence), shown + made.half_width(confidence)
+
+    assert conditional_coverage(made, plain, made.threshold // 2, 0.95) < 0.2
+    assert conditional_coverage(made, plain, made.threshold - round(made.noise.standard_deviation), 0.95) < 0.85
+
+
+def test_the_interval_of_a_shown_count_is_what_all_sizes_say_that_explain_it():
+    """By trying every size, without the bisection: what is shown is among the most likely 95 % of that size."""
+    made = SHOWN[3]
+    numbers, parts = law_of(made.noise)
+    order = np.argsort(np.abs(numbers), kind="stable")
+
+    def explains(units, shown):
+        counts = units + numbers[order]
+        seen = counts >= made.threshold
+        nearer = np.abs(counts - units) < abs(shown - units)
+        return parts[order][seen & nearer].sum() < 0.95 * parts[order][seen].sum()
+
+    for shown in range(made.threshold, made.threshold + 60, 3):
+        sizes = [units for units in range(1, shown + 40) if explains(units, shown)]
+        assert made.interval(shown, 0.95) == (min(sizes), max(sizes))
+
+
+@pytest.mark.parametrize("made", SHOWN, ids=lambda made: f"{type(made.noise).__name__} {made.threshold}")
+def test_tails_of_noise_are_those_of_its_law(made):
+    numbers, parts = law_of(made.noise)
+    for m in (-30, -1, 0, 1, 2, 7, made.threshold // 2, made.threshold):
+        assert made.noise.above(m) == pytest.approx(parts[numbers >= m].sum(), rel=1e-3, abs=1e-12)

@@ -85,6 +85,15 @@ class Gaussian:
         """The least h with P(|noise| <= h) >= confidence (above 2^20 it may be larger by a part in 2^40)."""
         return _half_width(self.variance, confidence_tail(confidence))
 
+    def above(self, m: int) -> float:
+        """P(noise >= m), as a double: summed term by term where the noise is narrow, else by `_tail`."""
+        if m < 1:
+            return 1 - self.above(1 - m)
+        if self.variance >= _SUMMED:
+            return _tail(m - 1, sqrt(self.variance)) / 2
+        weights = _weights(float(self.variance))
+        return sum(weights[m:]) / (2 * sum(weights) - 1)
+
     def sample(self, size: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.int64]:
         """size fresh draws of the noise alone."""
         return discrete_gaussian(self.variance, size, _entropy=_entropy)

@@ -56,6 +56,13 @@ class Laplace:
         steps = scale * log(2 / (tail * (1 + exp(-1 / scale))))  # P(|Z| > h) = 2q^(h+1)/(1+q)
         return max(ceil(steps * (1 + 2.0**-40)) - 1, 0)
 
+    def above(self, m: int) -> float:
+        """P(noise >= m), as a double."""
+        if m < 1:
+            return 1 - self.above(1 - m)
+        rate = float(1 / self.scale)
+        return exp(-m * rate) / (1 + exp(-rate))
+
     def sample(self, size: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.int64]:
         """size fresh draws of the noise alone."""
         return discrete_laplace(self.scale, size, _entropy=_entropy)

@@ -13,6 +13,7 @@ from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+from dpsql.privacy.selection.shown import shown_interval
 from dpsql.privacy.selection.tail import gaussian_tail, laplace_tail
 
 
@@ -67,6 +68,10 @@ class Threshold:
     def half_width(self, confidence: float) -> int:
         """The least h with P(|noise| <= h) >= confidence, for the count of a group chosen beforehand."""
         return self.noise.half_width(confidence)
+
+    def interval(self, shown: int, confidence: float) -> tuple[int, int]:
+        """Where the number of units of a group lies that is shown with this noisy one."""
+        return shown_interval(self.noise, self.threshold, shown, confidence)
 
 
 def allowance(groups: int, delta: Fraction) -> Fraction:

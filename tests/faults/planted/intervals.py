@@ -57,4 +57,25 @@ FAULTS = (
         'same = exp.EQ(this=_quoted("draw"), expression=exp.Literal.number(0))',
         (f"{COVERAGE}_what_several_rows_make_hold",),
     ),
+    Fault(
+        "the interval of a shown count forgets that only large ones are shown",
+        "dpsql/privacy/selection/shown.py",
+        "passes = noise.above(threshold - units)",
+        "passes = 1.0",
+        ("tests/privacy/test_selection.py::test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size",),
+    ),
+    Fault(
+        "a shown count has the interval of any count",
+        "dpsql/plan.py",
+        "return self.selection is not None and self.estimates[place] == Alone(len(self.cells))",
+        "return self.selection is None and self.estimates[place] == Alone(len(self.cells))",
+        ("tests/session/test_shown_counts.py::test_the_interval_is_that_among_shown_groups",),
+    ),
+    Fault(
+        "nobody is told that a count let its group be shown",
+        "dpsql/query/shown.py",
+        "return (CAVEAT,)",
+        "return ()",
+        ("tests/session/test_shown_counts.py::test_the_analyst_is_told_once_and_only_of_such_counts",),
+    ),
 )
