@@ -18,11 +18,13 @@ class Attempt:
     harmless: bool = False
 
 
-def attempts(table: str, column: str, outside: Path, in_file: bool) -> list[Attempt]:
+def attempts(table: str, column: str, outside: Path, file: str | None) -> list[Attempt]:
     """The attempts on a column of a private table, and on files in a folder beside the data.
 
-    Where the data are no DuckDB file, ``source`` is views in the engine's memory: what changes these changes no data.
+    ``file`` is the name under which the engine holds the data's DuckDB file; None where they are no such file. Where it
+    is not ``source``, that is views in the engine's memory: what changes these changes no data.
     """
+    held = "source" if file is None else file
     name, secret = f'source.main."{table}"', _quoted(outside / "secret.csv")
     forbidden = {
         "insert": f"INSERT INTO {name} SELECT * FROM {name}",
@@ -78,14 +80,15 @@ def attempts(table: str, column: str, outside: Path, in_file: bool) -> list[Atte
         "a persistent secret": "CREATE PERSISTENT SECRET s (TYPE http, BEARER_TOKEN 'x')",
     }  # fmt: skip
     of_the_catalogue = {
-        "rename": f"ALTER TABLE {name} RENAME TO other",
-        "drop the view": f"DROP VIEW {name}",
-        "create in the data": "CREATE TABLE source.main.another (a INTEGER)",
-        "create a view in the data": f"CREATE OR REPLACE VIEW source.main.another AS SELECT 1 FROM {name}",
-        "create a macro in the data": "CREATE MACRO source.main.sum(a) AS max(a)",
-        "create a schema": "CREATE SCHEMA source.another",
-        "create a type in the data": "CREATE TYPE source.main.mood AS ENUM ('a')",
-        "create a sequence in the data": "CREATE SEQUENCE source.main.counter",
+        "rename": f'ALTER TABLE {held}.main."{table}" RENAME TO other',
+        "drop the view": f'DROP VIEW {held}.main."{table}"',
+        "insert into what is stored": f'INSERT INTO {held}.main."{table}" DEFAULT VALUES',
+        "create in the data": f"CREATE TABLE {held}.main.another (a INTEGER)",
+        "create a view in the data": f"CREATE OR REPLACE VIEW {held}.main.another AS SELECT 1 FROM {name}",
+        "create a macro in the data": f"CREATE MACRO {held}.main.sum(a) AS max(a)",
+        "create a schema": f"CREATE SCHEMA {held}.another",
+        "create a type in the data": f"CREATE TYPE {held}.main.mood AS ENUM ('a')",
+        "create a sequence in the data": f"CREATE SEQUENCE {held}.main.counter",
     }  # fmt: skip
     harmless = {
         "vacuum the data": f"VACUUM ANALYZE {name}",
@@ -124,7 +127,7 @@ def attempts(table: str, column: str, outside: Path, in_file: bool) -> list[Atte
     }  # fmt: skip
     return [
         *(Attempt(what, sql) for what, sql in forbidden.items()),
-        *(Attempt(what, sql, harmless=not in_file) for what, sql in of_the_catalogue.items()),
+        *(Attempt(what, sql, harmless=file is None) for what, sql in of_the_catalogue.items()),
         *(Attempt(what, sql, harmless=True) for what, sql in harmless.items()),
     ]
 

@@ -18,6 +18,7 @@ from dpsql.audit.report import Check, Room, Verdict
 from dpsql.engines.cross_check import require_planned
 from dpsql.engines.duckdb import source_of
 from dpsql.engines.opened import OpenedSource
+from dpsql.engines.reading import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.instance import close_instance, open_instance
 from dpsql.query.rewrite.scalar import engine_type
@@ -41,7 +42,7 @@ def lock_down(schema: Schema, planner: Planner) -> Room:
         stand_in = _stand_in(schema, home)
         before = _files(home)
         table, column = schema.unit
-        tried = attempts(table, column, outside, in_file=not schema.source_path.is_dir())
+        tried = attempts(table, column, outside, file_name(source_of(schema)))
         checks = list(_all(planner, stand_in, tried, table))
         written = _files(home) != before
     files = Check("the files after all attempts", "failed" if written else "passed",

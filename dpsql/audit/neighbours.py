@@ -12,10 +12,11 @@ import duckdb
 
 from dpsql.audit.ownership import extreme_units, sizes, without_lost
 from dpsql.engines.cross_check import require_planned
-from dpsql.engines.duckdb import derived_table
+from dpsql.engines.duckdb import derived_table, source_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows
 from dpsql.engines.opened import put_derived
+from dpsql.engines.reading import attach
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.instance import close_instance, open_instance
 from dpsql.plan import CorePlan
@@ -46,18 +47,8 @@ class Neighbours:
             raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
 
     def _attach(self) -> None:
-        run, path = self._connection.execute, self._schema.source_path.resolve()
-        if path.is_dir():
-            run("ATTACH ':memory:' AS data")
-            for table in self._schema.tables:
-                file = str(path / f"{table}.parquet").replace("'", "''")
-                run(
-                    f"CREATE VIEW data.main.\"{table}\" AS SELECT * FROM read_parquet('{file}', "
-                    "hive_partitioning = false)"
-                )
-        else:
-            quoted = str(path).replace("'", "''")
-            run(f"ATTACH '{quoted}' AS data (READ_ONLY)")
+        run = self._connection.execute
+        attach(run, source_of(self._schema), "data")
         for name in ("source", "derived", "audit"):
             run(f"ATTACH ':memory:' AS {name}")
         run(f"CREATE TABLE audit.main.sizes AS {sizes(self._schema)}")

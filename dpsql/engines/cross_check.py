@@ -53,12 +53,10 @@ def require_planned(
         for each in nodes
         if each.get("type") == "BASE_TABLE"
     }
-    own = {entry["key"] for each in nodes for entry in (each.get("cte_map") or {}).get("map", [])}
+    own = {("", "", entry["key"]) for each in nodes for entry in (each.get("cte_map") or {}).get("map", [])}
     read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
     made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
-    others = {
-        table for catalog, schema, table in tables if (catalog, schema) not in (("source", "main"), ("derived", "main"))
-    }
+    others = tables - {("source", "main", table) for table in read} - {("derived", "main", table) for table in made}
     functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
     if read != planned or made != derived or not others <= own or not functions <= _FUNCTIONS:
         raise ExecutionFailed

@@ -117,7 +117,7 @@ def source_of(schema: Schema) -> Source:
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
     limits = Limits(settings.memory_bytes, settings.threads, settings.spill_bytes)
-    return Source(str(path), files, tuple(sorted(unique)), public, limits)
+    return Source(str(path), files, tuple(sorted(unique)), public, schema.readings, limits)
 
 
 def opened(opens: Callable[[Source], Data], source: Source) -> Data:

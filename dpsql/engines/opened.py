@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from dpsql.engines.cross_check import require_planned
+from dpsql.engines.reading import attach, quoted
 from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotUnique, Rows, Source
 from dpsql.engines.version import files_version, with_journal
 
@@ -49,21 +50,12 @@ class OpenedSource:
         raise NotOpened
 
     def _attach(self, path: Path) -> None:
-        if self._source.files is not None:
-            self._attach_files(self._source.files)
-            return
-        self._connected.execute(f"ATTACH {_quoted(str(path))} AS source (READ_ONLY)")
-        if files_version(with_journal(path)) != self._opened:
+        files = self._source.files
+        attach(self._connected.execute, self._source, "source")
+        if files is not None:
+            self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, files.values()))}]")
+        elif files_version(with_journal(path)) != self._opened:
             self._opened = None
-
-    def _attach_files(self, files: Mapping[str, str]) -> None:
-        self._connected.execute("ATTACH ':memory:' AS source")
-        for table, file in files.items():
-            self._connected.execute(
-                f'CREATE VIEW source.main."{table}" AS '
-                f"SELECT * FROM read_parquet({_quoted(file)}, hive_partitioning = false)"
-            )
-        self._connected.execute(f"SET allowed_paths = [{', '.join(map(_quoted, files.values()))}]")
 
     def _require_unique_parents(self) -> None:
         """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""
@@ -155,7 +147,3 @@ def _bytes(number: int) -> str:
 
 def _has_setting(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     return connection.execute("SELECT 1 FROM duckdb_settings() WHERE name = ?", [name]).fetchone() is not None
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -28,12 +28,16 @@ class Limits:
 
 @dataclass(frozen=True)
 class Source:
-    """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables."""
+    """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables.
+
+    ``readings`` has for each table the columns that are read otherwise than they are stored.
+    """
 
     path: str
     files: dict[str, str] | None
     unique: tuple[tuple[str, str], ...]
     public: dict[str, tuple[str, ...]]
+    readings: dict[str, dict[str, str]]
     limits: Limits = Limits()
 
 

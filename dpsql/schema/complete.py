@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.names import checked_name, fold
+from dpsql.schema.stored import Stored
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import SqlType
 
 
 def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, Table]:
-    """The tables, with the columns of public tables that declare none taken from the catalogue."""
+    """The tables, with how their columns are read, and with the columns of public tables that declare none."""
     found = {fold(table.name): table for table in catalog.tables}
     return {
-        name: table.model_copy(update={"columns": _readable_columns(found[name])})
-        if table.public and not table.columns and name in found
-        else table
+        name: table.model_copy(update={"columns": _columns(table, found[name])}) if name in found else table
         for name, table in tables.items()
     }
+
+
+def _columns(table: Table, real: CatalogTable) -> dict[str, Column]:
+    if table.public and not table.columns:
+        return _readable_columns(real)
+    stored = {fold(column.name): column for column in real.columns}
+    return {name: _read(column, stored[name]) if name in stored else column for name, column in table.columns.items()}
+
+
+def _read(column: Column, stored: CatalogColumn) -> Column:
+    with suppress(ValueError):
+        return column.read_by(Stored.parse(stored.type).reading)
+    return column
 
 
 def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[str]:
@@ -59,7 +72,7 @@ def _column_differences(name: str, table: Table, real: CatalogTable) -> Iterator
 
 def _type_difference(where: str, declared: SqlType, found: CatalogColumn) -> Iterator[str]:
     try:
-        real = SqlType.parse(found.type)
+        real = Stored.parse(found.type).type
     except ValueError as error:
         yield f"{where} in the source its {error}"
         return
@@ -71,9 +84,9 @@ def _readable_columns(real: CatalogTable) -> dict[str, Column]:
     columns = {}
     for column in real.columns:
         try:
-            name, sql_type = checked_name(fold(column.name), "column"), SqlType.parse(column.type)
+            name, stored = checked_name(fold(column.name), "column"), Stored.parse(column.type)
         except ValueError:
             continue  # a public column that dpsql cannot name or read does not exist for it
         if not column.computed:
-            columns[name] = Column(type=sql_type, nullable=column.nullable)
+            columns[name] = Column(type=stored.type, nullable=column.nullable).read_by(stored.reading)
     return columns

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from dpsql.schema.catalog import Catalog, CatalogTable
 from dpsql.schema.names import NAME, checked_name, fold
+from dpsql.schema.stored import Stored
 from dpsql.schema.types import SqlType
 
 _HEAD = """\
@@ -59,7 +60,7 @@ def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]], several: bo
     yield f"[tables.{name}.columns]"
     for column in table.columns:
         try:
-            plain, sql_type = checked_name(fold(column.name), "column"), SqlType.parse(column.type)
+            plain, stored = checked_name(fold(column.name), "column"), Stored.parse(column.type)
         except ValueError as error:
             yield f"# Left out: column {_quoted(column.name)}: {_one_line(str(error))}"
             continue
@@ -67,7 +68,9 @@ def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]], several: bo
             yield f"# Left out: column {plain}: computed when it is read; store it as a plain column"
             continue
         nullable = ", nullable = true" if column.nullable else ""
-        yield f'{plain} = {{ type = "{sql_type}"{nullable} }}{_advice(plain, sql_type)}'
+        values = "" if not stored.members else f", values = [{', '.join(_quoted(each) for each in stored.members)}]"
+        advice = "  # its members, if they are public; else take values away" if values else _advice(plain, stored.type)
+        yield f'{plain} = {{ type = "{stored.type}"{nullable}{values} }}{advice}'
 
 
 def _references(table: CatalogTable, guesses: dict[str, tuple[str, str]], columns: set[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dpsql.schema.names import checked_name, split_reference
 from dpsql.schema.owner import find_owner, private_references
+from dpsql.schema.stored import FAITHFUL
 from dpsql.schema.table import Table
 
 
@@ -19,6 +20,7 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
             broken = True
             yield fault
         yield from _limit_faults(name, table)
+        yield from _merged(name, table, tables, unit)
     if names or broken or unit[0] not in tables:
         return
     for name, table in tables.items():
@@ -27,6 +29,18 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
                 find_owner(name, tables, unit)
             except ValueError as error:
                 yield str(error)
+
+
+def _merged(name: str, table: Table, tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[str]:
+    """Columns that tell units or rows apart and are read so that two of them could become one."""
+    apart = {*table.references, *(table.key or ()), *(column for each, column in [unit] if each == name)}
+    targets = [split_reference(each, "references") for other in tables.values() for each in other.references.values()]
+    apart |= {column for parent, column in targets if parent == name}
+    for column, its in table.columns.items():
+        if column in apart and its.reading not in (None, *FAITHFUL):
+            mend = "BIGINT" if its.type.kind == "integer" else "TIMESTAMP"
+            yield (f"table {name}, column {column}: tells units or rows apart, and read as {its.reading} two could "
+                   f"become one; store it as {mend}")  # fmt: skip
 
 
 def _name_faults(tables: Mapping[str, Table]) -> Iterator[str]:

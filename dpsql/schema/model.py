@@ -129,8 +129,19 @@ class Schema(BaseModel):
         """What a column on the way to the unit identifies: ``UNIT``, or a referenced key as table.column."""
         return self._identified.get((table, column))
 
+    @property
+    def readings(self) -> dict[str, dict[str, str]]:
+        """For each table, the columns that are read otherwise than they are stored, and how."""
+        return {
+            name: {column: its.reading for column, its in table.columns.items() if its.reading is not None}
+            for name, table in self.tables.items()
+        }
+
     def with_catalog(self, catalog: Catalog) -> Schema:
-        """This schema with public tables completed from the catalogue; SchemaError where the two disagree."""
+        """This schema with what the catalogue tells: the columns of public tables, and how columns are read.
+
+        SchemaError where the two disagree.
+        """
         tables = complete_tables(self.tables, catalog)
         faults = [*find_differences(tables, catalog), *find_faults(tables, self.unit)]
         if faults:

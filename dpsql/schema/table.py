@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    PrivateAttr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from dpsql.schema.names import checked_name, fold, split_reference
+from dpsql.schema.stored import Reading
 from dpsql.schema.types import Bound, SqlType, Value
 from dpsql.schema.values import bounds_of, value_of
 
@@ -48,6 +58,18 @@ class Column(BaseModel):
     )
     nullable: bool = Field(default=False, strict=True, description="Whether the column may hold NULL.")
     comment: str | None = Field(default=None, description="What the column means.")
+    _reading: Reading | None = PrivateAttr(default=None)
+
+    @property
+    def reading(self) -> Reading | None:
+        """How its values are read where the source stores them in another type; None until the source was seen."""
+        return self._reading
+
+    def read_by(self, reading: Reading | None) -> Column:
+        """This column where the source stores it so."""
+        copy = self.model_copy()
+        copy._reading = reading
+        return copy
 
     @model_validator(mode="before")
     @classmethod

@@ -45,14 +45,17 @@ ALIASES: dict[str, Kind] = {
 
 #: Types that are refused with the reason and the mend.
 UNSUPPORTED = {
-    "hugeint": "is wider than 64 bits; store it as BIGINT",
+    "hugeint": "is wider than 64 bits; declare it integer",
     "uhugeint": "is wider than 64 bits; store it as BIGINT",
-    "ubigint": "does not fit in 64 signed bits; store it as BIGINT",
-    "timestamp with time zone": "depends on the session's time zone; store it as TIMESTAMP",
-    "timestamptz": "depends on the session's time zone; store it as TIMESTAMP",
+    "ubigint": "does not fit in 64 signed bits; declare it integer",
+    "uuid": "is read as text; declare it text",
+    "json": "is read as text; declare it text",
+    "enum": "is read as text; declare it text, with its members as values if they are public",
+    "timestamp with time zone": "is read in UTC; declare it timestamp",
+    "timestamptz": "is read in UTC; declare it timestamp",
     "timestamp_s": "has another range; store it as TIMESTAMP",
     "timestamp_ms": "has another range; store it as TIMESTAMP",
-    "timestamp_ns": "has another range; store it as TIMESTAMP",
+    "timestamp_ns": "is read to the microsecond; declare it timestamp",
 }
 
 _TYPE = re.compile(r"([a-z_]+(?: [a-z]+)*) ?(?:\( ?(\d{1,9}) ?(?:, ?(\d{1,9}) ?)?\))?", re.ASCII)

@@ -45,6 +45,11 @@ TAMPERED = {
     "another private table in the place of the planned one": lambda sql: sql.replace('."patients"', '."visits"'),
     "a table by a shorter name": lambda sql: sql.replace('"source"."main"."patients"', '"patients"'),
     "a table of another catalogue": lambda sql: sql.replace('"source"."main"', '"temp"."main"'),
+    "a table of another catalogue by the name of a subquery": lambda sql: sql.replace(
+        "WITH ",
+        'WITH "patients" AS NOT MATERIALIZED (SELECT "t9"."sex" AS "u" FROM "stored"."main"."patients" AS "t9"), ',
+        1,
+    ),
     "a catalogue table": lambda sql: f"{sql} UNION ALL SELECT 'a', 1, 1 FROM duckdb_tables()",
     "a function that was not planned": lambda sql: sql.replace('"rows"."u"', 'first("rows"."u")', 1),
     "a sleep": lambda sql: f"{sql} WHERE sleep_ms(1) IS NULL",

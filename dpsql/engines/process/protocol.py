@@ -89,7 +89,7 @@ def source_heard(said: dict[str, Any]) -> Source:
     """The source that was said."""
     unique = tuple((table, column) for table, column in said["unique"])
     public = {table: tuple(columns) for table, columns in said["public"].items()}
-    return Source(said["path"], said["files"], unique, public)
+    return Source(said["path"], said["files"], unique, public, said["readings"])
 
 
 def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:

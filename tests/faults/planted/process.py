@@ -19,6 +19,13 @@ FAULTS = (
         (f"{PROCESS}::test_a_table_that_was_not_planned_is_not_read",),
     ),
     Fault(
+        "a table of another catalogue is taken for a subquery",
+        "dpsql/engines/cross_check.py",
+        "not others <= own or",
+        "not {name for *_, name in others} <= {name for *_, name in own} or",
+        ("tests/engines/test_cross_check.py",),
+    ),
+    Fault(
         "a private table is given for a public one",
         "dpsql/engines/opened.py",
         "self._source.public[table])",

@@ -18,6 +18,20 @@ FAULTS = (
         claims("rows", "L1", "sum of an integer"),
     ),
     Fault(
+        "units are told apart by what two of them share",
+        "dpsql/schema/stored.py",
+        'frozenset({"its text", "its moment in UTC"})',
+        'frozenset({"its text", "its moment in UTC", "the nearest integer"})',
+        ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),
+    ),
+    Fault(
+        "a parent's key may be read so that two become one",
+        "dpsql/schema/faults.py",
+        "    apart |= {column for parent, column in targets if parent == name}\n",
+        "",
+        ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),
+    ),
+    Fault(
         "unit found by name",
         SOURCES,
         "            schema.identifies(of, column_name),",
