@@ -133,7 +133,7 @@ def session_with(law: str, folder: Path) -> Iterator[Session]:
 def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
     """What the engine finds for a plan of one stage; the benchmark is the owner's."""
     charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.statement)
-    with session._engine.run(charge) as reading:
+    with session._river.engine.run(charge) as reading:
         return reading.stage([]).reveal()
 
 
@@ -167,7 +167,7 @@ def coverage_of_tables(session: Session, text: str, price: Fraction, draws: int,
     plan = session.plan(text)
     rows = exact_rows(session, plan)
     held = looked = 0
-    with session._leased() as (shell, _):
+    with session._turns.sandbox() as shell:
         truth = [row[-1] for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows]
         for _ in range(draws):
             found = shell.run(plan, release(ExactRows(rows), plan.cores, CONFIDENCE))

@@ -13,13 +13,12 @@ from dpsql.accuracy.decimals import decimal, least, nearest
 from dpsql.accuracy.expected import ColumnError, expected, has_interval, typical
 from dpsql.accuracy.known import Known
 from dpsql.accuracy.reach import Errors, Wanted, approximate_price, exact_price, excess
-from dpsql.accuracy.reached import Reached, said
+from dpsql.accuracy.reached import Reached
 from dpsql.accuracy.target import Goal, Target
-from dpsql.errors import BudgetExhausted, Error, Refused, StatementError
+from dpsql.errors import BudgetExhausted, Refused, StatementError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import Cost
-from dpsql.privacy.measure import shown as figure
 from dpsql.release import Released
 from dpsql.shell import Result
 
@@ -153,21 +152,6 @@ class Pricing:
             left = replace(standing, spent=spent, tallied=tallied).share
             shares.append(1 - left / standing.share if standing.share else Fraction(1))
         return float(max(shares))
-
-
-def bought(reached: Reached) -> str:
-    """What a statement was priced by, for whoever asked for the target."""
-    how = (
-        "from an answer that was paid for before"
-        if reached.free
-        else f"priced ε = {figure(reached.epsilon or Fraction(0))}"
-    )
-    return f"{how}, to reach {reached.goal}: {said(reached.errors)}"
-
-
-def first_only(result: Result, refusal: Error) -> Result:
-    """A pilot's answer as it is given where there is no better one."""
-    return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
 
 
 def _by_size(goal: Goal, plan: Plan, place: int) -> bool:

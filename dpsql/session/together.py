@@ -1,4 +1,4 @@
-"""Statements of a workload as a session asks them: which are bought, and by which accountant.
+"""Workloads of a session: which statements are bought, by which accountant, and the answers to all of them.
 
 Proved in ``docs/proofs/workload.md``.
 """
@@ -11,11 +11,42 @@ from typing import NoReturn, TypeAlias
 from dpsql.answers import Paid
 from dpsql.errors import DataError, OperationalError
 from dpsql.plan import Plan
-from dpsql.workload import Offer, Workload
+from dpsql.release import NOTHING
+from dpsql.session.answering import Answering
+from dpsql.session.river import River
+from dpsql.session.running import Turns
+from dpsql.shell import Result
+from dpsql.workload import Block, Offer, Workload
 from dpsql.workload.priced import Status
 
 #: A statement, alone or with its parameters.
 Asked: TypeAlias = str | tuple[str, Sequence[object]]
+
+
+class Together:
+    """Charges workloads once and answers them."""
+
+    def __init__(self, river: River, answering: Answering, turns: Turns) -> None:
+        self._river, self._answering, self._turns = river, answering, turns
+
+    def run(self, workload: Workload, accountant: str | None) -> list[Result]:
+        """The answers, in order, once all of it is charged: by the named accountant or the best one."""
+        if statuses(workload.plans, self._river.is_paid) != workload.statuses:
+            raise DataError("what of the workload is paid for already has changed since it was priced; price it again")
+        offer, river = offered(workload, accountant), self._river
+        for plan in workload.plans:
+            plan.written()
+        with self._turns.turn() as running:
+            known = [(plan, river.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
+            charges = {} if offer is None else river.charged_together(Block(workload.bought, offer.way))
+            results = list[Result]()
+            for plan, status in zip(workload.plans, workload.statuses, strict=True):
+                paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
+                if paid is None:
+                    paid = river.paid(plan, running, lambda each: charges[id(each)])
+                    known.append((plan, paid))
+                results.append(self._answering.shown(plan, paid, running))
+            return results
 
 
 def asked(statement: Asked) -> tuple[str, tuple[object, ...]]:

@@ -72,7 +72,7 @@ ROOMS = {
     "the reading begins": "dpsql.engines.duckdb.DuckDBEngine.run",
     "rows are read": "dpsql.engines.duckdb.DuckDBReading._rows",
     "a table is derived": "dpsql.shell.answer.Shell.derive",
-    "rows are released": "dpsql.session.conversation.release",
+    "rows are released": "dpsql.session.river.release",
     "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
     "the reading ends": "dpsql.engines.duckdb.DuckDBReading.__exit__",
 }
@@ -111,13 +111,13 @@ def test_the_engine_itself_says_nothing(session: Session, monkeypatch: pytest.Mo
     monkeypatch.setattr(DuckDBReading, "_rows", fail)
     plan = session.plan("SELECT COUNT(*) FROM patients")
     charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
-    with session._engine.run(charge) as reading, pytest.raises(ExecutionFailed) as raised:
+    with session._river.engine.run(charge) as reading, pytest.raises(ExecutionFailed) as raised:
         reading.stage(())
     assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]
 
 
 def test_an_engine_error_over_public_rows_says_nothing_either(session: Session) -> None:
-    session._engine.close()
+    session._river.engine.close()
     with pytest.raises(ExecutionFailed) as raised:
         session.execute("SELECT region FROM places")
     assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]

@@ -53,7 +53,7 @@ def opened(tmp_path: Path) -> Iterator[ProcessData]:
 
 
 def process_of(session: Session) -> ProcessData:
-    engine = session._engine
+    engine = session._river.engine
     assert isinstance(engine, DuckDBEngine) and isinstance(engine._data, ProcessData)
     return engine._data
 
@@ -102,7 +102,7 @@ def test_the_data_are_opened_elsewhere_unless_the_schema_says_otherwise(
     session.close()
     file.write_text(file.read_text() + "[engine]\nprocess = false\n")
     session = open_session(file)
-    assert isinstance(session._engine, DuckDBEngine) and isinstance(session._engine._data, LocalData)
+    assert isinstance(session._river.engine, DuckDBEngine) and isinstance(session._river.engine._data, LocalData)
     session.close()
 
 
@@ -349,9 +349,9 @@ def test_a_statement_beyond_its_time_is_ended(opened: ProcessData) -> None:
 
 def test_what_does_not_hear_that_its_time_is_over_is_killed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "GRACE", 0.2)
-    assert isinstance(session._engine, DuckDBEngine)
-    settings = session._engine._schema.engine.model_copy(update={"seconds": Fraction(1, 10)})
-    session._engine._schema = session._engine._schema.model_copy(update={"engine": settings})
+    assert isinstance(session._river.engine, DuckDBEngine)
+    settings = session._river.engine._schema.engine.model_copy(update={"seconds": Fraction(1, 10)})
+    session._river.engine._schema = session._river.engine._schema.model_copy(update={"engine": settings})
     plan = session.plan(ONE)
     (error,) = answer_while(session, plan, lambda process: None)
     assert type(error) is ExecutionFailed and not session.is_paid(plan)
@@ -383,7 +383,7 @@ def test_it_ends_with_dpsql(tmp_path: Path, end: str, fork: bool) -> None:
 import os, sys, time
 from dpsql.session import open_session
 session = open_session({str(clinic(tmp_path))!r})
-print(session._engine._data.pid, flush=True)
+print(session._river.engine._data.pid, flush=True)
 if {fork} and not os.fork():
     sys.stdout.close(); os.close(1); os.close(2); time.sleep(20); os._exit(0)
 session.execute({ONE!r})

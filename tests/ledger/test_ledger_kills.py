@@ -39,8 +39,8 @@ bmi = { type = "integer", bounds = [0, 1000] }
 
 #: The rooms between a plan and its answer. A step in them is the first call of a function.
 ROOMS = (
-    "session/conversation.py", "session/departure.py", "session/trouble.py", "privacy/accountant.py",
-    "privacy/ledger/journal.py", "engines/duckdb.py", "release.py", "answers/paid.py",
+    "session/conversation.py", "session/answering.py", "session/river.py", "session/departure.py", "session/trouble.py",
+    "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb.py", "release.py", "answers/paid.py",
 )  # fmt: skip
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.

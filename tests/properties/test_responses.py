@@ -69,7 +69,7 @@ def responses(folder: Path, lacking: str, mechanisms: FrozenMechanisms, settings
     """What comes of all of the statements, by turns."""
     with database(folder, lacking, settings) as (opened, clock):
         session = opened.session("ada")
-        session._clock = clock
+        session._river.clock = clock
         return {text: response(session, clock, mechanisms, text) for text in EVERY}
 
 

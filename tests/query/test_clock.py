@@ -11,7 +11,7 @@ import pytest
 from dpsql.database import Database, open_database
 from dpsql.demo import SCHEMA
 from dpsql.query.clock import clock
-from dpsql.session import conversation
+from dpsql.session import compiler
 
 MORNING, EVENING = datetime(2026, 3, 31, 9, 30, 1), datetime(2026, 3, 31, 18, 0, 2)
 
@@ -24,7 +24,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def _at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
-    monkeypatch.setattr(conversation, "clock", lambda: moment)
+    monkeypatch.setattr(compiler, "clock", lambda: moment)
 
 
 def test_a_statement_is_told_the_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

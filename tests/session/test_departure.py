@@ -39,7 +39,7 @@ class World:
 
     def session(self, analyst: str = "ada") -> Session:
         session = self.database.session(analyst)
-        session._clock = self.clock
+        session._river.clock = self.clock
         return session
 
     def takes(self, text: str, session: Session | None = None) -> float:
@@ -167,7 +167,7 @@ def test_who_waits_has_no_sandbox(world: World) -> None:
 def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:
     schema = completed(load(clinic(tmp_path)))
     session = Session(schema, DuckDBEngine(schema), open_accountant(schema), "ada")
-    session._clock = clock = Clock()
+    session._river.clock = clock = Clock()
     session.execute(ONE)
     assert not clock.slept
     session.close()

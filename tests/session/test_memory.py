@@ -67,7 +67,8 @@ def test_plans_differ_where_values_prices_and_manners_do(database: Database) -> 
     plans = [session.plan(text, (value,)) for value in (1, 1.0, Decimal("1"), Decimal("1.0"), 2)]
     session.epsilon = Fraction(1, 7)
     plans.append(session.plan(text, (1,)))
-    session.manner = TOOLS
+    session = database.session("ada", TOOLS)
+    session.epsilon = Fraction(1, 7)
     plans.append(session.plan(text, (1,)))
     assert len({id(plan) for plan in plans}) == len(plans)
     assert plans[-1] is session.plan(text, (1,))

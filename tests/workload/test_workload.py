@@ -95,7 +95,7 @@ def test_a_table_for_people_and_rows_for_tools(session: Session) -> None:
 
 
 def test_pricing_reads_and_charges_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session._engine, "run", lambda charge: pytest.fail("a row would be read"))
+    monkeypatch.setattr(session._river.engine, "run", lambda charge: pytest.fail("a row would be read"))
     session.workload(counts("member", "NOT member"))
     assert session.accountant.ledger.verify() == 0
 
@@ -289,13 +289,13 @@ def test_three_valued_logic(session: Session) -> None:
 
 
 def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, lines = session._engine.run, list[int]()
+    run, lines = session._river.engine.run, list[int]()
 
     def watched(charge: object) -> object:
         lines.append(session.accountant.ledger.verify())
         return run(charge)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(session._engine, "run", watched)
+    monkeypatch.setattr(session._river.engine, "run", watched)
     workload = session.workload(counts("member", "NOT member", "age > 30"))
     results = session.run(workload)
     assert lines == [1, 1, 1] and session.accountant.ledger.verify() == 1
@@ -329,7 +329,7 @@ def test_one_that_does_not_hold_is_refused_and_nothing_is_charged(session: Sessi
 
 def test_all_or_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counts(*(f"age > {age}" for age in range(20, 60)))
-    monkeypatch.setattr(session._engine, "run", lambda charge: pytest.fail("a row would be read"))
+    monkeypatch.setattr(session._river.engine, "run", lambda charge: pytest.fail("a row would be read"))
     workload = session.workload(asked)
     assert workload.best is not None and workload.best.left is None and "too much" in str(workload)
     with pytest.raises(BudgetExhausted):
@@ -340,14 +340,14 @@ def test_all_or_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_fails_in_the_midst_stays_charged_and_what_was_answered_is_kept(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, times = session._engine.run, itertools.count()
+    run, times = session._river.engine.run, itertools.count()
 
     def failing(charge: object) -> object:
         if next(times) == 1:
             raise RuntimeError("no")
         return run(charge)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(session._engine, "run", failing)
+    monkeypatch.setattr(session._river.engine, "run", failing)
     asked = counts("age > 3", "age > 4", "age > 5")
     with pytest.raises(ExecutionFailed):
         session.run(session.workload(asked))
@@ -387,7 +387,7 @@ def test_a_price_that_was_told_is_not_passed_behind_ones_back(session: Session) 
     with pytest.raises(DataError, match="price it again"):
         session.run(early)
     late = session.workload(asked)
-    answers = session._answers
+    answers = session._river.answers
     assert answers is not None
     answers._memory.clear()
     with session.accountant.ledger._store.transaction(write=True) as tables:

@@ -38,8 +38,8 @@ FAULTS = (
     ),
     Fault(
         "what an answer leaves out is counted though nobody asked",
-        "dpsql/session/conversation.py",
-        'if self._choices.clipping == "report" and not query.probe',
+        "dpsql/session/compiler.py",
+        'if choices.clipping == "report" and not query.probe',
         "if not query.probe",
         ("tests/session/test_clipping.py::test_it_is_never_told_unless_it_is_asked_for",),
     ),

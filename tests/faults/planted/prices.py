@@ -136,9 +136,9 @@ FAULTS = (
     ),
     Fault(
         "a target may cost more than one statement may",
-        "dpsql/session/conversation.py",
-        "if reached.epsilon > self._choices.most:",
-        "if reached.epsilon > self._schema.privacy.epsilon:",
+        "dpsql/session/targets.py",
+        "if reached.epsilon > choices.most:",
+        "if False:",
         ("tests/session/test_target_error.py::test_what_one_may_cost_is_bounded",),
     ),
     Fault(

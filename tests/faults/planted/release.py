@@ -15,7 +15,7 @@ FAULTS = (
     ),
     Fault(
         "charge after release",
-        "dpsql/session/conversation.py",
+        "dpsql/session/river.py",
         "            charge = pay(plan)\n            departure.begin()\n"
         "            released = told_nothing(lambda: self._measured(charge, shell, running))\n",
         "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
@@ -40,7 +40,7 @@ FAULTS = (
     ),
     Fault(
         "the time runs from the end of the reading",
-        "dpsql/session/conversation.py",
+        "dpsql/session/river.py",
         "            departure.begin()\n            released = told_nothing(lambda: self._measured("
         "charge, shell, running))\n",
         "            released = told_nothing(lambda: self._measured(charge, shell, running))\n"
@@ -63,7 +63,7 @@ FAULTS = (
     ),
     Fault(
         "an interrupted answer is kept",
-        "dpsql/session/conversation.py",
+        "dpsql/session/river.py",
         "        running.check()  # what was ended before",
         "        # what was ended before",
         (f"{DEPARTURE}::test_what_was_interrupted_leaves_when_an_answer_would_and_is_not_kept",),
@@ -119,9 +119,9 @@ FAULTS = (
     ),
     Fault(
         "planning reads public rows",
-        "dpsql/session/conversation.py",
+        "dpsql/session/compiler.py",
         "told = shell.describe(",
-        "_ = [self._engine.public_rows(table) for table in query.public]; told = shell.describe(",
+        "_ = [shell._sandbox._public_rows(table) for table in query.public]; told = shell.describe(",
         ("tests/engines/test_untouched.py",),
     ),
     Fault(

@@ -1,0 +1,131 @@
+"""From text to plan: what a statement will run and cost, before a row is read and anything is charged.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpsql.errors import DatabaseError, StatementError
+from dpsql.plan import CorePlan, Plan, plan_cores
+from dpsql.privacy.accountant import Accountant
+from dpsql.query.bind import Query, bind
+from dpsql.query.budget_table import names_budget, with_budget
+from dpsql.query.clipped import LeftOut, clipped
+from dpsql.query.clock import clock, names_clock, with_time
+from dpsql.query.hint import with_hint
+from dpsql.query.infer import parameter_types
+from dpsql.query.manner import Manner
+from dpsql.query.parse import MALFORMED, Statement, parse
+from dpsql.query.relation import Core
+from dpsql.schema import Noise, Privacy, Schema
+from dpsql.session.choosing import allowed_price
+from dpsql.session.memory import Memory
+from dpsql.session.running import Turns
+from dpsql.session.told import budget_row
+from dpsql.shell import Shell
+from dpsql.shell.answer import Described
+from dpsql.statement import Choices
+
+
+class Compiler:
+    """Makes the plans of an analyst's statements; ``accountant`` is asked for nothing but what is left.
+
+    A plan is the one that was made before of the same, where there is a ``memory`` and the statement names neither the
+    time nor the budget.
+    """
+
+    def __init__(
+        self, schema: Schema, accountant: Accountant, analyst: str, manner: Manner, turns: Turns, memory: Memory | None
+    ) -> None:
+        self._schema, self._accountant, self._analyst, self._manner = schema, accountant, analyst, manner
+        self._turns, self._memory = turns, memory
+
+    def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
+        """The plan at the price that is chosen, or at that which the statement names; ``parsed`` is the text's."""
+
+        def make() -> Plan:
+            with self._compiling(text) as shell:
+                return self._plan(parsed or parse(text), tuple(parameters), choices, shell)
+
+        if self._memory is None or names_budget(text) or names_clock(text):
+            return make()
+        return self._memory.plan(text, parameters, choices, self._manner, make)
+
+    def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
+        """The statement, parsed, and the types of its parameters, of which the client declares some."""
+        with self._compiling(text):
+            parsed = parse(text)
+            return parsed, parameter_types(parsed.tree, self._schema, types)
+
+    def _plan(self, parsed: Statement, parameters: tuple[object, ...], choices: Choices, shell: Shell) -> Plan:
+        parsed, schema = self._with_constants(parsed), self._with_noise(choices.mechanism)
+        privacy, delta = schema.privacy, self._accountant.budget.delta_selection
+        query = bind(parsed, schema, parameters, shell.types, self._manner)
+        price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
+        beside, left_out = clipped(query.cores) if choices.clipping == "report" and not query.probe else ((), ())
+        cores = plan_cores(query, privacy, price, delta, beside)
+        told = shell.describe(query, cores)
+        return Compiled(parsed.text, query.without_shell(), privacy, delta, beside, left_out, told).plan(price, cores)
+
+    def _with_constants(self, parsed: Statement) -> Statement:
+        """The statement with what is left of the budget, and what the time is, as constants."""
+        if names_budget(parsed.text):
+            row = budget_row(self._analyst, self._accountant.remaining(self._analyst))
+            parsed = replace(parsed, tree=with_budget(parsed.tree, row))
+        return replace(parsed, tree=with_time(parsed.tree, clock())) if names_clock(parsed.text) else parsed
+
+    def _with_noise(self, noise: Noise) -> Schema:
+        privacy = self._schema.privacy.with_noise(noise)
+        return self._schema if privacy is self._schema.privacy else self._schema.model_copy(update={"privacy": privacy})
+
+    @contextmanager
+    def _compiling(self, text: str) -> Iterator[Shell]:
+        """A sandbox to compile the text with; what is refused says what to write instead."""
+        with self._turns.sandbox() as shell:
+            try:
+                with _said(text, self._schema, shell):
+                    yield shell
+            except MALFORMED:
+                raise StatementError("E_PARSE", "the statement is not SQL that dpsql can read") from None
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A statement of which all is known but its price; ``query`` has no shell, which ``told`` describes."""
+
+    text: str
+    query: Query
+    privacy: Privacy
+    delta: Fraction
+    beside: tuple[Core, ...]
+    left_out: tuple[LeftOut, ...]
+    told: Described
+
+    def at(self, price: Fraction) -> Plan:
+        """The plan at a price."""
+        return self.plan(price, plan_cores(self.query, self.privacy, price, self.delta, self.beside))
+
+    def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
+        """The plan of these cores, which were planned at the price."""
+        query, told, confidence = self.query, self.told, float(self.privacy.confidence)
+        derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
+        fixed, found = query.own_epsilon is not None, () if query.probe else cores
+        return Plan(self.text, found, derived, told.sql, query.public, told.columns, price, confidence, cubes,
+                    query.notices, fixed, repriced=self.at, ends=told.ends, redrawn=told.redrawn,
+                    left_out=self.left_out)  # fmt: skip
+
+
+@contextmanager
+def _said(text: str, schema: Schema, shell: Shell) -> Iterator[None]:
+    """What is refused says what to write instead."""
+    try:
+        yield
+    except RecursionError:
+        raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
+    except DatabaseError as refusal:
+        raise with_hint(refusal, text, schema, shell.types) from None

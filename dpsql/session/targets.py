@@ -1,0 +1,112 @@
+"""Plans at the price of how exact their answers shall be, and a pilot's answer where that is not known yet.
+
+Proved in ``docs/proofs/accuracy.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from dpsql.accuracy.known import Known
+from dpsql.accuracy.reached import Reached, plain, said
+from dpsql.accuracy.target import Goal
+from dpsql.answers import Answers
+from dpsql.errors import BudgetExhausted, Error, StatementError
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.measure import shown
+from dpsql.release import Released
+from dpsql.session.pricing import Pricing, Unknown
+from dpsql.session.running import Turns
+from dpsql.shell import Price, Result
+from dpsql.statement import Choices
+
+
+class Targets:
+    """Finds prices from what is left for an analyst and from ``answers`` that were paid for; none is above ``largest``.
+
+    ``accountant`` is asked for nothing but what is left.
+    """
+
+    def __init__(
+        self, accountant: Accountant, analyst: str, answers: Answers | None, turns: Turns, largest: Fraction
+    ) -> None:
+        self._accountant, self._analyst, self._answers = accountant, analyst, answers
+        self._turns, self._largest = turns, largest
+
+    @property
+    def pricing(self) -> Pricing:
+        """How prices are found, of what is left now."""
+        return Pricing(self._find, self._run, self._accountant.remaining(self._analyst), self._largest)
+
+    def priced(self, plan: Plan, choices: Choices) -> Plan:
+        """The plan at the price that reaches what is chosen, or a pilot where that depends on what is not released yet.
+
+        Raises BudgetExhausted where the price is more than what is left or than what one statement may cost.
+        """
+        if choices.target_error is None or plan.fixed or not plan.cores:
+            return plan
+        try:
+            reached = self.pricing.reach(plan, Goal((choices.target_error,)))
+        except Unknown:
+            return replace(plan, pilot=True)
+        except StatementError:
+            return plan  # nothing in it has an interval
+        price = reached.epsilon if reached.free and reached.epsilon is not None else _within(reached, choices)
+        return _bought(plan.at(price), reached)
+
+    def better(
+        self, plan: Plan, result: Result, released: Released | None, choices: Choices
+    ) -> tuple[Result, Plan | None]:
+        """The answer to a plan; and of a pilot the plan of a better one at the price that it tells, where admitted."""
+        if not plan.pilot or released is None or choices.target_error is None:
+            return result, None
+        try:
+            reached = self.pricing.reach(plan, Goal((choices.target_error,)), Known(plan, released))
+            if reached.free:
+                said_so = f"reaches {reached.goal}: {said(reached.errors)}"
+                return replace(result, notices=(*result.notices, said_so)), None
+            return result, _bought(plan.at(_within(reached, choices)), reached)
+        except (BudgetExhausted, Unknown) as refusal:
+            return first_only(result, refusal), None
+
+    def _find(self, plan: Plan) -> Known | None:
+        found = None if self._answers is None else self._answers.best(plan)
+        return None if found is None else Known(*found)
+
+    def _run(self, plan: Plan, released: Released) -> Result:
+        with self._turns.sandbox() as shell:
+            return shell.run(plan, released)
+
+
+def first_only(result: Result, refusal: Error) -> Result:
+    """A pilot's answer as it is given where there is no better one."""
+    return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
+
+
+def after(first: Result, second: Result) -> Result:
+    """The better answer, with what was charged for both."""
+    price = Price(first.price.charged + second.price.charged, second.price.stored and first.price.stored)
+    return replace(second, price=price)
+
+
+def _within(reached: Reached, choices: Choices) -> Fraction:
+    """The price that reaches a goal; BudgetExhausted where it is more than is left, or than one may cost."""
+    if reached.epsilon is None or reached.share is None:
+        raise BudgetExhausted("; ".join(reached.lines))
+    if reached.epsilon > choices.most:
+        raise BudgetExhausted(f"{reached.lines[0]}; that is more than one statement may cost here, "
+                              f"ε = {shown(choices.most)}; SET dpsql.most_epsilon = "
+                              f"{plain(reached.epsilon)} allows it")  # fmt: skip
+    return reached.epsilon
+
+
+def _bought(plan: Plan, reached: Reached) -> Plan:
+    """The plan, which says what it was priced by."""
+    how = (
+        "from an answer that was paid for before"
+        if reached.free
+        else f"priced ε = {shown(reached.epsilon or Fraction(0))}"
+    )
+    return replace(plan, notices=(*plan.notices, f"{how}, to reach {reached.goal}: {said(reached.errors)}"))
