@@ -253,12 +253,14 @@ class Accountant(_Single):
         cap = None if analyst is None else self._caps.get(analyst)
         own = () if cap is None else (Standing(analyst, cap, spent.own, self._tallied(analyst, spent)),)
         standings = (standing, *own)
+        over = self._budget.is_tallied and standing.tallied > self._budget.allowance
         if self._refresh is None:
-            return Remaining(standings, Lifetime(self._budget, 1, spent.ever_total))
+            return Remaining(standings, Lifetime(self._budget, 1, spent.ever_total, passed=over))
         window = Window.at(spent.moment, self._refresh)
         passed = window.number - Window.at(spent.first, self._refresh).number + 1
         most = spent.entries + (spent.total == FREE)
-        return Remaining(standings, Lifetime(self._budget, max(1, min(passed, most)), spent.ever_total), window)
+        lifetime = Lifetime(self._budget, max(1, min(passed, most)), spent.ever_total, spent.before, over)
+        return Remaining(standings, lifetime, window)
 
     def _tallied(self, holder: str | None, spent: Spent) -> Fraction:
         return Fraction(0) if self._tally is None else self._tally.of(holder, spent.moment)

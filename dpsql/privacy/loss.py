@@ -14,10 +14,11 @@ from dpsql.errors import DataError
 
 #: Larger distances are rounded up to a multiple of so many parts of a distance of this.
 FINEST = 256
-#: The widest Gaussian noise, as a standard deviation in steps, whose every step is looked at.
-WIDEST = 2**17
+#: The widest Gaussian noise, as a standard deviation in steps, of which every step need be looked at.
+WIDEST = 2**10
 #: Below this δ the rounding of floating-point convolutions would have a say.
 LEAST_DELTA = Fraction(1, 10**9)
+#: The grid of losses of a block whose losses are 1 together or less; those of dearer blocks are wider.
 _STEP = 1e-4
 
 
@@ -45,6 +46,21 @@ class GaussianLoss:
 
 
 @dataclass(frozen=True)
+class GaussianVectorLoss:
+    """Discrete Gaussian noise P(z) ∝ exp(−z²/(2·variance)) on each of some integers, which move by √l2_squared in L2.
+
+    ``variance`` must be above `smoothing`: narrower noise on a lattice is too far from noise on the line.
+    """
+
+    variance: Fraction
+    l2_squared: int
+
+    def __post_init__(self) -> None:
+        if self.l2_squared < 1 or self.variance <= smoothing(self.l2_squared):
+            raise DataError("Gaussian noise as narrow as this has no known pair on several integers")
+
+
+@dataclass(frozen=True)
 class PureLoss:
     """Randomized response at ε: it dominates whatever is ε-DP."""
 
@@ -59,7 +75,17 @@ class Leak:
 
 
 #: A closed union. What is known by its zCDP alone has no pair in it.
-Loss: TypeAlias = LaplaceLoss | GaussianLoss | PureLoss | Leak
+Loss: TypeAlias = LaplaceLoss | GaussianLoss | GaussianVectorLoss | PureLoss | Leak
+#: Those that have a distribution.
+Composed: TypeAlias = LaplaceLoss | GaussianLoss | GaussianVectorLoss | PureLoss
+
+
+def smoothing(l2_squared: int) -> Fraction:
+    """The variance r² of which rounding a Gaussian to integers needs so much that nobody sees it was rounded.
+
+    2.0001·l2_squared·exp(−2π²r²) ≤ 2^-60, from the Poisson summation of exp(−(k − x)²/(2r²)) over integers k.
+    """
+    return Fraction(l2_squared.bit_length() + 62, 28)
 
 
 def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
@@ -76,25 +102,51 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def _epsilon(counted: frozenset[tuple[LaplaceLoss | GaussianLoss | PureLoss, int]], delta: Fraction) -> Fraction:
+def _epsilon(counted: frozenset[tuple[Composed, int]], delta: Fraction) -> Fraction:
     library = _library()
     whole: Any = None
+    rounded = sum(times for loss, times in counted if isinstance(loss, GaussianVectorLoss))
+    step = _step(counted)
     for loss, times in sorted(counted, key=repr):
-        composed = _distribution(library, loss).self_compose(times)
+        composed = _distribution(library, loss, step).self_compose(times)
         whole = composed if whole is None else whole.compose(composed)
     kept = float(delta * Fraction(63, 64))  # what is left covers the rounding of the convolutions
-    found = Fraction(float(whole.get_epsilon_for_delta(kept))) * (1 + Fraction(1, 10**9))
+    found = Fraction(float(whole.get_epsilon_for_delta(kept))) * (1 + Fraction(1, 10**9)) + Fraction(rounded, 2**57)
     return Fraction(-(-found.numerator * 10**12 // found.denominator), 10**12)
 
 
-def _distribution(library: Any, loss: LaplaceLoss | GaussianLoss | PureLoss) -> Any:
-    settings = {"pessimistic_estimate": True, "value_discretization_interval": _STEP}
+def _step(counted: frozenset[tuple[Composed, int]]) -> float:
+    """The grid of losses: as fine as it may be without work that grows with the price; any grid is from above."""
+    whole = sum((times * _mean(loss) for loss, times in counted), Fraction(0))
+    return _STEP * 2.0 ** max(0, int(whole).bit_length())
+
+
+def _mean(loss: Composed) -> Fraction:
+    """About the mean of a loss."""
+    match loss:
+        case LaplaceLoss(rate=rate, distance=distance):
+            return min(rate * distance, (rate * distance) ** 2 / 2)
+        case GaussianLoss(variance=variance, distance=distance):
+            return distance**2 / (2 * variance)
+        case GaussianVectorLoss(variance=variance, l2_squared=square):
+            return square / (2 * variance)
+        case PureLoss(epsilon=epsilon):
+            return min(epsilon, epsilon**2 / 2)
+        case _:
+            assert_never(loss)
+
+
+def _distribution(library: Any, loss: Composed, step: float) -> Any:
+    settings = {"pessimistic_estimate": True, "value_discretization_interval": step}
     match loss:
         case LaplaceLoss(rate=rate, distance=distance):
             return library.from_discrete_laplace_mechanism(_above(rate), sensitivity=distance, **settings)
         case GaussianLoss(variance=variance, distance=distance):
             sigma = sqrt(variance) * (1 - 2.0**-40)
             return library.from_discrete_gaussian_mechanism(sigma, sensitivity=distance, **settings)
+        case GaussianVectorLoss(variance=variance, l2_squared=square):
+            sigma = sqrt((variance - smoothing(square)) / square) * (1 - 2.0**-40)
+            return library.from_gaussian_mechanism(sigma, sensitivity=1, **settings)
         case PureLoss(epsilon=epsilon):
             return library.from_discrete_laplace_mechanism(_above(epsilon), sensitivity=1, **settings)
         case _:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal, assert_never
 
 from dpsql.privacy.budget import Budget, Promise
-from dpsql.privacy.measure import Cost, epsilon_of_rho, shown
+from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi
 
 #: How often a budget is renewed: on each day, ISO week, month or year of the calendar in UTC.
@@ -87,34 +87,54 @@ class Lifetime:
     """What everything promises together that is released until the present window ends.
 
     ``windows`` is at least the number of those that were begun, the present one with them, and 1 for a budget that is
-    never renewed; ``spent`` is the sum of all entries there are.
+    never renewed; ``spent`` is the sum of all entries there are, ``before`` of those before the present window.
+    ``passed`` tells that the window's entries are more than its budget now holds, by a sum that is the rule's own.
     """
 
     budget: Budget
     windows: int
     spent: Cost
+    before: Cost = FREE
+    passed: bool = False
 
     @property
     def delta(self) -> Fraction:
-        """δ of each window, added up; 1, which promises nothing, where that is more."""
-        return min(max(self.budget.delta * self.windows, self.spent.delta + self._conversion), Fraction(1))
+        """δ of each window, added up, and not less than that of the entries; 1, which promises nothing, at most."""
+        present = self.before.delta + self.budget.delta_selection
+        entries = max(self.spent.delta, present) + self._conversion
+        return min(max(self.budget.delta * self.windows, entries), Fraction(1))
 
     @property
     def epsilon(self) -> Fraction | None:
         """The smaller of ε added up and zCDP added up, and not less than what the entries add up to.
 
-        That is more only where the schema once had a larger budget; a rule that adds up neither is not asked.
+        These are what was spent, and what was spent before the present window with all that it may still spend. They
+        are more only where the schema once had a larger budget, or where windows went by ε and by zCDP in turn.
         None: no ε holds at this δ, since Gaussian noise was used and the schema now adds up ε alone.
         """
-        promised, spent = self.budget.epsilon * self.windows, self.spent.epsilon
-        if self.budget.is_tallied:
-            return promised
-        if self._most_rho and self._conversion:
-            added = epsilon_of_rho(self._most_rho * self.windows, self._conversion)
-            promised = promised if self.windows == 1 else min(promised, added)
-            converted = epsilon_of_rho(self.spent.rho, self._conversion)
-            spent = converted if spent is None else min(spent, converted)
-        return None if spent is None else max(promised, spent)
+        promised = self.budget.epsilon * self.windows
+        if self._most_rho and self._conversion and self.windows > 1:
+            promised = min(promised, epsilon_of_rho(self._most_rho * self.windows, self._conversion))
+        spent, present = self._added(self.spent), self._with_the_present()
+        if self.budget.is_tallied and not self.passed:
+            spent = promised  # its own sum, which is smaller than these, is within the budget
+        return None if spent is None or present is None else max(promised, spent, present)
+
+    def _with_the_present(self) -> Fraction | None:
+        """The ε of what was spent before the present window, and of all that this one may hold; None where there is none."""
+        before = self._added(self.before)
+        apart = None if before is None else before + self.budget.epsilon
+        if not self._most_rho or not self._conversion:
+            return apart
+        together = epsilon_of_rho(self.before.rho + self._most_rho, self._conversion)
+        return together if apart is None else min(apart, together)
+
+    def _added(self, cost: Cost) -> Fraction | None:
+        """The ε of what entries add up to: the smaller of the sum of ε and of zCDP converted; None where there is none."""
+        if not self._conversion or cost.rho == 0:
+            return cost.epsilon
+        converted = epsilon_of_rho(cost.rho, self._conversion)
+        return converted if cost.epsilon is None else min(cost.epsilon, converted)
 
     def group(self, size: int) -> Promise | None:
         """What they promise to ``size`` units together; None where there is no ε, or δ is 1."""

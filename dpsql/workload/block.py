@@ -160,10 +160,11 @@ def renyi_epsilon(plans: tuple[Plan, ...], delta: Fraction) -> Fraction:
     """ε at δ, beside what thresholds use, by Rényi divergences at the order that is best for these plans."""
     costs = [mechanism for plan in plans for mechanism in _costs(plan)]
     much = Fraction(10**9)
-    return min(
+    found = min(
         sum((renyi_of(cost, order) for cost in costs), Fraction(0)) + much - renyi_total(much, delta, order)
         for order in ORDERS
     )
+    return max(found, Fraction(0))
 
 
 def loss_epsilon(plans: tuple[Plan, ...], delta: Fraction) -> Fraction:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
-from dpsql.privacy.loss import GaussianLoss, LaplaceLoss, Leak, Loss, PureLoss
+from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, LaplaceLoss, Leak, Loss, PureLoss, smoothing
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.peeling import Peeling
@@ -74,11 +74,11 @@ def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
         case Laplace(l1=distance, scale=scale):
             return LaplaceLoss(1 / scale, distance)
         case Gaussian(l2_squared=square, variance=variance):
-            if not alone:
-                raise Unknown("Gaussian noise on several groups or bins is known by its zCDP alone")
-            if variance > WIDEST_GAUSSIAN**2:
-                raise Unknown("Gaussian noise as wide as this is known by its zCDP alone")
-            return GaussianLoss(variance, isqrt(square))
+            if alone and variance <= WIDEST_GAUSSIAN**2:
+                return GaussianLoss(variance, isqrt(square))
+            if variance <= smoothing(square):
+                raise Unknown("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
+            return GaussianVectorLoss(variance, square)
         case _:
             assert_never(noise)
 

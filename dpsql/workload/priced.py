@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal as OneOf
 
+from dpsql.errors import DataError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.budget import Standing, admits
@@ -120,10 +121,16 @@ class Workload:
 def priced(
     plans: Sequence[Plan], statuses: Sequence[Status], schema: Schema, remaining: Remaining, delta: Fraction | None
 ) -> Workload:
-    """The workload with all offers; ``delta`` is what a block may use where it is priced as (ε, δ)."""
+    """The workload with all offers; ``delta`` is what a block may use where it is priced as (ε, δ).
+
+    DataError where that is more than the budget sets aside for such things.
+    """
     bought = tuple(plan for plan, status in zip(plans, statuses, strict=True) if status == "bought")
     budget = remaining.standings[0].budget
     own = budget.delta_selection * BLOCK_SHARE if delta is None else delta
+    if own > budget.delta_selection:
+        raise DataError(f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks, and this "
+                        f"block would use {shown(own)}")  # fmt: skip
     if not bought:
         return Workload(tuple(plans), tuple(statuses), budget.delta, ())
     total = budget.delta

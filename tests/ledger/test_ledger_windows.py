@@ -368,3 +368,37 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
         assert total.spent == sum((entry.cost for entry in inside), FREE)
         assert own.spent == sum((entry.cost for entry in inside if entry.analyst == "ada"), FREE)
         ledger.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from(["1/4", "1", "3"]), st.sampled_from(["1/8", "1/4", "1"])),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_a_lifetime_is_not_less_than_what_a_window_ends_with(steps: list[tuple[int, str, str]]) -> None:
+    """Whatever budgets the schema had: the figure is of all that is there, and of all that the window may still add."""
+    clock = SetClock(2026, 3, 10)
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = under(Ledger.open(Path(folder) / "l.ledger", dataset="d", unit="p.id"), clock)
+        said, spent = Fraction(0), Fraction(0)
+        for days, epsilon, price in steps:
+            clock.move(timedelta(days=days))
+            accountant = Accountant(ledger, Budget(Fraction(epsilon)), {}, "daily")
+            said = max(accountant.remaining().lifetime.epsilon or Fraction(0), 0 if days else said)
+            while ask(accountant, laplace(price)):
+                spent += Fraction(price)
+            assert spent <= said
+        ledger.close()
+
+
+@pytest.mark.parametrize("rule", [Renyi(), Advanced(40, Fraction(1, 5))])
+def test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent(ledger: Ledger, rule: Rule) -> None:
+    def lifetime(epsilon: int) -> Fraction | None:
+        return Accountant(ledger, Budget(Fraction(epsilon), MICRO, rule=rule), {}).remaining().lifetime.epsilon
+
+    large = Accountant(ledger, Budget(Fraction(8), MICRO, rule=rule), {})
+    assert all(ask(large) for _ in range(40)) and lifetime(8) == 8
+    assert (lifetime(1) or 0) > 4

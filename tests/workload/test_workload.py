@@ -16,13 +16,15 @@ from shops import costs_of_one_person, opened, shop
 import dpsql
 from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalError, OperationalError
 from dpsql.privacy.accountant import divided
+from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, Leak, Loss
 from dpsql.privacy.measure import epsilon_of_rho
 from dpsql.privacy.mechanism.choice import pure_rho
-from dpsql.session import Session
+from dpsql.session import Session, open_session
 from dpsql.workload import Block, Workload
 from dpsql.workload.block import Invalid, LossBlock, Parallel, Sequential
 from dpsql.workload.disjoint import conditions as conditions_of
 from dpsql.workload.disjoint import points
+from dpsql.workload.losses import losses
 
 MICRO = Fraction("1e-6")
 LAPLACE = 'mechanism = "laplace"'
@@ -115,7 +117,8 @@ def test_each_accountant_says_why_it_is_not_valid(tmp_path: Path) -> None:
     workload = gaussian.workload(["SELECT city, COUNT(*) FROM people GROUP BY city", *counts("age > 3")])
     assert "Gaussian noise has no pure" in why(workload, "basic")
     assert "pure, without thresholds" in why(workload, "advanced")
-    assert "known by its zCDP alone" in why(workload, "pld")
+    chosen = gaussian.workload(["SELECT age, QUANTILE_CONT(age, 0.5) FROM people GROUP BY age"])
+    assert "priced in zCDP have no dominating pair" in why(chosen, "pld")
     two_prices = laplace.workload(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) COUNT(*) FROM people",
                                    *counts("age > 3")])  # fmt: skip
     assert "of one price" in why(two_prices, "advanced") and valid(two_prices)["pld"]
@@ -449,6 +452,27 @@ def test_a_dashboard_in_python(tmp_path: Path) -> None:
             connection.workload([COUNT.format("member")], delta=0)
 
 
+def test_a_block_cannot_use_more_delta_than_is_set_aside(tmp_path: Path) -> None:
+    with dpsql.connect(shop(tmp_path, LAPLACE)) as connection:
+        asked = counts("age > 3", "age > 4")
+        assert connection.workload(asked, delta=1e-7).best is not None
+        for delta in (1.1e-7, 0.5, 0.9, 1, 3):
+            with pytest.raises(DataError, match="sets δ = 1e-7 aside for thresholds and blocks"):
+                connection.workload(asked, delta=delta)
+    file = shop(tmp_path, LAPLACE, name="pure")
+    file.write_text(file.read_text("utf-8").replace("delta = 1e-6", "delta = 0"), "utf-8")
+    with dpsql.connect(file) as connection, pytest.raises(DataError, match="sets δ = 0 aside"):
+        connection.workload(asked, delta=1e-9)
+
+
+def test_a_large_delta_of_the_schema_makes_no_epsilon_below_nothing(tmp_path: Path) -> None:
+    file = shop(tmp_path, LAPLACE)
+    file.write_text(file.read_text("utf-8").replace("delta = 1e-6", "delta = 0.9"), "utf-8")
+    with dpsql.connect(file) as connection:
+        for offer in connection.workload(counts("age > 3", "age > 4")).offers:
+            assert offer.epsilon is None or offer.epsilon >= 0
+
+
 def test_losses_cover_every_release_of_a_plan(tmp_path: Path) -> None:
     """At a small δ one plan's losses say about what it costs: a release that was left out would show."""
     session = opened(tmp_path, LAPLACE)
@@ -463,3 +487,50 @@ def test_losses_cover_every_release_of_a_plan(tmp_path: Path) -> None:
         plan = session.plan(text)
         epsilon = Block((plan,), LossBlock(MICRO / 100)).cost.epsilon
         assert epsilon is not None and Fraction(95, 1000) < epsilon <= Fraction(1001, 10000)
+
+
+def undeclared(folder: Path, privacy: str = "") -> Session:
+    """With shops and cities that only a threshold may show."""
+    file = shop(folder, privacy, name="undeclared")
+    declared = [', values = ["Rome", "Oslo", "Bern"]', ', values = ["north", "south"]']
+    for each in declared:
+        assert each in file.read_text("utf-8")
+        file.write_text(file.read_text("utf-8").replace(each, ""), "utf-8")
+    return open_session(file)
+
+
+@pytest.mark.parametrize("privacy", ["", 'neighbours = "replace"'])
+def test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release(tmp_path: Path, privacy: str) -> None:
+    """Σ distance²/(2·variance) over the pairs is what the plan's releases cost in ρ."""
+    session = undeclared(tmp_path, privacy)
+    for text in (
+        "SELECT COUNT(*), SUM(age), AVG(age) FROM people",
+        "SELECT member, COUNT(*), AVG(age) FROM people GROUP BY member",
+        "SELECT age, COUNT(*) FROM people GROUP BY age",
+        "SELECT city, COUNT(*), AVG(age) FROM people GROUP BY city",
+        "SELECT shop, SUM(paid) FROM visits GROUP BY shop",
+        "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.8) shop, city, COUNT(*) FROM visits v JOIN people p "
+        "ON v.person = p.id GROUP BY shop, city",
+    ):
+        plan = session.plan(text)
+        pairs = [loss for loss in losses((plan,)) if not isinstance(loss, Leak)]
+        assert sum((_rho(loss) for loss in pairs), Fraction(0)) == plan.cost.rho, text
+    dear = session.workload(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 3) shop FROM visits GROUP BY shop"])
+    assert "known by its zCDP alone" in why(dear, "pld")
+    session.close()
+
+
+def _rho(loss: Loss) -> Fraction:
+    assert isinstance(loss, GaussianLoss | GaussianVectorLoss)
+    square = loss.distance**2 if isinstance(loss, GaussianLoss) else loss.l2_squared
+    return square / (2 * loss.variance)
+
+
+def test_a_gaussian_dashboard_is_cheaper_by_its_losses(tmp_path: Path) -> None:
+    """Groups, averages and thresholds among them."""
+    session = undeclared(tmp_path)
+    block = [f"SELECT {by}, COUNT(*), AVG(age) FROM people WHERE age > {age} GROUP BY {by}"
+             for by in ("city", "member", "age") for age in range(20, 30)]  # fmt: skip
+    offers = {offer.accountant: offer for offer in session.workload(block, MICRO / 100).offers}
+    pld, zcdp, rdp = (offers[name].epsilon for name in ("pld", "zcdp", "rdp"))
+    assert pld is not None and zcdp is not None and rdp is not None and pld < 0.97 * zcdp and pld < 0.97 * rdp

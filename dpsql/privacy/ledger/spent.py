@@ -33,6 +33,14 @@ class Spent:
     ever_total: Cost
     ever_own: Cost
 
+    @property
+    def before(self) -> Cost:
+        """What everybody has spent before the present window; without ε where that is not known any more."""
+        ever, now = self.ever_total, self.total
+        pure = None if ever.epsilon is None or now.epsilon is None else ever.epsilon - now.epsilon
+        rho = ever.rho - now.rho
+        return Cost(Fraction(0) if rho == 0 else pure, rho, ever.delta - now.delta)
+
 
 class Sums:
     """Reads what was spent off the totals of two entries; one transaction uses it at a time.

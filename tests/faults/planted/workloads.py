@@ -107,9 +107,23 @@ FAULTS = (
     Fault(
         "Gaussian noise on many groups is taken for that on one number",
         "dpsql/workload/losses.py",
-        "            if not alone:\n",
-        "            if False:\n",
-        (f"{WORKLOAD}::test_each_accountant_says_why_it_is_not_valid",),
+        "            if alone and variance <= WIDEST_GAUSSIAN**2:\n",
+        "            if True:\n",
+        (f"{WORKLOAD}::test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release",),
+    ),
+    Fault(
+        "noise on a lattice is taken for noise on the line",
+        "dpsql/privacy/loss.py",
+        "sqrt((variance - smoothing(square)) / square)",
+        "sqrt(variance / square)",
+        (f"{LOSS}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
+    ),
+    Fault(
+        "rounding to integers is seen of many",
+        "dpsql/privacy/loss.py",
+        "Fraction(l2_squared.bit_length() + 62, 28)",
+        "Fraction(62, 28)",
+        (f"{LOSS}::test_what_is_rounded_to_integers_is_not_seen",),
     ),
     Fault(
         "advanced composition of statements of several prices",
