@@ -48,13 +48,13 @@ def _sum(costs: list[Cost]) -> Cost:
 def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) -> None:
     """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be.
 
-    Where the budget is renewed, each window's stairs begin at the bottom.
+    What is drawn is what the schema's accountant adds up, as a part of ε. Where the budget is renewed, each window's
+    stairs begin at the bottom.
     """
     from dpsql.output.spending import Spending, draw_spending
-    from dpsql.privacy.accountant import Standing
 
     def spending(holder: str, limit: Budget, paid: list[Entry]) -> Spending:
-        used = [(at, _used(Standing(None, limit, cost))) for at, cost in spent_after(paid, accountant.refresh)]
+        used = [(at, _used(standing)) for at, standing in standing_after(paid, limit, accountant.refresh)]
         return Spending(holder, used, float(limit.epsilon))
 
     left = accountant.remaining()
@@ -75,21 +75,23 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) ->
     )
 
 
-def spent_after(entries: list[Entry], refresh: Refresh | None) -> list[tuple[datetime, Cost]]:
-    """The sum after each entry; with windows, also that of nothing where one has ended."""
+def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None) -> list[tuple[datetime, Standing]]:
+    """What stands against a budget after each entry; with windows, also that of nothing where one has ended."""
+    from dpsql.privacy.accountant import Standing
     from dpsql.privacy.measure import FREE
     from dpsql.privacy.window import Window
 
-    found: list[tuple[datetime, Cost]] = []
-    spent = FREE
+    found: list[tuple[datetime, Standing]] = []
+    nothing = standing = Standing(None, limit, FREE)
     window = None if refresh is None or not entries else Window.at(entries[0].moment, refresh)
     for entry in entries:
         if window is not None and window.next_start <= entry.moment:
-            spent = FREE
-            found.append((window.next_start, spent))
+            standing = nothing
+            found.append((window.next_start, standing))
             window = Window.at(entry.moment, window.refresh)
-        spent += entry.cost
-        found.append((entry.moment, spent))
+        tallied = standing.tallied + limit.weight(entry.cost)
+        standing = Standing(None, limit, standing.spent + entry.cost, tallied)
+        found.append((entry.moment, standing))
     return found
 
 

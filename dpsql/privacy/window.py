@@ -121,7 +121,7 @@ class Lifetime:
         return None if spent is None or present is None else max(promised, spent, present)
 
     def _with_the_present(self) -> Fraction | None:
-        """The ε of what was spent before the present window, and of all that this one may hold; None where there is none."""
+        """The ε of what was spent before the present window and of all that this one may hold; None: there is none."""
         before = self._added(self.before)
         apart = None if before is None else before + self.budget.epsilon
         if not self._most_rho or not self._conversion:
@@ -130,7 +130,7 @@ class Lifetime:
         return together if apart is None else min(apart, together)
 
     def _added(self, cost: Cost) -> Fraction | None:
-        """The ε of what entries add up to: the smaller of the sum of ε and of zCDP converted; None where there is none."""
+        """What entries add up to: the smaller of the sum of ε and of zCDP converted; None where there is neither."""
         if not self._conversion or cost.rho == 0:
             return cost.epsilon
         converted = epsilon_of_rho(cost.rho, self._conversion)

@@ -129,8 +129,8 @@ def priced(
     budget = remaining.standings[0].budget
     own = budget.delta_selection * BLOCK_SHARE if delta is None else delta
     if own > budget.delta_selection:
-        raise DataError(f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks, and this "
-                        f"block would use {shown(own)}")  # fmt: skip
+        aside = f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks"
+        raise DataError(f"{aside}, and this block would use {shown(own)}")
     if not bought:
         return Workload(tuple(plans), tuple(statuses), budget.delta, ())
     total = budget.delta

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 from dpsql import cli, statement
-from dpsql.cli.spending import spent_after
+from dpsql.cli.spending import standing_after
 from dpsql.dbapi import connect
 from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.schema import json_schema, load
@@ -229,6 +229,33 @@ def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: 
     assert other.code == 1 and ".svg, .png, .pdf" in other.err
 
 
+@pytest.mark.parametrize(
+    "accountant", ['"hybrid"', '"basic"', '"zcdp"', '"rdp"', '{ name = "advanced", statements = 30, epsilon = 0.1 }']
+)
+def test_a_picture_draws_what_the_accountant_adds_up(
+    dpsql: Dpsql, checkout: Path, accountant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last step of each stair is what is left for its holder, and none is flat."""
+    from dpsql.output import spending
+
+    schema = checkout / NAFLD
+    named = f'accountant = {accountant}\nmechanism = "laplace"\nquery_epsilon'
+    schema.write_text(schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 2\n")
+    for analyst, age in (("ada", 20), ("bob", 21), ("ada", 22)):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {age}")
+    drawn: list[spending.Spending] = []
+    monkeypatch.setattr(spending, "draw_spending", lambda _, total, each, path: drawn.extend([total, *each]))
+    assert dpsql("budget", NAFLD, "--chart", "spent.svg").code == 0
+    left = open_accountant(load(NAFLD))
+    for stair, holder in zip(drawn, (None, "ada", "bob"), strict=True):
+        steps = [used for _, used in stair.used]
+        assert steps[0] > 0 and steps == sorted(set(steps))
+        if holder != "bob":  # who has no cap is shown against the total, of which others have used a part
+            standing = left.remaining(holder).standings[-1]
+            assert steps[-1] == float(standing.budget.epsilon - standing.epsilon)
+
+
 def test_a_renewed_budget_says_what_its_whole_life_promises(
     dpsql: Dpsql, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,9 +275,10 @@ def test_a_renewed_budget_says_what_its_whole_life_promises(
     assert found[5].startswith("a group of 2: ε = 6, ") and "in each window, ε = 12, " in found[5]
     assert "weekly; lifetime: ε = 6" in Path("spent.svg").read_text("utf-8")
     entries = list(open_accountant(load(NAFLD)).ledger.history())
-    after = [(at.isoformat()[:10], float(cost.rho)) for at, cost in spent_after(entries, "weekly")]
+    budget = open_accountant(load(NAFLD)).budget
+    after = [(at.isoformat()[:10], float(now.spent.rho)) for at, now in standing_after(entries, budget, "weekly")]
     assert after == [("2026-03-10", 0.005), ("2026-03-16", 0.0), ("2026-03-16", 0.005)]
-    assert [float(cost.rho) for _, cost in spent_after(entries, None)] == [0.005, 0.01]
+    assert [float(now.spent.rho) for _, now in standing_after(entries, budget, None)] == [0.005, 0.01]
     report = json.loads(dpsql("budget", NAFLD, "--json").out)
     assert report["refresh"] == "weekly" and report["window"] == {"start": "2026-03-16", "renewed_on": "2026-03-23"}
     assert {name: report["lifetime"][name] for name in ("windows", "epsilon", "delta", "statements")} == {

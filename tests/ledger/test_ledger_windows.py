@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from clocks import SetClock, under
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from places import Place, reopen
@@ -378,6 +378,7 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
         max_size=8,
     )
 )
+@example([(0, "3", "1"), (1, "1", "1/8")])
 def test_a_lifetime_is_not_less_than_what_a_window_ends_with(steps: list[tuple[int, str, str]]) -> None:
     """Whatever budgets the schema had: the figure is of all that is there, and of all that the window may still add."""
     clock = SetClock(2026, 3, 10)

@@ -509,8 +509,7 @@ def test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release(tmp_
         "SELECT age, COUNT(*) FROM people GROUP BY age",
         "SELECT city, COUNT(*), AVG(age) FROM people GROUP BY city",
         "SELECT shop, SUM(paid) FROM visits GROUP BY shop",
-        "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.8) shop, city, COUNT(*) FROM visits v JOIN people p "
-        "ON v.person = p.id GROUP BY shop, city",
+        "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.8) shop, COUNT(*) FROM visits GROUP BY shop",
     ):
         plan = session.plan(text)
         pairs = [loss for loss in losses((plan,)) if not isinstance(loss, Leak)]

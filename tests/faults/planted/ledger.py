@@ -112,10 +112,24 @@ FAULTS = (
         (f"{LEDGER}_windows.py::test_a_window_after_gaussian_noise_has_an_epsilon_again[file]",),
     ),
     Fault(
+        "a lifetime forgets what the present window may still add to a larger budget's",
+        "dpsql/privacy/window.py",
+        "max(promised, spent, present)",
+        "max(promised, spent)",
+        (f"{LEDGER}_windows.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
+    ),
+    Fault(
+        "a lifetime forgets what a rule's own sum has passed",
+        "dpsql/privacy/accountant.py",
+        "        over = self._budget.is_tallied and standing.tallied > self._budget.allowance\n",
+        "        over = False\n",
+        (f"{LEDGER}_windows.py::test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent",),
+    ),
+    Fault(
         "a lifetime is said to be one window",
         "dpsql/privacy/window.py",
-        "promised, spent = self.budget.epsilon * self.windows, self.spent.epsilon",
-        "promised, spent = self.budget.epsilon, self.spent.epsilon",
+        "        promised = self.budget.epsilon * self.windows\n",
+        "        promised = self.budget.epsilon\n",
         ("tests/privacy/test_window.py::test_less_than_is_said_would_be_too_little",),
     ),
     Fault(
