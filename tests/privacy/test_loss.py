@@ -236,7 +236,6 @@ def test_composition_is_from_above_and_tight(epsilon: str, count: int, delta: Fr
         (LaplaceLoss(Fraction(1, 20480), 2048), MICRO, 4.69267),
         (LaplaceLoss(Fraction(1, 20480), 2048), NANO, 5.85325),
         (GaussianLoss(Fraction(200), 1), MICRO, 3.3107),
-        (GaussianVectorLoss(Fraction(200), 1), MICRO, 3.3107),
         (GaussianLoss(Fraction(200), 1), NANO, 4.2286),
     ],
 )
