@@ -18,8 +18,9 @@ FINEST = 256
 WIDEST = 2**10
 #: Below this δ the rounding of floating-point convolutions would have a say.
 LEAST_DELTA = Fraction(1, 10**9)
-#: The grid of losses of a block whose losses are 1 together or less; those of dearer blocks are wider.
+#: The grid of losses where none is of more than 1 in the mean, and all together of no more than `MOST_WHOLE`.
 _STEP = 1e-4
+MOST_WHOLE = 64
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,9 @@ def _epsilon(counted: frozenset[tuple[Composed, int]], delta: Fraction) -> Fract
 
 def _step(counted: frozenset[tuple[Composed, int]]) -> float:
     """The grid of losses: as fine as it may be without work that grows with the price; any grid is from above."""
+    dearest = max(_mean(loss) for loss, _ in counted)
     whole = sum((times * _mean(loss) for loss, times in counted), Fraction(0))
-    return _STEP * 2.0 ** max(0, int(whole).bit_length())
+    return _STEP * 2.0 ** max(int(dearest), int(whole) // MOST_WHOLE).bit_length()
 
 
 def _mean(loss: Composed) -> Fraction:
