@@ -14,7 +14,7 @@ from dpsql.engines.data import Cursor, Data
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.local import LocalData
-from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotUnique, Rows, Source
+from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotText, NotUnique, Rows, Source
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.plan import Plan, Stage
 from dpsql.privacy.accountant import Charge
@@ -117,11 +117,17 @@ def source_of(schema: Schema) -> Source:
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
     limits = Limits(settings.memory_bytes, settings.threads, settings.spill_bytes)
-    return Source(str(path), files, tuple(sorted(unique)), public, schema.readings, limits)
+    texts = tuple(
+        (name, column)
+        for name, table in schema.tables.items()
+        for column, declared in table.columns.items()
+        if files is not None and not table.public and declared.type.kind == "text"
+    )
+    return Source(str(path), files, tuple(sorted(unique)), public, schema.readings, limits, texts)
 
 
 def opened(opens: Callable[[Source], Data], source: Source) -> Data:
-    """The source, opened; SchemaError where a key on the way to the unit is not unique.
+    """The source, opened; SchemaError where a key on the way to the unit is not unique, or a text is no UTF-8.
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.
     """
@@ -131,6 +137,9 @@ def opened(opens: Callable[[Source], Data], source: Source) -> Data:
     except NotUnique as error:
         trouble = SchemaError(f"table {error.table}, column {error.column}: is referenced on the way to the unit and "
                               "is not unique in the data; mend the data or the reference")  # fmt: skip
+    except NotText as error:
+        trouble = SchemaError(f"table {error.table}, column {error.column}: holds a text that is no UTF-8, so that "
+                              "statements would fail; write it again, or leave the column out of the schema")  # fmt: skip
     except NotOpened:
         pass
     raise trouble

@@ -14,7 +14,7 @@ import duckdb
 
 from dpsql.engines.cross_check import require_planned
 from dpsql.engines.reading import attach, quoted
-from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotUnique, Rows, Source
+from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotText, NotUnique, Rows, Source
 from dpsql.engines.version import files_version, with_journal
 
 _CONFIG: dict[str, Any] = {
@@ -31,8 +31,8 @@ _CONFIG: dict[str, Any] = {
 class OpenedSource:
     """A source under the name ``source``, and a database ``derived`` in memory beside it.
 
-    ``connect`` gives a DuckDB in memory with the settings that it is told. Raises NotOpened, or NotUnique where a key
-    on the way to the unit stands twice.
+    ``connect`` gives a DuckDB in memory with the settings that it is told. Raises NotOpened, NotUnique where a key on
+    the way to the unit stands twice, or NotText where a text cannot be read.
     """
 
     def __init__(self, source: Source, connect: Callable[[Mapping[str, Any]], duckdb.DuckDBPyConnection]) -> None:
@@ -45,6 +45,7 @@ class OpenedSource:
             self._attach(path)
             self.connection.execute("ATTACH ':memory:' AS derived")
             self._require_unique_parents()
+            self._require_texts()
             self._lock_down()
             return
         raise NotOpened
@@ -65,6 +66,14 @@ class OpenedSource:
             ).fetchone()
             if row is None or row[0] is not True:
                 raise NotUnique(parent, column)
+
+    def _require_texts(self) -> None:
+        """Other writers of Parquet check no text, and one that is no UTF-8 would fail each statement that reads it."""
+        for table, column in self._source.texts:
+            try:
+                self._connected.execute(f'SELECT bit_xor(hash("{column}")) FROM source.main."{table}"').fetchall()
+            except duckdb.InvalidInputException:
+                raise NotText(table, column) from None
 
     def _lock_down(self) -> None:
         self._connected.execute("SET enable_external_access = false")

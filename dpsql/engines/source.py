@@ -30,7 +30,8 @@ class Limits:
 class Source:
     """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables.
 
-    ``readings`` has for each table the columns that are read otherwise than they are stored.
+    ``readings`` has for each table the columns that are read otherwise than they are stored; ``texts`` are columns that
+    must be UTF-8.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Source:
     public: dict[str, tuple[str, ...]]
     readings: dict[str, dict[str, str]]
     limits: Limits = Limits()
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,20 @@ class DerivedTable:
     types: tuple[str, ...]
 
 
-class NotUnique(Exception):
-    """A key on the way to the unit stands twice in the data."""
+class Unfit(Exception):
+    """A column of the data with which no statement may be answered."""
 
     def __init__(self, table: str, column: str) -> None:
         super().__init__()
         self.table, self.column = table, column
+
+
+class NotUnique(Unfit):
+    """A key on the way to the unit stands twice in the data."""
+
+
+class NotText(Unfit):
+    """A column of texts holds what is no UTF-8."""
 
 
 class NotOpened(Exception):

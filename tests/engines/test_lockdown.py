@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
@@ -128,6 +131,22 @@ def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(
     with pytest.raises(SchemaError, match="not unique") as raised:
         DuckDBEngine(load(tmp_path / "clinic.toml"), opens)
     assert "visits" in str(raised.value)
+
+
+def test_a_text_that_is_no_utf8_is_refused_at_the_opening(tmp_path: Path, opens: Callable[[Source], Data]) -> None:
+    """Else whoever has one fails each statement that reads the column, and is seen to be there."""
+    file = clinic(tmp_path, parquet=True)
+    patients = tmp_path / "clinic" / "patients.parquet"
+    table = pq.read_table(patients)
+    name = pa.Array.from_buffers(
+        pa.utf8(), 7, [None, pa.py_buffer(np.arange(8, dtype=np.int32).tobytes()), pa.py_buffer(b"abcde\xffg")]
+    )
+    pq.write_table(table.set_column(table.column_names.index("name"), "name", name), patients)
+    with pytest.raises(SchemaError, match="patients, column name: .*UTF-8") as raised:
+        DuckDBEngine(load(file), opens)
+    assert "abcde" not in str(raised.value)
+    file.write_text(file.read_text().replace('name = { type = "text", nullable = true }\n', ""))
+    DuckDBEngine(load(file), opens).close()
 
 
 def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(

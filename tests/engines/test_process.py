@@ -12,10 +12,13 @@ import threading
 import time
 from ast import literal_eval
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from fractions import Fraction
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from databases import CANARIES, NEVER_DONE, clinic
 from test_cross_check import TAMPERED
@@ -27,7 +30,8 @@ from dpsql.engines.duckdb import DuckDBEngine, source_of
 from dpsql.engines.local import LocalData
 from dpsql.engines.process import client, data, start
 from dpsql.engines.process.data import Died, Failed, ProcessData
-from dpsql.engines.source import CoreSql
+from dpsql.engines.process.protocol import Message, Pipe
+from dpsql.engines.source import CoreSql, Limits, Source
 from dpsql.errors import ExecutionFailed, OperationalError, QueryCancelled
 from dpsql.plan import Plan
 from dpsql.schema import load
@@ -246,6 +250,75 @@ def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessDa
 def test_it_dies_between_two_statements(session: Session) -> None:
     os.kill(process_of(session).pid, signal.SIGKILL)
     assert session.execute(ONE).rows
+
+
+def test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it(tmp_path: Path) -> None:
+    """Some of its versions have a fault at this value, and then answer nobody any more."""
+    pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
+    with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
+    made = ProcessData(Source(str(tmp_path / "moments.duckdb"), None, (), {}))
+    one = 'SELECT {} FROM "source"."main"."moments" AS "t0"'
+    with pytest.raises((Died, Failed)):
+        made.cursor().rows([], [CoreSql(one.format('length(CAST("at" AS TEXT))'), frozenset({"moments"}), frozenset())])
+    count = CoreSql(one.format("count(*)"), frozenset({"moments"}), frozenset())
+    assert list(made.cursor().rows([], [count])) == [[(2,)]]
+    made.close()
+
+
+def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = client._begun
+
+    def ended() -> subprocess.Popen[bytes]:
+        process = begun()
+        process.wait()
+        processes.append(process)
+        return process
+
+    monkeypatch.setattr(client, "_begun", ended)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    processes: list[subprocess.Popen[bytes]] = []
+    left_open = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        with pytest.raises(OperationalError, match="cannot be begun"):
+            client.EngineProcess(str(tmp_path), Limits())
+    assert all(each.stdin.closed and each.stdout.closed for each in processes if each.stdin and each.stdout)
+    assert len(processes) == 3 and len(os.listdir("/proc/self/fd")) == len(left_open)
+
+
+def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(Future[None]):
+        def result(self, timeout: float | None = None) -> None:
+            raise KeyboardInterrupt
+
+    begun, processes = client._begun, list[subprocess.Popen[bytes]]()
+
+    def told() -> subprocess.Popen[bytes]:
+        processes.append(begun())
+        return processes[-1]
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(client, "_begun", told)
+    monkeypatch.setattr(client, "Future", Interrupted)
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt):
+        client.EngineProcess(str(tmp_path), Limits(spill=1000))
+    for attendant in set(threading.enumerate()) - before:
+        attendant.join(30)
+    assert processes[0].poll() is not None and not list((tmp_path / "temporary").iterdir())
+
+
+def test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe(tmp_path: Path) -> None:
+    """A statement that waits to send when the process dies would write into a ledger or to another client."""
+    pipe = Pipe(*os.pipe())
+    pipe.close()
+    files = [(tmp_path / name).open("wb") for name in ("one", "other")]
+    with pytest.raises(OSError):
+        pipe.send(Message("stage", 1))
+    for file in files:
+        file.close()
+        assert Path(file.name).read_bytes() == b""
 
 
 def test_where_no_other_can_be_begun_nothing_is_charged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

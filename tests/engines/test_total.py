@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
 
@@ -84,15 +86,23 @@ _WORDS: dict[str, tuple[tuple[str | int, ...], ...]] = {
 }
 
 
+#: Microseconds below the least timestamp that the engine would write itself: other writers of Parquet have these.
+_BEYOND = (-(2**63), 1 - 2**63, -9223372022400000001)
+
+
 @pytest.fixture(scope="module")
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """One table for each column, so that the engine keeps statistics of each."""
+    beyond = tmp_path_factory.mktemp("beyond") / "moments.parquet"
+    pq.write_table(pa.table({"x": pa.array(_BEYOND, pa.timestamp("us"))}), beyond)
     with duckdb.connect(config={"threads": 1}) as opened:
         if opened.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
             opened.execute("SET error_on_division_by_zero = false")
         for name, (_, engine, values) in TABLES.items():
             opened.execute(f"CREATE TABLE {name} (x {engine})")
             opened.execute(f"INSERT INTO {name} VALUES {', '.join(f'({value})' for value in (*values, 'NULL'))}")
+            if engine == "TIMESTAMP":
+                opened.execute(f"INSERT INTO {name} FROM '{beyond}'")
         yield opened
 
 
@@ -175,8 +185,8 @@ def test_functions_of_the_same_arguments_never_fail_together(
                 together.setdefault(shared, []).append(native(expression).sql(dialect="duckdb"))
     for shared, values in together.items():
         source = _source(*shared)
-        rows = connection.execute(f"SELECT {', '.join(values)} FROM {source}").fetchall()
-        assert rows and all(len(row) == len(values) for row in rows), shared
+        rows = connection.execute(f"SELECT {', '.join(f'max({value})' for value in values)} FROM {source}").fetchall()
+        assert [len(row) for row in rows] == [len(values)], shared
 
 
 TARGETS = [BOOLEAN, INTEGER, SqlType("double"), TEXT, SqlType("date"), SqlType("timestamp"), SqlType("decimal", 10, 2),

@@ -19,7 +19,7 @@ import duckdb
 from dpsql.engines.catalog_facts import file_facts, parquet_facts
 from dpsql.engines.opened import OpenedCursor, OpenedSource
 from dpsql.engines.process.protocol import Message, Pipe, source_heard, stage_heard
-from dpsql.engines.source import Limits, NotOpened, NotUnique
+from dpsql.engines.source import Limits, NotOpened, NotText, Unfit
 
 #: How many requests are worked on at the same time; more wait for their turn.
 WORKERS = 16
@@ -61,10 +61,13 @@ class Child:
             request = self._requests.get()
             try:
                 answer = self._answer(request)
-            except NotUnique as error:
-                answer = Message("not unique", request.number, {"table": error.table, "column": error.column})
+            except Unfit as error:
+                word = "not text" if isinstance(error, NotText) else "not unique"
+                answer = Message(word, request.number, {"table": error.table, "column": error.column})
             except NotOpened:
                 answer = Message("not opened", request.number)
+            except (duckdb.FatalException, duckdb.InternalException):
+                os._exit(1)  # after a fault of its own DuckDB answers nobody any more
             except Exception:
                 answer = Message("failed", request.number)
             try:

@@ -54,13 +54,19 @@ class EngineProcess:
     def __init__(self, path: str, limits: Limits) -> None:
         self._numbers, self._waiting = itertools.count(), dict[int, Future[Message]]()
         self._lock, self._over, self._inherited = threading.Lock(), False, False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Pipe | None = None
         began: Future[None] = Future()
         self._folder = spill_folder(limits)
         told = _told(path, replace(limits, folder=self._folder))
         self._attendant = threading.Thread(target=self._attend, args=(told, began), name="dpsql engine", daemon=True)
         self._attendant.start()
-        began.result()
         _ALL.add(self)
+        try:
+            began.result()
+        except BaseException:  # an interrupt as well: nobody has it who could end it
+            began.add_done_callback(lambda _: self.kill())
+            raise
 
     @property
     def alive(self) -> bool:
@@ -68,6 +74,7 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
+        assert self._process is not None
         return self._process.pid
 
     def ask(self, word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Message:
@@ -79,6 +86,7 @@ class EngineProcess:
                 raise Died
             self._waiting[number] = answer
         try:
+            assert self._pipe is not None
             self._pipe.send(Message(word, number, said, rows))
         except BaseException as error:
             self._waiting.pop(number, None)
@@ -89,41 +97,35 @@ class EngineProcess:
 
     def interrupt(self, cursor: int) -> None:
         """End what is read for the cursor."""
-        if self.alive:
+        if self.alive and self._pipe is not None:
             with suppress(OSError):
                 self._pipe.send(Message("interrupt", 0, {"cursor": cursor}))
 
     def kill(self) -> None:
         """End the process, and with it all that it does."""
-        if self.alive:
+        if self.alive and self._process is not None:
             self._process.kill()
 
     def end(self) -> None:
         """End the process if this is the one that began it."""
         if not self._inherited:
             with suppress(OSError):
-                self._process.kill()
+                self.kill()
             self._attendant.join(PATIENCE)
 
     def leave(self) -> None:
         """In a fork: the process is the parent's; let go of the pipes, so that it hears when the parent is gone."""
-        self._inherited, self._process.returncode = True, 0
-        with suppress(OSError):
-            self._pipe.close()
+        self._inherited = True
+        if self._process is not None:
+            self._process.returncode = 0
+        if self._pipe is not None:
+            with suppress(OSError):
+                self._pipe.drop()
 
     def _attend(self, told: bytes, began: Future[None]) -> None:
-        try:
-            self._process = _begun()
-            assert self._process.stdin is not None and self._process.stdout is not None
-            self._pipe = Pipe(os.dup(self._process.stdout.fileno()), os.dup(self._process.stdin.fileno()))
-            self._process.stdin.write(told)
-            self._process.stdin.close()
-            self._process.stdout.close()
-        except OSError:
-            remove_folder(self._folder)
-            began.set_exception(OperationalError(_NOT_BEGUN))
-            return
         with suppress(Exception):
+            self._process = _begun()
+            self._pipe = _told_to(self._process, told)
             if self._pipe.receive().word == "ready":
                 began.set_result(None)
             while began.done():
@@ -139,12 +141,14 @@ class EngineProcess:
 
     def _bury(self) -> None:
         """Make sure that it is dead, and tell all who wait."""
-        self._process.kill()
-        self._process.wait()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
         with self._lock:
             self._over = True
             waiting, self._waiting = self._waiting, {}
-        self._pipe.close()
+        if self._pipe is not None:
+            self._pipe.close()
         remove_folder(self._folder)
         for answer in waiting.values():
             answer.set_exception(Died())
@@ -164,6 +168,19 @@ def _begun() -> subprocess.Popen[bytes]:
         env={name: os.environ[name] for name in _KEPT if name in os.environ},
         start_new_session=True,
     )
+
+
+def _told_to(process: subprocess.Popen[bytes], told: bytes) -> Pipe:
+    """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
+    assert process.stdin is not None and process.stdout is not None
+    with process.stdin, process.stdout:
+        process.stdin.write(told)
+        reads = os.dup(process.stdout.fileno())
+        try:
+            return Pipe(reads, os.dup(process.stdin.fileno()))
+        except OSError:
+            os.close(reads)
+            raise
 
 
 def _told(source: str, limits: Limits) -> bytes:

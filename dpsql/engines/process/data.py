@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpsql.engines.process.client import Died, EngineProcess
 from dpsql.engines.process.protocol import source_said, stage_said
-from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotUnique, Rows, Source
+from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotText, NotUnique, Rows, Source, Unfit
 from dpsql.engines.version import files_version
 from dpsql.errors import OperationalError
 
@@ -32,8 +32,8 @@ class Failed(Exception):
 class ProcessData:
     """A source that is opened in a process; OperationalError where none can be begun.
 
-    Raises NotOpened, or NotUnique where a key on the way to the unit stands twice. ``process`` is one that was begun
-    for this source, and that ends with this object.
+    Raises NotOpened, NotUnique where a key on the way to the unit stands twice, or NotText where a text cannot be read.
+    ``process`` is one that was begun for this source, and that ends with this object.
     """
 
     def __init__(self, source: Source, process: EngineProcess | None = None) -> None:
@@ -124,7 +124,9 @@ class _Held:
         try:
             answer = process.ask("open", source_said(self._source))
             if answer.word == "not unique":
-                raise NotUnique(*_known(answer.said, self._source))
+                raise NotUnique(*_known(answer.said, self._source.unique))
+            if answer.word == "not text":
+                raise NotText(*_known(answer.said, self._source.texts))
             if answer.word != "done":
                 raise NotOpened
             self.version = answer.said["version"]
@@ -144,7 +146,7 @@ class _Held:
             if not self._process.alive:
                 try:
                     self.open(EngineProcess(self._source.path, self._source.limits))
-                except (NotOpened, NotUnique):
+                except (NotOpened, Unfit):
                     raise OperationalError("the data of this schema cannot be opened any more") from None
             return self._process
 
@@ -155,10 +157,10 @@ class _Held:
             self._process.end()
 
 
-def _known(said: dict[str, Any], source: Source) -> tuple[str, str]:
-    """The key that was said, which must be one that was asked about."""
+def _known(said: dict[str, Any], asked: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The column that was said, which must be one that was asked about."""
     pair = (said["table"], said["column"])
-    if pair not in source.unique:
+    if pair not in asked:
         raise NotOpened
     return pair
 

@@ -36,7 +36,7 @@ class Pipe:
 
     def __init__(self, reads: int, writes: int) -> None:
         self._reads, self._writes = reads, writes
-        self._lock = threading.Lock()
+        self._lock, self._closed = threading.Lock(), False
 
     def send(self, message: Message) -> None:
         """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
@@ -45,6 +45,8 @@ class Pipe:
         blobs = [blob for _, columns in written for blob in columns]
         lengths = _LENGTHS.pack(len(header) + sum(map(len, blobs)), len(header))
         with self._lock:
+            if self._closed:
+                raise OSError
             for blob in (lengths + header, *blobs):
                 self._send(memoryview(blob))
 
@@ -75,7 +77,13 @@ class Pipe:
         return bytes(found)
 
     def close(self) -> None:
-        """Close both, so that the other side reads an end."""
+        """Close both, so that the other side reads an end; nothing is sent into what has their numbers after that."""
+        with self._lock:
+            self.drop()
+
+    def drop(self) -> None:
+        """Close both in a fork, where no other thread sends, and the lock may be held by one that is not there."""
+        self._closed = True
         for end in {self._reads, self._writes}:
             os.close(end)
 
@@ -89,7 +97,8 @@ def source_heard(said: dict[str, Any]) -> Source:
     """The source that was said."""
     unique = tuple((table, column) for table, column in said["unique"])
     public = {table: tuple(columns) for table, columns in said["public"].items()}
-    return Source(said["path"], said["files"], unique, public, said["readings"])
+    texts = tuple((table, column) for table, column in said["texts"])
+    return Source(said["path"], said["files"], unique, public, said["readings"], texts=texts)
 
 
 def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:

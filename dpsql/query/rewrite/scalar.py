@@ -16,6 +16,7 @@ from dpsql.query.expression import Call, Case, Cast, Column, Expression, Literal
 from dpsql.query.function import number
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.functions.arithmetic import half_away
+from dpsql.query.functions.dates import ordinary
 from dpsql.query.rewrite import node
 from dpsql.schema import SqlType
 
@@ -145,9 +146,12 @@ def _cast(cast: Cast, places: Places | None) -> exp.Expr:
     """TRY_CAST of the value as the engine has it in its declared type.
 
     A decimal that was computed as a double is brought to its own scale first, and so rounds a half away from zero.
+    A timestamp is written as a text within the years 1 to 9999 only: some that a file may hold have no text at all.
     """
     argument, target = cast.argument, cast.type
     computed = is_double(argument) and argument.type.kind != "double"
+    if target.kind == "text" and argument.type.kind == "timestamp":
+        return node.try_cast(ordinary(native(argument, places)), "varchar")
     if target.kind == "text" and computed:
         return node.try_cast(node.try_cast(native(argument, places), engine_type(argument.type)), "varchar")
     if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):

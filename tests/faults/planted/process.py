@@ -91,4 +91,32 @@ FAULTS = (
         "    return eval(text) if letter == 'x' else _READ[letter](text)\n",
         ("tests/engines/test_process_rows.py::test_what_is_no_frame_is_an_error_and_nothing_else",),
     ),
+    Fault(
+        "a frame goes where a closed pipe was",
+        "dpsql/engines/process/protocol.py",
+        "            if self._closed:\n                raise OSError\n",
+        "",
+        (f"{PROCESS}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
+    ),
+    Fault(
+        "the process stays when DuckDB answers nobody any more",
+        "dpsql/engines/process/child.py",
+        "                os._exit(1)  # after a fault of its own DuckDB answers nobody any more\n",
+        "                answer = Message('failed', request.number)\n",
+        (f"{PROCESS}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
+    ),
+    Fault(
+        "an interrupt leaves the process that was begun",
+        CLIENT,
+        "            began.add_done_callback(lambda _: self.kill())\n",
+        "",
+        (f"{PROCESS}::test_an_interrupt_while_it_begins_ends_it",),
+    ),
+    Fault(
+        "a text that is no UTF-8 fails statements",
+        "dpsql/engines/opened.py",
+        "            self._require_texts()\n",
+        "",
+        ("tests/engines/test_lockdown.py::test_a_text_that_is_no_utf8_is_refused_at_the_opening",),
+    ),
 )
