@@ -139,7 +139,7 @@ def opened(opens: Callable[[Source], Data], source: Source) -> Data:
                               "is not unique in the data; mend the data or the reference")  # fmt: skip
     except NotText as error:
         trouble = SchemaError(f"table {error.table}, column {error.column}: holds a text that is no UTF-8, so that "
-                              "statements would fail; write it again, or leave the column out of the schema")  # fmt: skip
+                              "statements would fail; mend it, or leave the column out of the schema")  # fmt: skip
     except NotOpened:
         pass
     raise trouble

@@ -142,7 +142,7 @@ def test_a_text_that_is_no_utf8_is_refused_at_the_opening(tmp_path: Path, opens:
         pa.utf8(), 7, [None, pa.py_buffer(np.arange(8, dtype=np.int32).tobytes()), pa.py_buffer(b"abcde\xffg")]
     )
     pq.write_table(table.set_column(table.column_names.index("name"), "name", name), patients)
-    with pytest.raises(SchemaError, match="patients, column name: .*UTF-8") as raised:
+    with pytest.raises(SchemaError, match=r"patients, column name: .*UTF-8") as raised:
         DuckDBEngine(load(file), opens)
     assert "abcde" not in str(raised.value)
     file.write_text(file.read_text().replace('name = { type = "text", nullable = true }\n', ""))

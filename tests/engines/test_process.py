@@ -278,12 +278,12 @@ def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(client, "_begun", ended)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     processes: list[subprocess.Popen[bytes]] = []
-    left_open = os.listdir("/proc/self/fd")
+    left_open = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
         with pytest.raises(OperationalError, match="cannot be begun"):
             client.EngineProcess(str(tmp_path), Limits())
     assert all(each.stdin.closed and each.stdout.closed for each in processes if each.stdin and each.stdout)
-    assert len(processes) == 3 and len(os.listdir("/proc/self/fd")) == len(left_open)
+    assert len(processes) == 3 and len(list(Path("/proc/self/fd").iterdir())) == left_open
 
 
 def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
