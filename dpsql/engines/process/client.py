@@ -74,6 +74,7 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
+        """The number of the process that was begun."""
         assert self._process is not None
         return self._process.pid
 
