@@ -14,7 +14,7 @@ from dpsql.engines.data import Cursor, Data
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.local import LocalData
-from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotText, NotUnique, Rows, Source
+from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.plan import Plan, Stage
 from dpsql.privacy.accountant import Charge
@@ -117,17 +117,22 @@ def source_of(schema: Schema) -> Source:
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
     limits = Limits(settings.memory_bytes, settings.threads, settings.spill_bytes)
-    texts = tuple(
-        (name, column)
-        for name, table in schema.tables.items()
-        for column, declared in table.columns.items()
-        if files is not None and not table.public and declared.type.kind == "text"
-    )
-    return Source(str(path), files, tuple(sorted(unique)), public, schema.readings, limits, texts)
+    written = tuple(pair for name in files or () for pair in _written(schema, name))
+    return Source(str(path), files, tuple(sorted(unique)), public, schema.readings, limits, written)
+
+
+def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
+    """The columns of a private table in which Parquet may hold what the engine cannot read, moments first: where its
+    file sums up one that is none, no column of it is read."""
+    kinds = {"timestamp": 0, "text": 1}
+    table = schema.tables[name]
+    columns = [(kinds.get(its.type.kind, 2), name, column) for column, its in table.columns.items()]
+    found = sorted(columns, key=lambda each: each[0]) if not table.public else []
+    return [(name, column) for place, (kind, name, column) in enumerate(found) if kind < 2 or place == 0]
 
 
 def opened(opens: Callable[[Source], Data], source: Source) -> Data:
-    """The source, opened; SchemaError where a key on the way to the unit is not unique, or a text is no UTF-8.
+    """The source, opened; SchemaError where a key on the way to the unit is not unique, or a value cannot be read.
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.
     """
@@ -137,9 +142,9 @@ def opened(opens: Callable[[Source], Data], source: Source) -> Data:
     except NotUnique as error:
         trouble = SchemaError(f"table {error.table}, column {error.column}: is referenced on the way to the unit and "
                               "is not unique in the data; mend the data or the reference")  # fmt: skip
-    except NotText as error:
-        trouble = SchemaError(f"table {error.table}, column {error.column}: holds a text that is no UTF-8, so that "
-                              "statements would fail; mend it, or leave the column out of the schema")  # fmt: skip
+    except NotReadable as error:
+        trouble = SchemaError(f"table {error.table}, column {error.column}: holds a text that is no UTF-8, or a moment "
+                              "that is none, and would fail statements; mend it, or leave the column out")  # fmt: skip
     except NotOpened:
         pass
     raise trouble

@@ -18,7 +18,7 @@ from dpsql.instance import close_instance, open_instance
 
 
 class LocalData:
-    """A source that this process has opened; NotOpened, NotUnique or NotText where it cannot be."""
+    """A source that this process has opened; NotOpened, NotUnique or NotReadable where it cannot be."""
 
     def __init__(self, source: Source) -> None:
         self._made: list[duckdb.DuckDBPyConnection] = []

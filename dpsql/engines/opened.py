@@ -14,7 +14,7 @@ import duckdb
 
 from dpsql.engines.cross_check import require_planned
 from dpsql.engines.reading import attach, quoted
-from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotText, NotUnique, Rows, Source
+from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.engines.version import files_version, with_journal
 
 _CONFIG: dict[str, Any] = {
@@ -32,7 +32,7 @@ class OpenedSource:
     """A source under the name ``source``, and a database ``derived`` in memory beside it.
 
     ``connect`` gives a DuckDB in memory with the settings that it is told. Raises NotOpened, NotUnique where a key on
-    the way to the unit stands twice, or NotText where a text cannot be read.
+    the way to the unit stands twice, or NotReadable where a value cannot be read.
     """
 
     def __init__(self, source: Source, connect: Callable[[Mapping[str, Any]], duckdb.DuckDBPyConnection]) -> None:
@@ -44,8 +44,8 @@ class OpenedSource:
             self.connection = connect(_CONFIG | _limits(source.limits))
             self._attach(path)
             self.connection.execute("ATTACH ':memory:' AS derived")
+            self._require_readable()
             self._require_unique_parents()
-            self._require_texts()
             self._lock_down()
             return
         raise NotOpened
@@ -67,13 +67,14 @@ class OpenedSource:
             if row is None or row[0] is not True:
                 raise NotUnique(parent, column)
 
-    def _require_texts(self) -> None:
-        """Other writers of Parquet check no text, and one that is no UTF-8 would fail each statement that reads it."""
-        for table, column in self._source.texts:
+    def _require_readable(self) -> None:
+        """Other writers of Parquet check neither texts nor moments, and what the engine cannot read would fail each
+        statement that reads it."""
+        for table, column in self._source.written:
             try:
                 self._connected.execute(f'SELECT bit_xor(hash("{column}")) FROM source.main."{table}"').fetchall()
-            except duckdb.InvalidInputException:
-                raise NotText(table, column) from None
+            except (duckdb.InvalidInputException, duckdb.ConversionException):
+                raise NotReadable(table, column) from None
 
     def _lock_down(self) -> None:
         self._connected.execute("SET enable_external_access = false")

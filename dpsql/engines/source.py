@@ -30,8 +30,8 @@ class Limits:
 class Source:
     """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables.
 
-    ``readings`` has for each table the columns that are read otherwise than they are stored; ``texts`` are columns that
-    must be UTF-8.
+    ``readings`` has for each table the columns that are read otherwise than they are stored; ``written`` are columns in
+    which Parquet may hold what the engine cannot read.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Source:
     public: dict[str, tuple[str, ...]]
     readings: dict[str, dict[str, str]]
     limits: Limits = Limits()
-    texts: tuple[tuple[str, str], ...] = ()
+    written: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class NotUnique(Unfit):
     """A key on the way to the unit stands twice in the data."""
 
 
-class NotText(Unfit):
-    """A column of texts holds what is no UTF-8."""
+class NotReadable(Unfit):
+    """A column of Parquet holds a text that is no UTF-8, or a moment that is none."""
 
 
 class NotOpened(Exception):

@@ -133,7 +133,9 @@ def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(
     assert "visits" in str(raised.value)
 
 
-def test_a_text_that_is_no_utf8_is_refused_at_the_opening(tmp_path: Path, opens: Callable[[Source], Data]) -> None:
+def test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening(
+    tmp_path: Path, opens: Callable[[Source], Data]
+) -> None:
     """Else whoever has one fails each statement that reads the column, and is seen to be there."""
     file = clinic(tmp_path, parquet=True)
     patients = tmp_path / "clinic" / "patients.parquet"
@@ -145,7 +147,12 @@ def test_a_text_that_is_no_utf8_is_refused_at_the_opening(tmp_path: Path, opens:
     with pytest.raises(SchemaError, match=r"patients, column name: .*UTF-8") as raised:
         DuckDBEngine(load(file), opens)
     assert "abcde" not in str(raised.value)
-    file.write_text(file.read_text().replace('name = { type = "text", nullable = true }\n', ""))
+    moments = pa.array([-(2**62)] * 7, pa.timestamp("ms"))
+    pq.write_table(table.set_column(table.column_names.index("name"), "name", moments), patients)
+    file.write_text(file.read_text().replace('name = { type = "text"', 'name = { type = "timestamp"'))
+    with pytest.raises(SchemaError, match=r"patients, column name: .*moment"):
+        DuckDBEngine(load(file), opens)
+    file.write_text(file.read_text().replace('name = { type = "timestamp", nullable = true }\n', ""))
     DuckDBEngine(load(file), opens).close()
 
 

@@ -257,7 +257,7 @@ def test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it
     pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
-    made = ProcessData(Source(str(tmp_path / "moments.duckdb"), None, (), {}))
+    made = ProcessData(Source(str(tmp_path / "moments.duckdb"), None, (), {}, {}))
     one = 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     with pytest.raises((Died, Failed)):
         made.cursor().rows([], [CoreSql(one.format('length(CAST("at" AS TEXT))'), frozenset({"moments"}), frozenset())])

@@ -19,7 +19,7 @@ import duckdb
 from dpsql.engines.catalog_facts import file_facts, parquet_facts
 from dpsql.engines.opened import OpenedCursor, OpenedSource
 from dpsql.engines.process.protocol import Message, Pipe, source_heard, stage_heard
-from dpsql.engines.source import Limits, NotOpened, NotText, Unfit
+from dpsql.engines.source import Limits, NotOpened, NotReadable, Unfit
 
 #: How many requests are worked on at the same time; more wait for their turn.
 WORKERS = 16
@@ -62,7 +62,7 @@ class Child:
             try:
                 answer = self._answer(request)
             except Unfit as error:
-                word = "not text" if isinstance(error, NotText) else "not unique"
+                word = "not readable" if isinstance(error, NotReadable) else "not unique"
                 answer = Message(word, request.number, {"table": error.table, "column": error.column})
             except NotOpened:
                 answer = Message("not opened", request.number)

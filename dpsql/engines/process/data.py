@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpsql.engines.process.client import Died, EngineProcess
 from dpsql.engines.process.protocol import source_said, stage_said
-from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotText, NotUnique, Rows, Source, Unfit
+from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotReadable, NotUnique, Rows, Source, Unfit
 from dpsql.engines.version import files_version
 from dpsql.errors import OperationalError
 
@@ -32,8 +32,8 @@ class Failed(Exception):
 class ProcessData:
     """A source that is opened in a process; OperationalError where none can be begun.
 
-    Raises NotOpened, NotUnique where a key on the way to the unit stands twice, or NotText where a text cannot be read.
-    ``process`` is one that was begun for this source, and that ends with this object.
+    Raises NotOpened, NotUnique where a key on the way to the unit stands twice, or NotReadable where a value cannot be
+    read. ``process`` is one that was begun for this source, and that ends with this object.
     """
 
     def __init__(self, source: Source, process: EngineProcess | None = None) -> None:
@@ -125,8 +125,8 @@ class _Held:
             answer = process.ask("open", source_said(self._source))
             if answer.word == "not unique":
                 raise NotUnique(*_known(answer.said, self._source.unique))
-            if answer.word == "not text":
-                raise NotText(*_known(answer.said, self._source.texts))
+            if answer.word == "not readable":
+                raise NotReadable(*_known(answer.said, self._source.written))
             if answer.word != "done":
                 raise NotOpened
             self.version = answer.said["version"]

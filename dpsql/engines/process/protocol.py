@@ -97,8 +97,8 @@ def source_heard(said: dict[str, Any]) -> Source:
     """The source that was said."""
     unique = tuple((table, column) for table, column in said["unique"])
     public = {table: tuple(columns) for table, columns in said["public"].items()}
-    texts = tuple((table, column) for table, column in said["texts"])
-    return Source(said["path"], said["files"], unique, public, said["readings"], texts=texts)
+    written = tuple((table, column) for table, column in said["written"])
+    return Source(said["path"], said["files"], unique, public, said["readings"], written=written)
 
 
 def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:

@@ -115,8 +115,8 @@ FAULTS = (
     Fault(
         "a text that is no UTF-8 fails statements",
         "dpsql/engines/opened.py",
-        "            self._require_texts()\n",
+        "            self._require_readable()\n",
         "",
-        ("tests/engines/test_lockdown.py::test_a_text_that_is_no_utf8_is_refused_at_the_opening",),
+        ("tests/engines/test_lockdown.py::test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening",),
     ),
 )
