@@ -147,13 +147,14 @@ def test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening(
     with pytest.raises(SchemaError, match=r"patients, column name: .*UTF-8") as raised:
         DuckDBEngine(load(file), opens)
     assert "abcde" not in str(raised.value)
+    without = file.read_text().replace('name = { type = "text", nullable = true }\n', "")
+    file.write_text(without)
+    DuckDBEngine(load(file), opens).close()
     moments = pa.array([-(2**62)] * 7, pa.timestamp("ms"))
     pq.write_table(table.set_column(table.column_names.index("name"), "name", moments), patients)
-    file.write_text(file.read_text().replace('name = { type = "text"', 'name = { type = "timestamp"'))
+    file.write_text(without.replace("sex =", 'name = { type = "timestamp", nullable = true }\nsex ='))
     with pytest.raises(SchemaError, match=r"patients, column name: .*moment"):
         DuckDBEngine(load(file), opens)
-    file.write_text(file.read_text().replace('name = { type = "timestamp", nullable = true }\n', ""))
-    DuckDBEngine(load(file), opens).close()
 
 
 def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(
