@@ -62,6 +62,8 @@ CELLS = {
 SHOWN = "units of a shown group"
 
 COUNTED = "SELECT size, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY size"
+#: Five groups of as many people.
+EQUAL = "SELECT part, COUNT(*) AS n FROM people WHERE size = 10000 GROUP BY part"
 #: Numbers that are made of several released rows, as statements of which the last column is looked at.
 TABLES = {
     "sum over groups": f"SELECT SUM(n) FROM ({COUNTED}) AS g",
@@ -72,6 +74,15 @@ TABLES = {
     "least count": f"SELECT MIN(n) FROM ({COUNTED}) AS g",
     "deviation of counts": f"SELECT STDDEV(n) FROM ({COUNTED}) AS g",
     "total in a UNION": f"SELECT size, n FROM ({COUNTED}) AS g UNION ALL SELECT NULL, SUM(n) FROM ({COUNTED}) AS g",
+    "average over groups": f"SELECT AVG(n) FROM ({COUNTED}) AS g",
+    "join of two tables": f"SELECT g.size, h.m / g.n FROM ({COUNTED}) AS g JOIN (SELECT size, COUNT(*) AS m "
+    "FROM people WHERE b GROUP BY size) AS h ON g.size = h.size WHERE g.size > 0",
+    "total of a second GROUP BY": f"SELECT size > 50, SUM(s) FROM ({COUNTED}) AS g GROUP BY size > 50",
+    "greatest of equal counts": f"SELECT MAX(n) FROM ({EQUAL}) AS g",
+    "rank": f"SELECT size, RANK() OVER (ORDER BY n DESC) FROM ({COUNTED}) AS g",
+    "rank among equals": f"SELECT part, RANK() OVER (ORDER BY n DESC) FROM ({EQUAL}) AS g",
+    "dense rank among equals": f"SELECT part, DENSE_RANK() OVER (ORDER BY n) FROM ({EQUAL}) AS g",
+    "how many of equal counts are above": f"SELECT COUNT(*) FILTER (WHERE n > 1999.5) FROM ({EQUAL}) AS g",
     "ROLLUP": "SELECT size, COUNT(*) FROM people GROUP BY ROLLUP (size)",
 }
 
@@ -91,6 +102,7 @@ found = {{ type = "integer", bounds = [0, 100000] }}
 x = {{ type = "double", bounds = [0, 100], nullable = true }}
 y = {{ type = "double", bounds = [-50, 50], nullable = true }}
 b = {{ type = "boolean" }}
+part = {{ type = "integer", values = [0, 1, 2, 3, 4] }}
 """
 
 
@@ -109,7 +121,7 @@ def write(folder: Path) -> None:
     rows = ", ".join(f"({size})" for size in SIZES if size)
     with duckdb.connect() as connection:
         connection.execute(
-            f"""COPY (SELECT row_number() OVER (ORDER BY size, n) AS id, size, size AS found, x, b,
+            f"""COPY (SELECT row_number() OVER (ORDER BY size, n) AS id, size, size AS found, n % 5 AS part, x, b,
                   greatest(-50, least(50, 0.6 * (x - 40) + 15 * z)) AS y
                 FROM (SELECT size, n, hash(size, n) % 1000 / 1000.0 AS u, n % 3 = 0 AS b,
                         greatest(0, least(100, 40 + 18 * (hash(n, 1) % 2001 / 1000.0 - 1)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
-from dpsql.estimate import Alone, Interval, Shifted, interval, linear, simulated, value
+from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, interval, linear, simulated, value
 from dpsql.forms import GAUSSIAN, Form
 from dpsql.least_squares import Measured, Spread, consistent, spreads
 from dpsql.plan import CorePlan
@@ -119,6 +119,20 @@ class CubeTable:
         if not isinstance(estimate, Alone | Shifted):
             return None
         return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
+
+    def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
+        """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
+        level, group = self.groups[row]
+        asked, finest = self.shape.aggregates[aggregate], self._finest
+        if finest is None or not is_additive(asked):
+            if group.row is None:
+                return None
+            table = self._table(level)
+            return table.average(group.row, table.plan.core.aggregates.index(asked), confidence)
+        estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
+        if not isinstance(estimate, Mean):
+            return None
+        return average(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
     @property
     def _finest(self) -> ReleasedTable | None:

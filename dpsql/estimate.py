@@ -16,8 +16,8 @@ from dpsql.forms import GAUSSIAN, Form, Interval, Law, Noisy, ratio
 from dpsql.moment_intervals import moment_interval
 from dpsql.moments import Moment, statistic
 
-__all__ = ["Alone", "Estimate", "Interval", "Mean", "Moment", "Noisy", "Seen", "Shifted", "interval", "simulated",
-           "value"]  # fmt: skip
+__all__ = ["Alone", "Average", "Estimate", "Interval", "Mean", "Moment", "Noisy", "Seen", "Shifted", "average",
+           "interval", "simulated", "value"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,8 @@ def interval(
         case Mean(total=total, count=count, middle=middle, reach=reach):
             above, below = linear(Alone(total), cells, law), linear(Alone(count), cells, law)
             low, high = ratio(above, below, (-float(reach), float(reach)))
-            return float(middle) + low, float(middle) + high
+            shown = min(max(above.value / max(below.value, 1.0), -float(reach)), float(reach))
+            return float(middle) + min(low, shown), float(middle) + max(high, shown)
         case Moment():
             return moment_interval(estimate, cells, law)
         case Seen():
@@ -115,6 +116,22 @@ def linear(estimate: Alone | Shifted, cells: Sequence[Noisy], law: Law) -> Form:
             return linear(Alone(total), cells, law) + linear(Alone(count), cells, law) * float(middle)
         case _:
             assert_never(estimate)
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """An average as ``middle`` and a ratio of two forms, which lies within ± ``reach``."""
+
+    total: Form
+    count: Form
+    middle: float
+    reach: float
+
+
+def average(estimate: Mean, cells: Sequence[Noisy], law: Law) -> Average:
+    """An average as the forms in the cells that it is read off."""
+    total, count = linear(Alone(estimate.total), cells, law), linear(Alone(estimate.count), cells, law)
+    return Average(total, count, float(estimate.middle), float(estimate.reach))
 
 
 def simulated(

@@ -182,13 +182,15 @@ class Ends:
 class Redrawn:
     """The shell on many draws of the noise of its ``tables`` at once, for intervals of what no single row is behind.
 
-    The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart.
+    The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart. Of
+    those that are ``jumping`` the values where all released numbers are as far as they may be count too.
     """
 
     sql: str
     wanted: tuple[int, ...]
     known: tuple[int, ...]
     tables: tuple[str, ...]
+    jumping: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

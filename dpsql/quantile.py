@@ -94,7 +94,8 @@ class Distribution:
         """The first of the values, and what it would be at other ranks nearby."""
         tree, (fraction, *_) = self._noisy.tree, ranks.fractions
         low, high = self.interval(fraction, ranks)
-        points = (float(low), float(self._value(fraction, ranks)), float(high))
+        value = self._value(fraction, ranks)
+        points = (float(min(low, value)), float(value), float(max(high, value)))
         return Curve(tree.node, tree.spread(float(fraction)) * self._step, self._reach(fraction), points)
 
     def _reach(self, fraction: Fraction) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpsql.cells import aggregate_type
 from dpsql.chosen import ChosenQuantiles
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.estimate import Alone, Interval, Noisy, Shifted, interval, linear, simulated, value
+from dpsql.estimate import Alone, Average, Interval, Mean, Noisy, Shifted, average, interval, linear, simulated, value
 from dpsql.forms import Form, Law
 from dpsql.frequency import Clip, Counted, Most, picked, read
 from dpsql.histogram import MeasuredHistogram
@@ -98,6 +98,14 @@ class ReleasedTable:
             return None
         cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
         return linear(estimate, cells, self.plan.law(confidence))
+
+    def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
+        """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
+        estimate = self.plan.estimates[aggregate]
+        if not isinstance(estimate, Mean):
+            return None
+        cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
+        return average(estimate, cells, self.plan.law(confidence))
 
     def _stretched(self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction) -> NDArray[np.float64]:
         """The number that let the row be shown: its ends are passed as often as noise passes its half-width."""

@@ -95,6 +95,18 @@ def only_aggregate(sql: str) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
+@lru_cache(maxsize=1024)
+def divided_by(sql: str) -> tuple[str, ...]:
+    """What an expression over aggregates divides by, where that is no constant.
+
+    >>> divided_by('"a0" * "a1" / NULLIF("a2", 0) + "a1" / 2')
+    ('NULLIF("a2", 0)',)
+    """
+    divisors = [node.expression for node in sqlglot.parse_one(sql, dialect="duckdb").find_all(exp.Div)]
+    read = [each for each in divisors if any(column.name.startswith("a") for column in each.find_all(exp.Column))]
+    return tuple(each.unnest().sql(dialect="duckdb") for each in read)
+
+
 def _part(node: exp.Expr) -> exp.Expr | None:
     """The one argument that the node only rises with, or only falls with."""
     part: exp.Expr | None = None

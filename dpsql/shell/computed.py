@@ -12,7 +12,8 @@ from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
 from dpsql.forms import EVERYTHING, Form, ratio
 from dpsql.release import ReleasedTable
-from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, only_aggregate
+from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, divided_by, only_aggregate
+from dpsql.shell.averages import sum_interval
 from dpsql.shell.sandbox import Sandbox, column_types
 
 Rows: TypeAlias = ReleasedTable | CubeTable
@@ -64,6 +65,8 @@ def computed_intervals(
     for start in range(0, len(rows) if drawn and draws >= 200 else 0, at_a_time):
         _put_draws(sandbox, table, rows[start : start + at_a_time], draws, confidence)
         found |= _middles(sandbox, drawn, confidence)
+    for number, sql in drawn.items():
+        found |= {(number, row): EVERYTHING for row in _open_rows(sandbox, table, sql, rows, confidence)}
     return found
 
 
@@ -74,6 +77,11 @@ def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: flo
         return _scaled(table, place, factor / over, quotient.above.constant / over, rows)
     found: dict[int, Interval] = {}
     for row in rows:
+        if quotient.below.is_constant:
+            added = _added(table, row, quotient.above.times(1 / quotient.below.constant), confidence)
+            if added is not None:
+                found[row] = added
+                continue
         above = _form(table, row, quotient.above, confidence)
         below = _form(table, row, quotient.below, confidence)
         if above is None or below is None:
@@ -95,6 +103,30 @@ def _scaled(table: Rows, place: int, factor: Fraction, constant: Fraction, rows:
             low, high = sorted(float(factor) * end + float(constant) if factor else float(constant) for end in known)
             found[row] = low, high
     return found
+
+
+def _added(table: Rows, row: int, sum_of: Linear, confidence: float) -> Interval | None:
+    """Where a sum of averages and quantiles lies, each times its factor; None where something else is among them."""
+    averages, low, high = [], 0.0, 0.0
+    for place, factor in sum_of.factors:
+        average, ends = table.average(row, place, confidence), table.intervals[row][place]
+        if average is not None:
+            averages.append((float(factor), average))
+        elif ends is not None and table.shape.aggregates[place].function == "quantiles":
+            below, above = sorted(float(factor) * end for end in ends)
+            low, high = low + below, high + above
+        else:
+            return None
+    constant = float(sum_of.constant)
+    known = sum_interval(averages, constant) if averages else (constant, constant)
+    return known[0] + low, known[1] + high
+
+
+def _open_rows(sandbox: Sandbox, table: Rows, sql: str, rows: Sequence[int], confidence: float) -> set[int]:
+    """The rows on which something that the expression divides by may be 0."""
+    divisors = dict(enumerate(divided_by(sql)))
+    known = computed_intervals(sandbox, table, divisors, rows, confidence) if divisors else {}
+    return {row for (_, row), (low, high) in known.items() if low < 0 < high}
 
 
 def _form(table: Rows, row: int, sum_of: Linear, confidence: float) -> Form | None:
@@ -197,10 +229,20 @@ def _middles(sandbox: Sandbox, wanted: Mapping[int, str], confidence: float) -> 
     }
 
 
-def summary(sql: str, low: str, high: str) -> tuple[str, str, str]:
-    """What is wanted of an expression's values on the draws, as SQL: their ends, and their mean."""
+def summary(sql: str, low: str, high: str, where: str = "TRUE") -> tuple[str, str, str]:
+    """What is wanted of an expression's values on the draws, as SQL: their ends, and the mean of those that are finite.
+
+    Where an end is infinite both are the farthest there are. What is not a number on a draw is left out, and so are
+    draws that are not ``where``.
+    """
     value = f"TRY_CAST({sql} AS DOUBLE)"
-    return f"quantile_cont({value}, {low})", f"quantile_cont({value}, {high})", f"avg({value})"
+    number = f"FILTER (WHERE {where} AND NOT isnan({value}))"
+    mean = f"avg({value}) FILTER (WHERE {where} AND isfinite({value}))"
+    ends = [f"quantile_cont({value}, {part}) {number}" for part in (low, high)]
+    no_end = " OR ".join(f"isinf({end})" for end in ends)
+    whole = [f"{side}({value}) {number}" for side in ("min", "max")]
+    low_end, high_end = (f"CASE WHEN {no_end} THEN {far} ELSE {end} END" for far, end in zip(whole, ends, strict=True))
+    return low_end, high_end, mean
 
 
 def told(value: object, low: float | None, high: float | None, mean: float | None) -> Interval | None:
@@ -215,6 +257,8 @@ def told(value: object, low: float | None, high: float | None, mean: float | Non
         middle = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return low, high
+    if not all(map(math.isfinite, (low, middle, high))):
+        return (low, high) if math.isnan(middle) else (min(low, middle), max(high, middle))
     moved = 0.0 if mean is None else 2 * (mean - middle)
     low, high = min(low, 2 * middle - high) - max(moved, 0.0), max(high, 2 * middle - low) + max(-moved, 0.0)
-    return None if low != low or high != high else (low, high)
+    return low, high

@@ -6,8 +6,12 @@ Proved in ``docs/proofs/ends.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from dpsql.errors import ShellFailed, ShellStopped
@@ -16,6 +20,7 @@ from dpsql.plan import Ends, OutputColumn, Redrawn
 from dpsql.query.aggregate import is_grouped
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, drawn_types, is_number, summary, told
+from dpsql.shell.jumps import corners, may_jump
 from dpsql.shell.sandbox import Sandbox, columns_of
 from dpsql.shell.tainted import depends
 from dpsql.shell.trace import trace
@@ -24,6 +29,8 @@ from dpsql.shell.trace import trace
 DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 300_000
 #: The part of the draws in which a row has to appear.
 OFTEN = 0.5
+#: How many figures are found of each number that is wanted.
+SEEN = 6
 _DRAWS, _DRAWN, _BRANCH = "dpsql draws", "dpsql drawn", "dpsql branch"
 
 
@@ -70,7 +77,8 @@ def redrawn(
     if not wanted:
         return None
     known = tuple(place for place, depending in enumerate(tainted) if not depending)
-    return Redrawn(_over_draws(query, wanted, known, len(tainted), ends), wanted, known, tables)
+    jumping = tuple(place for place in wanted if may_jump(query, place))
+    return Redrawn(_over_draws(query, wanted, known, len(tainted), ends), wanted, known, tables, jumping)
 
 
 def redrawn_intervals(
@@ -81,23 +89,25 @@ def redrawn_intervals(
     draws = min(DRAWS, MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1))
     if draws < FEWEST or not rows:
         return {}
+    beyond = corners(asked, confidence) if plan.jumping else [[] for _ in asked]
+    more = next((len(row[0]) for table in beyond for row in table if row), 0)
     sandbox.create("draws", {"draw": "BIGINT"})
-    sandbox.insert("draws", [list(range(draws))], {"draw": "BIGINT"})
-    for name, table in zip(plan.tables, asked, strict=True):
-        put_drawn(sandbox, f"drawn {name}", table, draws, confidence)
+    sandbox.insert("draws", [list(range(draws + more))], {"draw": "BIGINT"})
+    for name, table, others in zip(plan.tables, asked, beyond, strict=True):
+        put_drawn(sandbox, f"drawn {name}", table, draws, confidence, others)
     tail = (1 - confidence) / 2
+    sql = plan.sql.replace(":low", repr(tail)).replace(":high", repr(1 - tail)).replace(":draws", str(draws))
     try:
-        found = sandbox.execute(plan.sql.replace(":low", repr(tail)).replace(":high", repr(1 - tail)))
+        found = sandbox.execute(sql)
     except (ShellFailed, ShellStopped):
         return {}
-    width = len(plan.known)
-    varying = {at for at, _ in enumerate(plan.wanted)
-               if any(each[width + 2 + 3 * at] != each[width + 3 + 3 * at] for each in found)}  # fmt: skip
-    once: dict[object, Sequence[Any]] = {}
-    for each in found:
-        times, different = each[width], each[width + 1]
-        if times == different and times >= OFTEN * draws:
-            once[_identity(each[:width])] = each[width + 2 :]
+    width, most = len(plan.known), 2 * sum(len(table.keys) for table in asked) + 2
+    seen = [_seen(each[width + 2 :]) for each in found]
+    varying = {at for at, _ in enumerate(plan.wanted) if any(row[at].varies for row in seen)}
+    once: dict[object, list[_Seen]] = {}
+    for each, own in zip(found, seen, strict=True):
+        if each[width] == each[width + 1] >= OFTEN * draws:
+            once[_identity(each[:width])] = own
     places: dict[object, list[int]] = {}
     for number, row in enumerate(rows):
         places.setdefault(_identity([row[place] for place in plan.known]), []).append(number)
@@ -105,14 +115,59 @@ def redrawn_intervals(
         (numbers[0], column): interval
         for identity, numbers in places.items() if len(numbers) == 1 and identity in once
         for at, column in enumerate(plan.wanted) if at in varying
-        if (interval := told(rows[numbers[0]][column], *once[identity][3 * at : 3 * at + 3])) is not None
+        if (interval := once[identity][at].told(rows[numbers[0]][column], column in plan.jumping, most)) is not None
     }  # fmt: skip
 
 
-def put_drawn(sandbox: Sandbox, name: str, table: Rows, draws: int, confidence: float) -> None:
-    """The rows of a released table on fresh draws of their noise, under that name, each with the number of its draw."""
+@dataclass(frozen=True)
+class _Seen:
+    """What was seen of a number: its ends and mean on the draws, how far it goes beyond, how many values it has."""
+
+    low: float | None
+    high: float | None
+    mean: float | None
+    least: float | None
+    most: float | None
+    different: int
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is not the same whatever the noise is."""
+        return self.low != self.high or self.least != self.most
+
+    def told(self, value: object, jumping: bool, most: int) -> Interval | None:
+        """The interval of the released value; one that jumps has no more than ``most`` different values."""
+        if not jumping or self.different > most or self.least is None or self.most is None:
+            return told(value, self.low, self.high, self.mean)
+        ends = [each for each in (self.least, self.low, self.most, self.high) if each is not None]
+        with suppress(TypeError, ValueError, OverflowError):
+            ends.append(float(value))  # type: ignore[arg-type]
+        return min(ends), max(ends)
+
+
+def _seen(numbers: Sequence[Any]) -> list[_Seen]:
+    """What was seen of each number that is wanted."""
+    return [_Seen(*numbers[at : at + SEEN]) for at in range(0, len(numbers), SEEN)]
+
+
+def put_drawn(
+    sandbox: Sandbox,
+    name: str,
+    table: Rows,
+    draws: int,
+    confidence: float,
+    beyond: Sequence[Sequence[NDArray[np.float64]]] = (),
+) -> None:
+    """The rows of a released table on fresh draws of their noise, under that name, each with the number of its draw.
+
+    What each aggregate of a row is ``beyond`` them comes after the draws.
+    """
     fixed, width = columns_of(table), len(table.shape.aggregates)
     drawn = [table.draws(row, draws, confidence) for row in range(len(table.keys))]
+    if beyond:
+        drawn = [[np.concatenate(each) for each in zip(row, more, strict=True)]
+                 for row, more in zip(drawn, beyond, strict=True)]  # fmt: skip
+        draws += next((len(row[0]) for row in beyond if row), 0)
     types = {**drawn_types(table), "draw": "BIGINT"}
     data: list[list[object]] = [[value for value in column for _ in range(draws)] for column in fixed[: -width or None]]
     for place in range(width):
@@ -139,11 +194,20 @@ def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], w
             alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
             node.replace(exp.Subquery(this=inner.where(same, copy=False), alias=alias.copy()))
     names = ", ".join(f"c{place}" for place in range(width))
-    sides = [each for place in wanted for each in summary(f"c{place}", ":low", ":high")]
-    items = [*(f"c{place}" for place in known), "count(*)", "count(DISTINCT draw)", *sides]
+    sides = [each for place in wanted for each in _sides(f"c{place}")]
+    times = (f"{each} FILTER (WHERE draw < :draws)" for each in ("count(*)", "count(DISTINCT draw)"))
+    items = [*(f"c{place}" for place in known), *times, *sides]
     return (f'SELECT {", ".join(items)} FROM released."draws" AS "{_DRAWS}", '
             f'LATERAL ({copy.sql(dialect="duckdb", comments=False)}) AS "{_DRAWN}"({names})'
             + (f" GROUP BY {', '.join(f'c{place}' for place in known)}" if known else ""))  # fmt: skip
+
+
+def _sides(column: str) -> list[str]:
+    """What `_Seen` holds of a column: of the draws alone, and of what is beyond them too."""
+    value = f"TRY_CAST({column} AS DOUBLE)"
+    number = f"FILTER (WHERE draw >= :draws AND NOT isnan({value}))"
+    on_draws = summary(column, ":low", ":high", "draw < :draws")
+    return [*on_draws, f"min({value}) {number}", f"max({value}) {number}", f"count(DISTINCT {value})"]
 
 
 def _as_released(table: str, name: str) -> exp.Expr:
