@@ -9,7 +9,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql.privacy.budget import Budget, Standing
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import Standing
 from dpsql.privacy.loss import GaussianLoss, LaplaceLoss, Loss, epsilon_of_losses
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian, Laplace

@@ -12,7 +12,7 @@ from math import isqrt
 from typing import ClassVar, TypeAlias
 
 from dpsql.errors import DataError
-from dpsql.privacy.measure import PLACES
+from dpsql.privacy.measure import PLACES, Cost
 from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
 
 #: More statements than this nobody fixes beforehand.
@@ -70,6 +70,10 @@ class Advanced:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if advanced(middle, self.epsilon, delta) <= epsilon else (low, middle - 1)
         return low
+
+    def is_price(self, cost: Cost) -> bool:
+        """Whether a cost is the one that was fixed for every statement."""
+        return cost.delta == 0 and cost.epsilon == Cost(self.epsilon, self.epsilon).rounded_up().epsilon
 
 
 #: A closed union; workloads have more (`connection.workload`), which are no filters.

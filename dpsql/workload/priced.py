@@ -10,7 +10,7 @@ from typing import Literal as OneOf
 from dpsql.errors import DataError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Remaining
-from dpsql.privacy.budget import Standing, admits
+from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
 from dpsql.schema import Schema
 from dpsql.workload.block import (

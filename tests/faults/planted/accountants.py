@@ -6,13 +6,13 @@ from planted.fault import Fault
 
 RULE = "tests/privacy/test_rule.py"
 SCHEMA = "tests/schema/test_accountant_named.py"
-BUDGET = "dpsql/privacy/budget.py"
+BUDGET, FILTER = "dpsql/privacy/budget.py", "dpsql/privacy/filter.py"
 
 FAULTS = (
     Fault(
         "advanced composition without a fixed price",
         BUDGET,
-        "            case Advanced() as rule:\n                return Fraction(1 if _is_fixed(cost, rule) else",
+        "            case Advanced() as rule:\n                return Fraction(1 if rule.is_price(cost) else",
         "            case Advanced() as rule:\n                return Fraction(1 if True else",
         (f"{RULE}::test_exactly_so_many_are_admitted", f"{RULE}::test_no_filter_passes_its_bound"),
     ),
@@ -32,9 +32,10 @@ FAULTS = (
     ),
     Fault(
         "the order of Renyi divergences is chosen afterwards",
-        BUDGET,
-        "return tallied + budget.weight(cost) <= budget.allowance",
-        "return tallied + budget.weight(cost) <= budget.allowance or any("
+        FILTER,
+        "            return tallied + budget.weight(cost) <= budget.allowance",
+        "            from dpsql.privacy.renyi import renyi_total\n\n"
+        "            return tallied + budget.weight(cost) <= budget.allowance or any("
         "o * after.rho <= renyi_total(budget.epsilon, budget.delta_conversion, o) for o in range(2, 60))",
         (f"{RULE}::test_exactly_so_many_are_admitted", f"{RULE}::test_no_filter_passes_its_bound"),
     ),
@@ -54,7 +55,7 @@ FAULTS = (
     ),
     Fault(
         "Gaussian noise is added up as if it were pure",
-        BUDGET,
+        FILTER,
         "    pure = after.epsilon is not None and after.epsilon <= budget.epsilon\n",
         "    pure = after.epsilon is None or after.epsilon <= budget.epsilon\n",
         (
