@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
-from databases import clinic
 from noise_laws import beyond, seeded
 
 from dpsql.accuracy.grouping_sets import key_sizes
-from dpsql.database import Database, open_database
 from dpsql.engines.exact import ExactRows
 from dpsql.estimate import Alone, Shifted
 from dpsql.least_squares import Measured, consistent, spreads
@@ -30,18 +27,6 @@ STATEMENTS = (
     "SELECT COUNT(*) FILTER (WHERE ward > 2) AS n, REGR_COUNT(weight, ward) AS r FROM patients",
 )
 WITH_KEYS = "SELECT name, COUNT(DISTINCT patient) AS units, COUNT(*) AS n FROM patients GROUP BY name"
-
-
-@pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    opened = open_database(clinic(tmp_path_factory.mktemp("clinic"), epsilon="50", delta=request.param))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def session(database: Database) -> Session:
-    return database.session("ada")
 
 
 def statements(session: Session) -> tuple[str, ...]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from databases import clinic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpsql.accuracy.decimals import decimal, least, nearest
 from dpsql.accuracy.expected import expected
 from dpsql.accuracy.reached import Reached
-from dpsql.database import Database, open_database
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.session import Session
 
@@ -28,18 +25,6 @@ STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
 )
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(weight) AS a, COUNT(*) / 2.0 AS half FROM patients GROUP BY sex"
-
-
-@pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    opened = open_database(clinic(tmp_path_factory.mktemp("clinic"), epsilon="20", delta=request.param))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def session(database: Database) -> Session:
-    return database.session("ada")
 
 
 def reached(session: Session, text: str) -> Reached:

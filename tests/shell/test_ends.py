@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from dpsql.errors import DatabaseError
-from dpsql.session import Session, open_session
+from dpsql.session import Session
 from dpsql.vocabulary import functions
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
 GROUPED = "SELECT diagnosis, COUNT(*) AS n, AVG(day) AS d FROM diagnoses GROUP BY diagnosis"
 #: Statements with an estimate and then both ends of its interval.
 TOLD = (
@@ -52,13 +48,6 @@ REFUSED = {
     "SELECT DP_INTERVAL_LOW(COUNT(*), 2) FROM patients": "takes one argument",
     "SELECT DP_INTERVAL_HIGH(name) FROM conditions": "one released row at a time",
 }
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    opened = open_session(SCHEMA, ledger=tmp_path_factory.mktemp("ends") / "ledger")
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("text", TOLD)

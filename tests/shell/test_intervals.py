@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from dpsql.session import Session, open_session
+from dpsql.session import Session
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
 GROUPED = "SELECT diagnosis, COUNT(*) AS n, AVG(day) AS d FROM diagnoses GROUP BY diagnosis"
 COUNTED = f"SELECT diagnosis, n FROM ({GROUPED}) AS g"
 #: Statements, and which of their columns have intervals.
@@ -49,13 +45,6 @@ FOLLOWED = {
     "SELECT diagnosis, COUNT(*) * 2 AS twice FROM diagnoses GROUP BY diagnosis ORDER BY twice DESC LIMIT 1": "-+",
     "SELECT diagnosis, AVG(day) / 2 AS half FROM diagnoses GROUP BY diagnosis HAVING COUNT(*) > 100": "-+",
 }
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    opened = open_session(SCHEMA, ledger=tmp_path_factory.mktemp("intervals") / "ledger")
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("text", FOLLOWED)
