@@ -179,11 +179,21 @@ class Ends:
 
 
 @dataclass(frozen=True)
+class Later:
+    """An end of an interval that a column of the result shows, known when all rows are: ``of`` what, and its side."""
+
+    column: int
+    of: int
+    side: int
+
+
+@dataclass(frozen=True)
 class Redrawn:
     """The shell on many draws of the noise of its ``tables`` at once, for intervals of what no single row is behind.
 
     The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart. Of
-    those that are ``jumping`` the values where all released numbers are as far as they may be count too.
+    those that are ``jumping`` the values where all released numbers are as far as they may be count too. Behind the
+    result's columns are ``beside`` others, whose ends ``later`` puts into it.
     """
 
     sql: str
@@ -191,6 +201,8 @@ class Redrawn:
     known: tuple[int, ...]
     tables: tuple[str, ...]
     jumping: tuple[int, ...] = ()
+    beside: int = 0
+    later: tuple[Later, ...] = ()
 
 
 @dataclass(frozen=True)

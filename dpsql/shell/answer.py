@@ -24,7 +24,7 @@ from dpsql.release import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
-from dpsql.shell.redrawn import redrawn, with_branches
+from dpsql.shell.redrawn import known_last, redrawn, redrawn_intervals, with_branches, with_later
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
 from dpsql.shell.trace import trace
 
@@ -95,7 +95,7 @@ class Shell:
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
-        shell, ends = with_ends(query.shell, public) if names_ends(query.shell) else (query.shell, ())
+        shell, ends, later = with_ends(query.shell, public) if names_ends(query.shell) else (query.shell, (), ())
         self._declare(query.public, tables, ends)
         sql = shell.sql(dialect="duckdb", comments=False)
         described = self._sandbox.describe(sql)
@@ -106,6 +106,9 @@ class Shell:
         told = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
         numbered, hidden = told or (shell, 0)
         again = redrawn(numbered, public, columns, hidden, ends)
+        if later:
+            again = with_later(again, later)
+            columns = columns[: -len(later)]
         if again is not None or has_intervals(columns):
             sql = numbered.sql(dialect="duckdb", comments=False)
         return Described(sql, columns, ends, again)
@@ -130,7 +133,11 @@ class Shell:
             tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.shell)
             width = len(plan.columns)
-            found = intervals(self._sandbox, plan, tables, rows)
+            again = {}
+            if plan.redrawn is not None:
+                again = redrawn_intervals(self._sandbox, plan.redrawn, tables, rows, plan.confidence)
+            found = intervals(self._sandbox, plan, tables, rows, again)
+            rows = rows if plan.redrawn is None else known_last(plan.redrawn, rows, again)
         return Result(plan.columns, [row[:width] for row in rows], found)
 
     def interrupt(self) -> None:

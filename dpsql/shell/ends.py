@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.plan import Ends
+from dpsql.plan import Ends, Later
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.ctes import alias_columns
 from dpsql.query.interval_ends import end_called
@@ -23,16 +23,23 @@ from dpsql.shell.origin import Origin, ReleasedColumns, Source, leave_out, origi
 from dpsql.shell.trace import hides_star, is_odd, renamed
 
 
-def with_ends(shell: exp.Query, public: Mapping[str, Sequence[str]]) -> tuple[exp.Query, tuple[Ends, ...]]:
-    """The shell with columns in the place of the calls, and what these columns hold; refused where a row of the
-    argument is not made of one released row.
+def with_ends(
+    shell: exp.Query, public: Mapping[str, Sequence[str]]
+) -> tuple[exp.Query, tuple[Ends, ...], tuple[Later, ...]]:
+    """The shell with columns in the place of the calls, and what these columns hold.
 
-    ``public`` holds the columns of the public tables that the shell reads.
+    A call of what several released rows make is NULL until all rows are there, and its argument a column behind those
+    of the result; it is refused where it is not a column of the outermost SELECT. ``public`` holds the columns of the
+    public tables that the shell reads.
     """
     query = shell.copy()
-    found = _Finder(public)
+    found = _Finder(public, query)
     found.query(query)
-    return query, tuple(found.ends)
+    width = len(query.expressions)
+    for place, (_, argument) in enumerate(found.later):
+        query.append("expressions", exp.alias_(argument, f"dpsql beside {place}", quoted=True))
+    later = tuple(Later(each.column, width + place, each.side) for place, (each, _) in enumerate(found.later))
+    return query, tuple(found.ends), later
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,9 @@ class _Level:
 class _Finder:
     """Follows one shell; ``ends`` are those that it meets, and ``_tables`` the released tables by their place."""
 
-    def __init__(self, public: Mapping[str, Sequence[str]]) -> None:
-        self._public = public
+    def __init__(self, public: Mapping[str, Sequence[str]], outermost: exp.Query) -> None:
+        self._public, self._outermost = public, outermost
+        self.later: list[tuple[Later, exp.Expr]] = []
         self._tables: list[str] = []
         self.ends: list[Ends] = []
 
@@ -124,12 +132,27 @@ class _Finder:
                    "arithmetic over aggregates", call)  # fmt: skip
         origin = origin_of(argument, sources)
         if origin is None:
-            _refuse_place(call)
+            self._replace_later(call, side)
+            return
         if origin.aggregate is None and not origin.is_computed:
             refuse("E_FUNC", f"a key is exact and has no interval: {_called(call)} takes an aggregate, or arithmetic "
                    "over aggregates", call)  # fmt: skip
         column = self._ends(self._tables[origin.row], origin).columns[side]
         call.replace(_carried(column, origin.row, ways[origin.row]))
+
+    def _replace_later(self, call: exp.Anonymous, side: int) -> None:
+        """NULL in the place of the call, where nothing else of the outermost SELECT reads it."""
+        item = call.parent if isinstance(call.parent, exp.Alias) else call
+        if not isinstance(self._outermost, exp.Select) or item.parent is not self._outermost:
+            _refuse_place(call)
+        items = self._outermost.expressions
+        place = next((place for place, each in enumerate(items) if each is item), None)
+        if place is None or self._outermost.args.get("distinct") is not None or _is_read(self._outermost, item, place):
+            _refuse_place(call)
+        if any(each.find(exp.Star) is not None and each.find(exp.AggFunc) is None for each in items):
+            _refuse_place(call)
+        self.later.append((Later(place, 0, side), call.expressions[0].copy()))
+        call.replace(exp.cast(exp.null(), "double"))
 
     def _ends(self, table: str, origin: Origin) -> Ends:
         sql = origin.expression.sql(dialect="duckdb")
@@ -138,6 +161,19 @@ class _Finder:
                 return known
         self.ends.append(Ends(table, sql, len(self.ends)))
         return self.ends[-1]
+
+
+def _is_read(select: exp.Select, item: exp.Expr, place: int) -> bool:
+    """Whether another part of the SELECT names the item, or may mean it by its place or with all others."""
+    name = fold(item.alias_or_name)
+    parts = [select.args.get(each) for each in ("where", "group", "having", "qualify", "order")]
+    others = [*(part for part in parts if part is not None), *(each for each in select.expressions if each is not item)]
+    named = (column for part in others for column in part.find_all(exp.Column))
+    order = select.args.get("order")
+    places = [] if order is None else [each.this for each in order.expressions]
+    return any(not column.table and fold(column.name) == name for column in named) or any(
+        (isinstance(each, exp.Literal) and each.name == str(place + 1)) or fold(each.name) == "all" for each in places
+    )
 
 
 def _open_aliases(call: exp.Anonymous, select: exp.Select, sources: Sequence[Source]) -> None:
@@ -213,5 +249,6 @@ def _called(call: exp.Anonymous) -> str:
 
 def _refuse_place(call: exp.Anonymous) -> NoReturn:
     refuse("E_FUNC", f"{_called(call)} is told of one released row at a time: of an aggregate over private rows, of "
-           "arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other columns "
-           "the intervals stand beside the result", call)  # fmt: skip
+           "arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other numbers, "
+           "such as those of a second GROUP BY, it is known last of all, and may only be a column of the outermost "
+           "SELECT that nothing else reads", call)  # fmt: skip

@@ -10,7 +10,6 @@ from dpsql.plan import Ends, OutputColumn, Plan
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, computed_intervals, is_number
 from dpsql.shell.origin import Origin
-from dpsql.shell.redrawn import redrawn_intervals
 from dpsql.shell.sandbox import Sandbox
 from dpsql.shell.trace import Traced
 
@@ -47,21 +46,25 @@ def has_intervals(columns: Sequence[OutputColumn]) -> bool:
 
 
 def intervals(
-    sandbox: Sandbox, plan: Plan, tables: Mapping[str, Rows], rows: Sequence[Sequence[object]]
+    sandbox: Sandbox,
+    plan: Plan,
+    tables: Mapping[str, Rows],
+    rows: Sequence[Sequence[object]],
+    again: Mapping[tuple[int, int], Interval],
 ) -> list[tuple[Interval | None, ...]]:
-    """The interval of each cell of a result, behind whose columns stand the numbers of released rows."""
-    width = len(plan.columns)
+    """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
+
+    ``again`` are those of cells that several released rows make.
+    """
+    width, beside = len(plan.columns), 0 if plan.redrawn is None else plan.redrawn.beside
     if not has_intervals(plan.columns) and plan.redrawn is None:
         return [(None,) * width for _ in rows]
-    numbers = [row[width:] for row in rows]
+    numbers = [row[width + beside :] for row in rows]
     simulated: dict[tuple[int, int], Interval] = {}
     for row, table in sorted({(each.row, each.table) for each in plan.columns if each.drawn is not None}):
         wanted = {n: each.drawn for n, each in enumerate(plan.columns) if each.drawn is not None and each.row == row}
         behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
         simulated |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
-    again = {}
-    if plan.redrawn is not None:
-        again = redrawn_intervals(sandbox, plan.redrawn, tables, rows, plan.confidence)
 
     def cell(at: int, number: int, column: OutputColumn) -> Interval | None:
         if column.aggregate is None and column.drawn is None:

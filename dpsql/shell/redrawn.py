@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from dpsql.errors import ShellFailed, ShellStopped
+from dpsql.errors import Refused, ShellFailed, ShellStopped
 from dpsql.estimate import Interval
-from dpsql.plan import Ends, OutputColumn, Redrawn
+from dpsql.plan import Ends, Later, OutputColumn, Redrawn
 from dpsql.query.aggregate import is_grouped
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, drawn_types, is_number, summary, told
@@ -79,6 +79,28 @@ def redrawn(
     known = tuple(place for place, depending in enumerate(tainted) if not depending)
     jumping = tuple(place for place in wanted if may_jump(query, place))
     return Redrawn(_over_draws(query, wanted, known, len(tainted), ends), wanted, known, tables, jumping)
+
+
+def with_later(again: Redrawn | None, later: Sequence[Later]) -> Redrawn:
+    """The same with the ends that are known last; refused where one of them can never be."""
+    if again is None or any(each.of not in again.wanted for each in later):
+        raise Refused("E_FUNC", "the ends of an interval are told of one released row at a time, or of numbers that "
+                      "several make where something else tells their rows apart; give the rows a key")  # fmt: skip
+    return replace(again, beside=len(later), later=tuple(later))
+
+
+def known_last(
+    plan: Redrawn, rows: Sequence[Sequence[Any]], again: Mapping[tuple[int, int], Interval]
+) -> list[tuple[Any, ...]]:
+    """The rows with the ends of intervals that are known now."""
+    found = []
+    for number, row in enumerate(rows):
+        cells = list(row)
+        for each in plan.later:
+            interval = again.get((number, each.of))
+            cells[each.column] = None if interval is None else interval[each.side]
+        found.append(tuple(cells))
+    return found
 
 
 def redrawn_intervals(

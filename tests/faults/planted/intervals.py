@@ -113,4 +113,11 @@ FAULTS = (
         "return {row for (_, row), (low, high) in known.items() if low > 0 > high}",
         ("tests/shell/test_interval_coverage.py::test_what_may_be_divided_by_0_has_no_ends",),
     ),
+    Fault(
+        "ends that are known last are those of the other side",
+        "dpsql/shell/redrawn.py",
+        "None if interval is None else interval[each.side]",
+        "None if interval is None else interval[1 - each.side]",
+        (f"{ENDS}::test_what_several_rows_make_has_the_ends_that_stand_beside_it",),
+    ),
 )
