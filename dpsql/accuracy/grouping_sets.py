@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from dpsql.cubes import DENSE, cell_variance, spread_half_width
+from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
 from dpsql.estimate import Alone, Shifted
 from dpsql.least_squares import Measured, spreads
 from dpsql.plan import CorePlan, Plan

@@ -16,7 +16,8 @@ from neighbours import planned
 from world_session import session_on, without_noise
 from worlds import Column, Table, World
 
-from dpsql.cubes import carried, cube_table
+from dpsql.cubes import cube_table
+from dpsql.cubes.sums import carried
 from dpsql.least_squares import Measured, consistent
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace

@@ -1,4 +1,4 @@
-"""Released cores of grouping sets → one released table, in which totals are the sums of their parts.
+"""The levels of a cube as sums over its finest level, from all that the levels measured.
 
 Everything here is computed from what was released. Proved in ``docs/proofs/cube.md``.
 """
@@ -6,32 +6,23 @@ Everything here is computed from what was released. Proved in ``docs/proofs/cube
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
-from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, interval, linear, simulated, value
-from dpsql.forms import GAUSSIAN, Form
+from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
+from dpsql.estimate import Alone, Shifted, value
 from dpsql.least_squares import Measured, Spread, consistent, spreads
-from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Laplace
-from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.query.cube import Cube, Places, is_additive
 from dpsql.release import ReleasedTable, as_type, rank
 
 Key = tuple[Any, ...]
-
-#: Noise that is all but certain to be 0 has a deviation that is no double; a larger one only makes intervals wider.
-LEAST_VARIANCE = 1e-300
-#: Up to so many groups of the finest level the spread of each sum is computed, beyond it is bounded.
-DENSE = 400
 
 
 @dataclass(frozen=True)
@@ -50,129 +41,7 @@ class Group:
     shown: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True)
-class CubeTable:
-    """The released rows of a cube: keys (NULL where the row is a total over one), aggregates and their intervals."""
-
-    shape: Cube
-    tables: tuple[ReleasedTable, ...]
-    groups: tuple[tuple[int, Group], ...]
-
-    @cached_property
-    def keys(self) -> tuple[Key, ...]:
-        """The keys of each row, those that it is a total over NULL."""
-        found = []
-        for level, group in self.groups:
-            own = dict(zip(self.shape.levels[level].keys, group.keys, strict=True))
-            found.append(tuple(own.get(place) for place in range(len(self.shape.keys))))
-        return tuple(found)
-
-    @cached_property
-    def totals(self) -> tuple[tuple[int, ...], ...]:
-        """For each row and key 1 where the row is a total over the key, else 0."""
-        places = range(len(self.shape.keys))
-        return tuple(
-            tuple(int(place not in self.shape.levels[level].keys) for place in places) for level, _ in self.groups
-        )
-
-    @cached_property
-    def aggregates(self) -> tuple[tuple[object, ...], ...]:
-        """The aggregates of each row, in the order of the cube."""
-        return tuple(tuple(self._cells(level, group, "aggregates")) for level, group in self.groups)
-
-    @cached_property
-    def intervals(self) -> tuple[tuple[Interval | None, ...], ...]:
-        """The interval of each aggregate of each row."""
-        return tuple(tuple(self._cells(level, group, "intervals")) for level, group in self.groups)
-
-    def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on ``count`` fresh draws of its noise."""
-        level, group = self.groups[row]
-        own = None if group.row is None else self._table(level).draws(group.row, count, confidence)
-        finest = self._finest
-        cells = [
-            float(noisy) + _noise(variance, count) * float(step)
-            for noisy, variance, step in zip(group.cells, group.variances, _steps(finest), strict=True)
-        ]
-        found = []
-        for aggregate in self.shape.aggregates:
-            if finest is not None and is_additive(aggregate):
-                place = finest.plan.core.aggregates.index(aggregate)
-                found.append(simulated(finest.plan.arithmetic(place), cells, group.halves))
-            else:
-                assert own is not None
-                found.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
-        return found
-
-    def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
-        """The aggregate as a linear form in the row's noisy cells; None where it is none."""
-        level, group = self.groups[row]
-        asked, finest = self.shape.aggregates[aggregate], self._finest
-        if finest is None or not is_additive(asked):
-            table = self._table(level)
-            return (
-                None
-                if group.row is None
-                else table.form(group.row, table.plan.core.aggregates.index(asked), confidence)
-            )
-        estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
-        if not isinstance(estimate, Alone | Shifted):
-            return None
-        return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
-
-    def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
-        """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
-        level, group = self.groups[row]
-        asked, finest = self.shape.aggregates[aggregate], self._finest
-        if finest is None or not is_additive(asked):
-            if group.row is None:
-                return None
-            table = self._table(level)
-            return table.average(group.row, table.plan.core.aggregates.index(asked), confidence)
-        estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
-        if not isinstance(estimate, Mean):
-            return None
-        return average(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
-
-    @property
-    def _finest(self) -> ReleasedTable | None:
-        return None if self.shape.finest is None else self.tables[self.shape.finest]
-
-    def _table(self, level: int) -> ReleasedTable:
-        core = self.shape.levels[level].core
-        assert core is not None
-        return self.tables[core]
-
-    def _cells(self, level: int, group: Group, of: str) -> Iterator[Any]:
-        finest = self._finest
-        for aggregate in self.shape.aggregates:
-            if finest is not None and is_additive(aggregate):
-                place = finest.plan.core.aggregates.index(aggregate)
-                if of == "aggregates":
-                    yield group.shown[place]
-                else:
-                    yield interval(finest.plan.arithmetic(place), list(zip(group.cells, group.halves, strict=True)))
-            else:
-                assert group.row is not None
-                table = self._table(level)
-                yield getattr(table, of)[group.row][table.plan.core.aggregates.index(aggregate)]
-
-
-def cube_table(cube: Cube, tables: Sequence[ReleasedTable], confidence: float) -> CubeTable:
-    """The rows of all levels of the cube, as often as each was asked for."""
-    made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
-    if cube.finest is not None:
-        made = _Sums(cube, tables, tables[cube.finest], confidence).groups(made)
-    rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]
-    return CubeTable(cube, tuple(tables), tuple(rows))
-
-
-def _own_groups(cube: Cube, places: Places, tables: Sequence[ReleasedTable]) -> list[Group]:
-    core = next(level.core for level in cube.levels if level.keys == places)
-    return [] if core is None else [Group(keys, row) for row, keys in enumerate(tables[core].keys)]
-
-
-class _Sums:
+class Sums:
     """The levels of a cube as sums over its finest level."""
 
     def __init__(self, cube: Cube, tables: Sequence[ReleasedTable], finest: ReleasedTable, confidence: float) -> None:
@@ -182,7 +51,7 @@ class _Sums:
         self._tables = {keys: tables[core] for keys, core in self._cores.items() if core is not None}
         self._whole = max(self._cores, key=len)
         cells = [[row[place] for row in finest.cells] for place in range(len(self._plan.cells))]
-        self._steps = _steps(finest)
+        self._steps = steps_of(finest)
         self._variances = [cell_variance(self._plan, place, step) for place, step in enumerate(self._steps)]
         self._members = {keys: self._members_of(keys) for keys in self._cores}
         self._measured = [self._measured_levels(place) for place in range(len(cells))]
@@ -321,26 +190,6 @@ def _total(parts: Sequence[Any], sql_type: str) -> object:
     return as_type(sum((Fraction(part) for part in parts), Fraction(0)), sql_type)
 
 
-def cell_variance(plan: CorePlan, place: int, step: Fraction) -> float:
-    """The variance of a cell's noise in steps of that size: the square of the noise itself may be no double."""
-    cell = plan.cells[place]
-    spread = float(cell.mechanism.standard_deviation) * float(cell.contribution.step / step)
-    return max(spread * spread, LEAST_VARIANCE)
-
-
-def spread_half_width(spread: Spread, laplace: bool, confidence: float) -> float:
-    """Half the interval of a sum of noises: the normal one, widened for Laplace noises by their fourth moment."""
-    normal = NormalDist().inv_cdf((1 + confidence) / 2)
-    wider = max(0.0, normal**3 - 3 * normal) / 8 * spread.single if laplace else 0.0
-    return (normal + wider) * math.sqrt(spread.variance)
-
-
-def _noise(variance: float, count: int) -> NDArray[np.float64]:
-    if variance == 0:
-        return np.zeros(count)
-    half = discrete_gaussian(Fraction(max(variance, 1e-6)), (count + 1) // 2).astype(np.float64)
-    return np.concatenate([half, -half])[:count]
-
-
-def _steps(finest: ReleasedTable | None) -> tuple[Fraction, ...]:
+def steps_of(finest: ReleasedTable | None) -> tuple[Fraction, ...]:
+    """The steps of the finest level's cells, without that of the number of units."""
     return () if finest is None else finest.plan.steps[: len(finest.plan.cells)]

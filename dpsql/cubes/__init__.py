@@ -1,0 +1,8 @@
+"""Released cores of grouping sets → one released table, in which totals are the sums of their parts.
+
+Proved in ``docs/proofs/cube.md``.
+"""
+
+from dpsql.cubes.table import CubeTable, cube_table
+
+__all__ = ["CubeTable", "cube_table"]
