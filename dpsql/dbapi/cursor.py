@@ -64,7 +64,10 @@ class Cursor:
 
     @property
     def price(self) -> Price:
-        """``charged``: the ε that the statement cost, 0 where free; ``stored``: whether it was paid for before."""
+        """``charged``: the ε that the statement cost, 0 where free; ``stored``: whether it was paid for before.
+
+        Of a statement of a workload it is its part of what the block was charged: the parts add up to the block's ε.
+        """
         self._require_open()
         if self._result is None:
             raise ProgrammingError("there is no price yet; execute a statement first")

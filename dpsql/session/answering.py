@@ -36,12 +36,13 @@ class Answering:
                 paid = self._river.paid(plan.written(), running, self._river.charged)
             return self.shown(plan, paid, running), paid.released
 
-    def shown(self, plan: Plan, paid: Paid, running: Running) -> Result:
-        """The result that the plan's shell makes of what was paid for."""
+    def shown(self, plan: Plan, paid: Paid, running: Running, charged: Fraction | None = None) -> Result:
+        """The result that the plan's shell makes of what was paid for; ``charged`` where that is not its own price."""
         running.check()
         with running.sandbox() as shell:
             rows = shell.run(plan, paid.released)
-        price = Price(plan.price if plan.cores and not paid.stored else Fraction(0), paid.stored)
+        own = plan.price if charged is None else charged
+        price = Price(own if plan.cores and not paid.stored else Fraction(0), paid.stored)
         notices = (*plan.notices, *left_out(plan, paid.released)) if plan.cores else plan.notices
         result = replace(rows, price=price, notices=notices)
         if self._memory is not None and paid.version is not None:

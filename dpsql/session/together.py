@@ -38,14 +38,16 @@ class Together:
             plan.written()
         with self._turns.turn() as running:
             known = [(plan, river.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
-            charges = {} if offer is None else river.charged_together(Block(workload.bought, offer.way))
+            block = None if offer is None else Block(workload.bought, offer.way)
+            charges = {} if block is None else river.charged_together(block)
+            parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
             results = list[Result]()
             for plan, status in zip(workload.plans, workload.statuses, strict=True):
                 paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
                 if paid is None:
                     paid = river.paid(plan, running, lambda each: charges[id(each)])
                     known.append((plan, paid))
-                results.append(self._answering.shown(plan, paid, running))
+                results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))
             return results
 
 

@@ -33,7 +33,10 @@ Rowset: TypeAlias = list[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Price:
-    """The ε that was charged for an answer now, and whether it was taken from answers already paid for."""
+    """The ε that was charged for an answer now, and whether it was taken from answers already paid for.
+
+    Of a workload it is the statement's part of what the block was charged, in proportion to the statement's own price.
+    """
 
     charged: Fraction
     stored: bool = False

@@ -102,6 +102,22 @@ class Block:
                 assert_never(self.way)
 
     @property
+    def parts(self) -> tuple[Fraction, ...]:
+        """What of the block's price each plan is, in the ε that statements are priced in, in proportion to its own.
+
+        They add up to the block's ε where it has one; where the plans' costs are added up they are the plans' own.
+        """
+        whole, alone = self.cost, sum((plan.cost for plan in self.plans), FREE)
+        match self.way:
+            case Sequential():
+                share = Fraction(1)
+            case _ if whole.epsilon is None:
+                share = whole.rho / alone.rho
+            case _:
+                share = whole.epsilon / sum((plan.price for plan in self.plans), Fraction(0))
+        return tuple(plan.price * share for plan in self.plans)
+
+    @property
     def statement(self) -> str:
         """All the statements, as the ledger has them; `statements_of` parts them again."""
         count = f"{len(self.plans)} statement" + ("s" if len(self.plans) != 1 else "")

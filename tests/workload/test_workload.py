@@ -376,6 +376,28 @@ def test_what_was_paid_for_and_what_is_the_same_is_bought_once(session: Session)
     assert [each.rows for each in session.run(free)] == [each.rows for each in results]
 
 
+@pytest.mark.parametrize("accountant", ["hybrid", "basic", "parallel", "advanced", "zcdp", "rdp", "pld"])
+def test_the_prices_of_the_answers_add_up_to_what_the_block_was_charged(tmp_path: Path, accountant: str) -> None:
+    asked = [*counts("member", "NOT member", "member AND age > 4"), "SELECT 1", *counts("member")]
+    with dpsql.connect(shop(tmp_path, LAPLACE)) as connection:
+        workload = connection.workload(asked)
+        cost = next(offer.cost for offer in workload.offers if offer.accountant == accountant)
+        prices = [cursor.price for cursor in workload.execute(accountant)]
+    assert cost is not None and cost.epsilon is not None
+    charged = [price.charged for price in prices]
+    assert charged[0] == charged[1] == charged[2] > 0 == charged[3] == charged[4]
+    assert cost.epsilon - MICRO**5 < sum(charged) <= cost.epsilon  # which is rounded up
+    assert [price.stored for price in prices] == [False, False, False, False, True]
+
+
+def test_statements_of_a_gaussian_block_that_are_parted_cost_their_part(tmp_path: Path) -> None:
+    session = opened(tmp_path)
+    parted, together = (session.workload(counts(*each)) for each in (("member", "NOT member"), ("age > 4", "age > 5")))
+    assert parted.best is not None and parted.best.accountant == "parallel"
+    assert [result.price.charged for result in session.run(parted)] == [Fraction(1, 20)] * 2
+    assert [result.price.charged for result in session.run(together, "zcdp")] == [Fraction(1, 10)] * 2
+
+
 def test_equal_statements_are_bought_once_where_no_answers_are_kept(tmp_path: Path) -> None:
     session = opened(tmp_path, LAPLACE + "\nkeep_answers = false")
     workload = session.workload([COUNT.format("member")] * 3)

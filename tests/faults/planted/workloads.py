@@ -135,7 +135,7 @@ FAULTS = (
     Fault(
         "a workload is charged after it was read",
         "dpsql/session/together.py",
-        "            charges = {} if offer is None else river.charged_together(Block(workload.bought, offer.way))\n",
+        "            charges = {} if block is None else river.charged_together(block)\n",
         "            from dpsql.privacy import accountant as mint\n\n"
         "            charges = {id(plan): mint.Charge(mint._MINT, plan, plan.cost, 1) for plan in workload.bought}\n",
         (f"{WORKLOAD}::test_a_block_is_charged_once_and_before_a_row_is_read",),
