@@ -84,6 +84,8 @@ class Standing:
         """How many more releases of this cost the filter admits."""
         cost = cost.rounded_up()
         self.budget.require_price(cost)
+        if self.spent.delta > self.budget.delta_selection:
+            return 0
         converted = max(int((self.budget.rho_total - self.spent.rho) // cost.rho), 0)
         pure = 0
         if cost.epsilon is not None and self.spent.epsilon is not None:
@@ -106,11 +108,15 @@ class Standing:
         if admits(self.budget, self.spent, cost, self.tallied):
             return
         whose = "the budget" if self.holder is None else f"the cap of {self.holder!r}"
+        if isinstance(self.budget.rule, Advanced) and not cost.delta:
+            raise BudgetExhausted(self._of_fixed_statements(self.budget.rule, cost, whose))
+        if self.spent.delta > self.budget.delta_selection > 0:
+            used = f"statements have used δ = {shown(self.spent.delta)} and {whose} now sets"
+            raise BudgetExhausted(f"{used} δ = {shown(self.budget.delta_selection)} aside for that: its delta or its "
+                                  "accountant was another one; with a larger delta there is room again")  # fmt: skip
         if self.spent.delta + cost.delta > self.budget.delta_selection:
             left = f"δ = {shown(self.delta)} left for them; declared keys cost none"
             raise BudgetExhausted(f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}")
-        if isinstance(self.budget.rule, Advanced):
-            raise BudgetExhausted(self._of_fixed_statements(self.budget.rule, cost, whose))
         if cost.epsilon is None and (not self.budget.delta or isinstance(self.budget.rule, Basic)):
             why = "a δ" if not self.budget.delta else "an accountant that adds up zCDP"
             raise BudgetExhausted(f"Gaussian noise needs {why} and {whose} has none; SET dpsql.mechanism = laplace")

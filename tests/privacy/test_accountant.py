@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from dpsql.errors import BudgetExhausted, DataError, InternalError
-from dpsql.privacy.accountant import Accountant, Budget, Charge, Remaining, admits
+from dpsql.privacy.accountant import Accountant, Budget, Charge, Remaining, Standing, admits
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import FREE, GRID, Cost, epsilon_of_rho, epsilon_of_rho_standard
+from dpsql.privacy.rule import Advanced
 
 MICRO = Fraction("1e-6")
 WHOLE = Fraction(1)
@@ -232,6 +233,17 @@ def test_a_gaussian_price_is_said_in_epsilon(open_accountant: Callable[..., Acco
         BudgetExhausted, match=r"costs ε = 0\.5 \(ρ = 0\.125\) and the budget has ε = 1 of 1 \(ρ = 0\.02"
     ):
         accountant.spend(Ask(gaussian("0.125")), analyst="bob", statement="SELECT 1")
+
+
+def test_a_delta_that_an_accountant_set_aside_and_another_does_not_is_said_to_be_used() -> None:
+    """As where the schema's accountant was basic, which leaves all of δ to thresholds, and is another one now."""
+    spent, budget = Cost(Fraction(1, 10), Fraction(1, 200), Fraction("5e-7")), Budget(Fraction(3), Fraction("1e-6"))
+    with pytest.raises(BudgetExhausted, match="have used δ = 5e-7 and the budget now sets δ = 1e-7 aside"):
+        Standing(None, budget, spent).require(Cost(Fraction(1, 10), Fraction(1, 200)))
+    assert Standing(None, budget, spent).affordable(Cost(Fraction(1, 10), Fraction(1, 200))) == 0
+    fixed = Budget(Fraction(3), Fraction("1e-6"), rule=Advanced(9, Fraction(1, 10)))
+    with pytest.raises(BudgetExhausted, match="statements in its ledger that are not of exactly"):
+        Standing(None, fixed, spent, Fraction(10)).require(Cost(Fraction(1, 10), Fraction(1, 200)))
 
 
 def test_what_remains_is_of_the_tighter_budget(open_accountant: Callable[..., Accountant]) -> None:
