@@ -6,6 +6,7 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
 from dpsql.frequency import Clip, Counted, Frequent, Most
@@ -32,6 +33,9 @@ from dpsql.query.relation import (
 from dpsql.query.rewrite.scalar import engine_type
 from dpsql.schema import SqlType
 
+#: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
+SCAN_WEIGHT = Fraction(1, 3)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -42,9 +46,14 @@ class Choice:
     estimates: tuple[Estimate | Ranked | Frequent, ...]
 
     @property
-    def bought(self) -> int:
-        """How many things the price is split over."""
-        return len(self.cells) + len(self.histograms)
+    def bought(self) -> Fraction:
+        """The weight of all that the price is split over: of each cell 1, and of each histogram its `weight`."""
+        return sum((self.weight(place) for place in range(len(self.histograms))), Fraction(len(self.cells)))
+
+    def weight(self, histogram: int) -> Fraction:
+        """What one of the histograms gets beside a cell that gets 1."""
+        chosen = self.histograms[histogram]
+        return SCAN_WEIGHT if isinstance(chosen, Frequencies) and chosen.sizes else Fraction(1)
 
     def asked(self, histogram: int) -> tuple[Ranked | Frequent, ...]:
         """What is read off one of the histograms."""

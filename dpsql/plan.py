@@ -278,7 +278,7 @@ class Plan:
 def plan_cores(
     query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction, beside: tuple[Core, ...] = ()
 ) -> tuple[CorePlan, ...]:
-    """The cores of a statement priced ``epsilon``, which is split over them by their number of cells.
+    """The cores of a statement priced ``epsilon``, which is split over them by the weight of their cells.
 
     Those ``beside`` get `BESIDE_SHARE` of it together.
     """
@@ -318,7 +318,7 @@ class _Draft:
 
     @property
     def selection_weight(self) -> Fraction:
-        """The selection's weight beside cells of weight 1 each."""
+        """The selection's weight beside that of the cells."""
         if not self.thresholded:
             return Fraction(0)
         cells = self.choice.bought
@@ -339,7 +339,9 @@ def _plan_core(
     )
     binned = tuple(contribution(core, cell, norm) for cell in draft.choice.histograms)
     histograms = tuple(
-        measured_histogram(bounded, draft.choice.asked(place), norm, privacy.neighbours, epsilon, each)
+        measured_histogram(
+            bounded, draft.choice.asked(place), norm, privacy.neighbours, epsilon, each * draft.choice.weight(place)
+        )
         for place, bounded in enumerate(binned)
     )
     groups = kept_groups(core) if draft.thresholded else None

@@ -20,6 +20,8 @@ from dpsql.query.summand import summand
 
 #: Each size is this many times the one before.
 RATIO = Fraction(11, 10)
+#: Sizes beyond the engine's BIGINT are doubles.
+LARGEST_INTEGER = 2**63
 
 
 def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
@@ -34,7 +36,10 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         only(node, "this", "expression", code="E_AGG")
         condition = reader.condition(node.expression.this)
     value = call.expressions[0]
-    grid = quantum(summand(reader.read(value), "DP_CLIP", call))
+    argument = reader.read(value)
+    if not argument.type.is_numeric:
+        refuse("E_TYPE", f"DP_CLIP needs a number, and this is {argument.type}", call)
+    grid = quantum(summand(argument, "DP_CLIP", call))
     sizes = _sizes(grid.size, grid.largest)
     return Aggregate("clip", reader.read(_place(value, grid.size, len(sizes))), condition, values=sizes)
 
@@ -51,7 +56,7 @@ def _sizes(step: Fraction, largest: int) -> tuple[Scalar, ...]:
         found.append(floor(size) * step)
         size *= RATIO
     found.append(max(largest, 1) * step)
-    whole = all(each.denominator == 1 for each in found)
+    whole = all(each.denominator == 1 for each in found) and found[-1] < LARGEST_INTEGER
     return tuple(int(each) if whole else float(each) for each in found)
 
 

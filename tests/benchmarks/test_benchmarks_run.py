@@ -37,6 +37,7 @@ def run(script: str, *arguments: str) -> str:
         ("quantiles.py", ("--repeats", "1"), ("1 of 2", "tree", "MEDIAN(age)")),
         ("coverage.py", (), ("TPC-H, customers protected", "refused by code")),
         ("explain.py", ("--runs", "20"), ("sum beside an average", "thresholded keys", "largest difference")),
+        ("clip.py", ("--scale", "0.001", "--runs", "5"), ("Q3 count (customer)", "no bound", "declared")),
         (
             "timing.py",
             ("--runs", "3", "--rows", "3000", "--bucket", "0.01", "--seconds", "0.2"),

@@ -64,6 +64,23 @@ def test_the_price_is_reached_by_queries_far_from_the_threshold(monotone):
     assert exp(0.98) < ratio <= exp(1) * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("share", [Fraction(7, 10), Fraction(1, 5)], ids=str)
+def test_any_split_of_the_price_keeps_it(monotone, share):
+    mechanism = AboveThreshold(1, Fraction(2), monotone, share)
+    worst = 0.0
+    for answers in ((0, 2, 4), (4, 0, 0), (2, 2, 2), (6, 6, -6), (-6, -6, 6)):
+        for change in changes(monotone, 3, 1):
+            worst = max(worst, float((of(mechanism, answers) / of(mechanism, np.add(answers, change))).max()))
+    assert worst <= exp(2) * (1 + 1e-9)
+    mechanism = AboveThreshold(1, Fraction(1), monotone, share)
+    answers, change = [12] * 30 + [-8], [1] * 30 + [0 if monotone else -1]
+    ratio = of(mechanism, answers)[30] / of(mechanism, np.add(answers, change))[30]
+    assert ratio == pytest.approx(exp(1), rel=1e-6)
+    with pytest.raises(ValueError, match="share"):
+        AboveThreshold(1, Fraction(1), share=Fraction(1))
+
+
 def test_a_larger_sensitivity_is_hidden_too():
     mechanism = AboveThreshold(3, Fraction(1))
     for answers in itertools.product((0, 4), repeat=2):

@@ -32,8 +32,8 @@ def changes(scan: Scan, size: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("monotone, moved", [(True, 2), (False, 2)])
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5)], ids=str)
 def test_a_choice_keeps_its_epsilon_on_all_small_neighbours(monotone: bool, moved: int, epsilon: Fraction) -> None:
-    scan, worst = Scan(3, moved, epsilon, False, monotone), 0.0
-    for counts in itertools.product((0, 6, 15, 40), repeat=3):
+    scan, worst = Scan(4, moved, epsilon, False, monotone), 0.0
+    for counts in itertools.product((0, 6, 40), repeat=4):
         here = of(scan, counts)
         for change in changes(scan, moved):
             worst = max(worst, float((here / of(scan, tuple(np.add(counts, change)))).max()))
@@ -71,11 +71,13 @@ def test_it_costs_what_was_asked() -> None:
 @pytest.mark.parametrize("concentrated", [False, True])
 def test_draws_have_their_law(concentrated: bool) -> None:
     scan = Scan(4, 1, Fraction(1) if not concentrated else Fraction(1, 2), concentrated, True)
-    places, counts, n, entropy = [3, 1, 2, 7], [11, 9, 4, 1000], 8_000, Seeded(21)  # 7 is no place of these
+    places, counts, n, entropy = [3, 1, 2, 7], [11, 9, 4, 1000], 12_000, Seeded(21)  # 7 is no place of these
     drawn = np.bincount([scan.choose(places, counts, _entropy=entropy) for _ in range(n)], minlength=4)
-    assert chi_square(drawn, law([-24, -15, -11], -14, 2.0, 2.0) * n) > FALSE_ALARM
+    scales = 1 / 0.7, 1 / 0.3  # of ε = 1 the threshold gets 7/10
+    assert chi_square(drawn, law([-24, -15, -11], -8, *scales) * n) > FALSE_ALARM
     for factor in (0.7, 1.3):
-        assert chi_square(drawn, law([-24, -15, -11], -14, 2.0 * factor, 2.0 * factor) * n) < FALSE_ALARM
+        wrong = [factor * scale for scale in scales]
+        assert chi_square(drawn, law([-24, -15, -11], -8, *wrong) * n) < FALSE_ALARM
 
 
 def test_few_rows_are_left_above() -> None:

@@ -49,7 +49,9 @@ class AggregateWriter:
                                 f"QUANTILE({value}, [0.1, 0.5, 0.9])")  # fmt: skip
 
     def _frequency(self, scope: list[Seen]) -> str:
-        """How often the values of something with few values occur."""
+        """How often the values of something with few values occur, or a size that few numbers exceed."""
+        if self._draws.one_in(4):
+            return f"DP_CLIP({self._scalars.number(scope, 1)})"
         names = (".small", ".tiny", ".grade")
         few = [each.text for each in scope if each.role == "plain" and each.text.endswith(names)]
         made = (

@@ -41,6 +41,7 @@ CONSTRUCTS = {
     "released groups beside rows": r" AS g, COUNT\(\*\) AS n, ",
     "grouping sets": r" (ROLLUP|CUBE|GROUPING SETS) ",
     "the most frequent": r"(MODE|APPROX_TOP_K)\(",
+    "a size that few exceed": r"DP_CLIP\(",
     "a quantile that is chosen": r"(MEDIAN|DISC|QUANTILE)\(",
     "MIN and MAX": r"SELECT .*(MIN|MAX)\(.* AS a\d",
     "several quantiles": r"\[0\.1, 0\.5, 0\.9\]",

@@ -67,3 +67,8 @@ SELECT COUNT(*) FROM patients WHERE STRPTIME('2024-01-01', '%Y-%m-%m') > DATE '2
 SELECT COUNT(*) FROM labs WHERE day > 3 AND TO_TIMESTAMP('1997-01-01 00', 'YYYY-MM-DD HH s FROMS.US') > DATE '2020-01-01'
 -- says: '1997-01-01 00' is not a moment in the format 'YYYY-MM-DD HH s FROMS.US' (line 1, column 45)
 -- answered: SELECT COUNT(*) FROM labs WHERE day > 3
+
+-- schema: nafld
+SELECT DP_CLIP(male) FROM patients
+-- says: DP_CLIP needs a number, and this is boolean (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients

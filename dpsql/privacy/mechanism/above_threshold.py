@@ -21,14 +21,18 @@ class AboveThreshold:
     """The first of a sequence of queries that is at or above a threshold, and nothing else of any of them.
 
     A unit moves each query by at most ``sensitivity``. ``monotone`` says that a unit that comes moves all of them
-    one way (counts do, where no unit is replaced by another), which takes half the noise.
+    one way (counts do, where no unit is replaced by another), which takes half the noise. ``share`` is what of ε the
+    threshold's noise gets, None for the shares at which the noises of threshold and query together vary least.
     """
 
     sensitivity: int
     epsilon: Fraction
     monotone: bool = False
+    share: Fraction | None = None
 
     def __post_init__(self) -> None:
+        if self.share is not None and not 0 < self.share < 1:
+            raise ValueError(f"the threshold's share must lie between 0 and 1, not {self.share}")
         positive(sensitivity=self.sensitivity, epsilon=self.epsilon)
         assert self.threshold_noise and self.query_noise  # a scale that is out of reach is refused here
 
@@ -70,4 +74,6 @@ class AboveThreshold:
 
     @property
     def _share(self) -> Fraction:
+        if self.share is not None:
+            return self.share
         return _MONOTONE_SHARE if self.monotone else _GENERAL_SHARE

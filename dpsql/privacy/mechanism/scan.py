@@ -13,7 +13,9 @@ from dpsql.privacy.mechanism.rounding import positive, root_below
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: The scan stops where at most so many rows of one unit, over ε, are left above: less would be passed by chance.
-LEFT = 14
+LEFT = 8
+#: What of the price the threshold's noise gets: one draw that all sizes share, so that it is what runs past them all.
+THRESHOLD_SHARE = Fraction(7, 10)
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class Scan:
     def each(self) -> AboveThreshold:
         """What looks at one group; of a concentrated scan, for counts that move by one step."""
         if self.concentrated:
-            return AboveThreshold(1, root_below(2 * self.price / self.moved), self.monotone)
-        return AboveThreshold(self.moved, self.price, self.monotone)
+            return AboveThreshold(1, root_below(2 * self.price / self.moved), self.monotone, THRESHOLD_SHARE)
+        return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)
 
     @property
     def cost(self) -> Cost:

@@ -142,6 +142,13 @@ FAULTS = (
         (SPARSE_TESTS,),
     ),
     Fault(
+        "a sparse vector whose queries get the threshold's share as well",
+        SPARSE,
+        "return Laplace.priced(apart, self.epsilon * (1 - self._share))",
+        "return Laplace.priced(apart, self.epsilon * self._share)",
+        (SPARSE_TESTS,),
+    ),
+    Fault(
         "a sparse vector that is charged for its threshold alone",
         SPARSE,
         "return Cost(self.epsilon, pure_rho(self.epsilon))",

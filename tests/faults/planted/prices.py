@@ -42,6 +42,13 @@ FAULTS = (
         (f"{PRICE}[L1]", f"{PRICE}[L2]"),
     ),
     Fault(
+        "a scan is paid for by its weight and drawn as a whole cell",
+        "dpsql/plan.py",
+        "epsilon, each * draft.choice.weight(place)",
+        "epsilon, each",
+        ("tests/engines/test_sizes.py::test_a_scan_costs_a_quarter_of_it_and_the_sum",),
+    ),
+    Fault(
         "each grouping set has the whole price",
         "dpsql/plan.py",
         "_plan_core(draft, norm, privacy, epsilon, share,",
