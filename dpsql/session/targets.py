@@ -22,6 +22,9 @@ from dpsql.session.running import Turns
 from dpsql.shell import Price, Result
 from dpsql.statement import Choices
 
+#: What is paid where there is no pilot.
+_NOTHING = Fraction(0)
+
 
 class Targets:
     """Finds prices from what is left for an analyst and from ``answers`` that were paid for; none is above ``largest``.
@@ -43,14 +46,15 @@ class Targets:
     def priced(self, plan: Plan, choices: Choices) -> Plan:
         """The plan at the price that reaches what is chosen, or a pilot where that depends on what is not released yet.
 
-        Raises BudgetExhausted where the price is more than what is left or than what one statement may cost.
+        A pilot costs no more than a statement may. Raises BudgetExhausted where the price is more than what is left or
+        than what one statement may cost.
         """
         if choices.target_error is None or plan.fixed or not plan.cores:
             return plan
         try:
             reached = self.pricing.reach(plan, Goal((choices.target_error,)))
         except Unknown:
-            return replace(plan, pilot=True)
+            return replace(plan.at(min(plan.price, choices.most)), pilot=True)
         except StatementError:
             return plan  # nothing in it has an interval
         price = reached.epsilon if reached.free and reached.epsilon is not None else _within(reached, choices)
@@ -67,7 +71,7 @@ class Targets:
             if reached.free:
                 said_so = f"reaches {reached.goal}: {said(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
-            return result, _bought(plan.at(_within(reached, choices)), reached)
+            return result, _bought(plan.at(_within(reached, choices, result.price.charged)), reached)
         except (BudgetExhausted, Unknown) as refusal:
             return first_only(result, refusal), None
 
@@ -91,14 +95,16 @@ def after(first: Result, second: Result) -> Result:
     return replace(second, price=price)
 
 
-def _within(reached: Reached, choices: Choices) -> Fraction:
-    """The price that reaches a goal; BudgetExhausted where it is more than is left, or than one may cost."""
+def _within(reached: Reached, choices: Choices, pilot: Fraction = _NOTHING) -> Fraction:
+    """The price that reaches a goal; BudgetExhausted where it is more than is left, or with its pilot than one may cost."""
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
-    if reached.epsilon > choices.most:
-        raise BudgetExhausted(f"{reached.lines[0]}; that is more than one statement may cost here, "
+    whole = pilot + reached.epsilon
+    if whole > choices.most:
+        both = f" with the ε = {shown(pilot)} of this answer" if pilot else ""
+        raise BudgetExhausted(f"{reached.lines[0]}; that is more{both} than one statement may cost here, "
                               f"ε = {shown(choices.most)}; SET dpsql.most_epsilon = "
-                              f"{plain(reached.epsilon)} allows it")  # fmt: skip
+                              f"{plain(whole)} allows it")  # fmt: skip
     return reached.epsilon
 
 

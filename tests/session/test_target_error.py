@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from databases import clinic
+
+sys.path.append(str(Path(__file__).parents[1] / "privacy"))
+from seeded_entropy import Seeded
 
 import dpsql
 from dpsql.accuracy.expected import expected
@@ -128,6 +132,22 @@ def test_what_one_may_cost_is_bounded(session: Session) -> None:
     assert session.execute("SHOW dpsql.most_epsilon").rows == [("10",)]
     session.execute("SET dpsql.most_epsilon = 1000")
     assert session.execute(COUNT).price.charged > 10
+
+
+def test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may(session: Session) -> None:
+    """Whatever the pilot finds; and where one may cost less than the session's statements do, so does a pilot."""
+    session._river.entropy = Seeded(8)
+    session.execute("SET dpsql.epsilon = 0.5")
+    charged = []
+    for place, most in enumerate(("0.05", "0.6", "0.7", "0.8", "0.9", "1", "1.5", "3", "6")):
+        session.execute(f"SET dpsql.most_epsilon = {most}")
+        for percent in (5, 20, 40):
+            session.execute(f"SET dpsql.target_error = '{percent} %'")
+            before = entries(session)
+            result = session.execute(f"SELECT COUNT(*) AS n FROM visits WHERE visit <> {100 * place + percent}")
+            assert result.price.charged <= Fraction(most)
+            charged.append(entries(session) - before)
+    assert charged.count(1) >= 2 and charged.count(2) >= 2
 
 
 def test_what_the_budget_does_not_admit_is_refused_with_what_it_admits(tmp_path: Path) -> None:

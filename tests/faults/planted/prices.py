@@ -144,9 +144,23 @@ FAULTS = (
     Fault(
         "a target may cost more than one statement may",
         "dpsql/session/targets.py",
-        "if reached.epsilon > choices.most:",
+        "if whole > choices.most:",
         "if False:",
         ("tests/session/test_target_error.py::test_what_one_may_cost_is_bounded",),
+    ),
+    Fault(
+        "a pilot may cost more than one statement may",
+        "dpsql/session/targets.py",
+        "replace(plan.at(min(plan.price, choices.most)), pilot=True)",
+        "replace(plan, pilot=True)",
+        ("tests/session/test_target_error.py::test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may",),
+    ),
+    Fault(
+        "a pilot's price is forgotten in what one statement may cost",
+        "dpsql/session/targets.py",
+        "_within(reached, choices, result.price.charged)",
+        "_within(reached, choices)",
+        ("tests/session/test_target_error.py::test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may",),
     ),
     Fault(
         "the second charge of a pilot is not asked for",
