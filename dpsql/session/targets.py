@@ -96,7 +96,7 @@ def after(first: Result, second: Result) -> Result:
 
 
 def _within(reached: Reached, choices: Choices, pilot: Fraction = _NOTHING) -> Fraction:
-    """The price that reaches a goal; BudgetExhausted where it is more than is left, or with its pilot than one may cost."""
+    """The price that reaches a goal; BudgetExhausted above what is left, or with its pilot above what one may cost."""
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
     whole = pilot + reached.epsilon
