@@ -1,6 +1,6 @@
 """Which cells are measured for the aggregates of a core, and how each aggregate is read off them.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/river.md``; the weight of a scan in ``docs/proofs/clipping.md``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from dpsql.plan import Plan
 from dpsql.query.clipped import LeftOut
 from dpsql.release import Released
@@ -13,17 +15,51 @@ def left_out(plan: Plan, released: Released) -> tuple[str, ...]:
 
 
 def _said(each: LeftOut, released: Released) -> str:
-    ((value, *_),) = (released.tables[each.core].aggregates[0][each.aggregate : each.aggregate + 1],)
-    interval = released.tables[each.core].intervals[0][each.aggregate]
-    assert isinstance(value, int) and interval is not None
-    low, high = interval
-    if each.kind == "rows":
-        what = (
-            f"rows have {each.name} outside of {float(each.low):g} to {float(each.high):g} and count as the nearer end"
-        )
-    else:
-        rows = "1 row" if each.high == 1 else f"{int(each.high)} rows"
-        what = f"units have more than {rows} and count in part"
+    value, low, high = _counted(each.core, each.aggregate, released)
+    whole, least, _ = _counted(each.whole_core, each.whole, released)
+    known = least > 0 and whole > 0  # of a whole that may be nothing there are no parts
+    of = f" of about {whole:,}" if known else ""
+    subject, verb = _beyond(each)
     if low <= 0:
-        return f"no sign that {what} (at most about {max(round(high), 0):,})"
-    return f"about {value:,} ± {round((high - low) / 2):,} {what}; the interval does not hold what they leave out"
+        return f"no sign that {subject} {verb} (at most about {max(round(high), 0):,}{of})"
+    part = f" ({_percent(min(value / whole, 1.0))})" if known else ""
+    count = f"about {value:,} ± {round((high - low) / 2):,}{of} {subject}{part}"
+    return f"{count} {verb}; the interval does not hold what they leave out"
+
+
+def _counted(core: int, aggregate: int, released: Released) -> tuple[int, float, float]:
+    """A released count with its interval."""
+    table = released.tables[core]
+    value, interval = table.aggregates[0][aggregate], table.intervals[0][aggregate]
+    assert isinstance(value, int) and interval is not None
+    return value, *interval
+
+
+def _beyond(each: LeftOut) -> tuple[str, str]:
+    """Rows or units, and what is too much of them."""
+    most = int(each.high)
+    match each.kind:
+        case "rows":
+            ends = f"{float(each.low):g} to {float(each.high):g}"
+            return "rows", f"have {each.name} outside of {ends} and count as the nearer end"
+        case "units":
+            return "units", f"have more than {_number(most, 'row')} and may count in part"
+        case "groups":
+            return "units", f"are in more than {_number(most, 'group')} and count in part"
+        case "values":
+            return "units", f"have more than {_number(most, 'different value')} of {each.name} and count in part"
+        case _:
+            assert_never(each.kind)
+
+
+def _percent(share: float) -> str:
+    """A part of the whole.
+
+    >>> _percent(0.031), _percent(0.26), _percent(0.0002)
+    ('3.1 %', '26 %', 'less than 0.1 %')
+    """
+    return "less than 0.1 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

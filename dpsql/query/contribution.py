@@ -1,7 +1,8 @@
 """How much one unit may add to each measured cell, and by which norm it is held to that.
 
 The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of a cell has an
-L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid.
+L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid. What of it
+is told of units above their limits is proved in ``docs/proofs/clipped.md``.
 """
 
 from __future__ import annotations
@@ -83,6 +84,16 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)
         case _:
             assert_never(cell)
+
+
+def held_rows(core: Core, norm: Norm) -> int | None:
+    """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open."""
+    declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))
+    per_group = rows_per_group(core.relation, list(core.keys))
+    if declared.rows is None and (groups is None or per_group is None):
+        return None
+    rows = _row_limit(declared.rows, groups, per_group, norm)
+    return rows if norm == "l1" else isqrt(rows)
 
 
 def kept_groups(core: Core) -> int:

@@ -17,6 +17,7 @@ from dpsql.query.bind import Query, bind
 from dpsql.query.budget_table import names_budget, with_budget
 from dpsql.query.clipped import LeftOut, clipped
 from dpsql.query.clock import clock, names_clock, with_time
+from dpsql.query.contribution import norm_of
 from dpsql.query.hint import with_hint
 from dpsql.query.infer import parameter_types
 from dpsql.query.manner import Manner
@@ -67,7 +68,8 @@ class Compiler:
         privacy, delta = schema.privacy, self._accountant.budget.delta_selection
         query = bind(parsed, schema, parameters, shell.types, self._manner)
         price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
-        beside, left_out = clipped(query.cores) if choices.clipping == "report" and not query.probe else ((), ())
+        reports = choices.clipping == "report" and not query.probe
+        beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
         cores = plan_cores(query, privacy, price, delta, beside)
         told = shell.describe(query, cores)
         return Compiled(parsed.text, query.without_shell(), privacy, delta, beside, left_out, told).plan(price, cores)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
 import duckdb
 import pytest
 
+from dpsql.audit.claims import compare
+from dpsql.errors import Refused
 from dpsql.session import Session, open_session
 
 SCHEMA = """
@@ -29,7 +32,26 @@ max_rows_per_unit = 3
 id = {{ type = "integer" }}
 x = {{ type = "double", bounds = [0, 100], nullable = true }}
 k = {{ type = "integer", bounds = [0, 10] }}
+[tables.stays]
+references = {{ id = "people.id" }}
+max_groups_per_unit = 4
+max_rows_per_group = 2
+[tables.stays.columns]
+id = {{ type = "integer" }}
+w = {{ type = "integer", values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] }}
+v = {{ type = "integer", nullable = true }}
+x = {{ type = "integer", bounds = [0, 100] }}
+[tables.orders]
+references = {{ id = "people.id" }}
+max_rows_per_unit = 6
+max_groups_per_unit = 2
+[tables.orders.columns]
+id = {{ type = "integer" }}
+w = {{ type = "integer" }}
 """
+#: Of 3,000 people some stay more often and in more places than others; a few have rows of one group alone.
+STAYS = """SELECT i AS id, j % (1 + i % 10) AS w, CASE WHEN j > 2 THEN j END AS v, j * 10 AS x
+    FROM range(3000) a(i), range(12) b(j) WHERE j <= i % 12"""
 
 
 @pytest.fixture(scope="module", params=["delta = 0", "delta = 1e-6"])
@@ -45,6 +67,8 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
                 FROM range(9000) t(i) UNION ALL
                 SELECT n, 11, -1.0::DOUBLE FROM range(200) t(n)) TO '{folder}/visits.parquet'"""
         )
+        connection.execute(f"COPY ({STAYS}) TO '{folder}/stays.parquet'")
+        connection.execute(f"COPY (SELECT id, w FROM ({STAYS})) TO '{folder}/orders.parquet'")
     (home / "visits.toml").write_text(SCHEMA.format(folder=folder, delta=request.param), encoding="utf-8")
     opened = open_session(home / "visits.toml", ledger=home / "ledger")
     opened.epsilon = Fraction(100)
@@ -60,7 +84,7 @@ COUNTED = {
     "SELECT MEDIAN(k) FROM visits": ("k outside of 0 to 10", 200),
     "SELECT CORR(x, k) FROM visits": ("x outside of 0 to 100", 380),
     "SELECT SUM(x * 2) FROM visits": ("what is added up outside of 0 to 200", 380),
-    "SELECT COUNT(*) FROM visits": ("units have more than 3 rows", 200),
+    "SELECT COUNT(*) FROM visits": ("have more than 3 rows", 200),
 }
 
 
@@ -87,7 +111,7 @@ def test_it_is_never_told_unless_it_is_asked_for(session: Session) -> None:
     plain = session.plan(text)
     assert session.choices.clipping == "silent" and len(plain.cores) == 1 and session.answer(plain).notices == ()
     session.set("dpsql.clipping", "report")
-    assert len(asked.cores) == 3
+    assert len(asked.cores) == 4
     with pytest.raises(ValueError, match="silent, report"):
         session.set("dpsql.clipping", "loud")
 
@@ -105,3 +129,70 @@ def test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside(session: Sessio
 
 def test_public_statements_and_probes_have_nothing_beside_them(session: Session) -> None:
     assert session.execute("SELECT 1").notices == () and session.plan("SELECT SUM(x) FROM visits LIMIT 0").cores == ()
+
+
+#: For each statement what is counted, by plain SQL over the rows: above a limit, and of all.
+ABOVE = {
+    ("SELECT w, SUM(x) FROM stays GROUP BY w", "row", "rows"):
+        "SELECT id, COUNT(*) > {held} FROM stays GROUP BY id",
+    ("SELECT w, COUNT(DISTINCT id) FROM stays GROUP BY w", "4 groups", "groups"):
+        "SELECT id, COUNT(DISTINCT w) > 4 FROM stays GROUP BY id",
+    ("SELECT COUNT(DISTINCT v) FROM stays", "4 different values of v", "values"):
+        "SELECT id, COUNT(DISTINCT v) > 4 FROM stays WHERE v IS NOT NULL GROUP BY id",
+    ("SELECT w, COUNT(DISTINCT v) FROM stays WHERE x > 10 GROUP BY w", "4 different values of v", "pairs"):
+        "SELECT id, COUNT(DISTINCT (w, v)) > 4 FROM stays WHERE x > 10 AND v IS NOT NULL GROUP BY id",
+    ("SELECT COUNT(*) FROM orders", "6 rows", "rows of all"):
+        "SELECT id, COUNT(*) > 6 FROM orders GROUP BY id",
+    ("SELECT COUNT(DISTINCT w) FROM orders", "2 different values of w", "values of few"):
+        "SELECT id, COUNT(DISTINCT w) > 2 FROM orders GROUP BY id",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ABOVE, ids=lambda asked: asked[2])
+def test_units_above_each_limit_are_counted(asked: tuple[str, str, str], session: Session) -> None:
+    """Rows in at most 4 groups of at most 2 are 8 under the L1 norm, and √(4·2²) = 4 under the L2 norm."""
+    text, words, _ = asked
+    held = 4 if session.schema.privacy.delta else 8
+    words = f"{held} rows" if words == "row" else words
+    with duckdb.connect() as connection:
+        folder = session.schema.source_path
+        for table in ("stays", "orders"):
+            connection.execute(f"CREATE VIEW {table} AS FROM '{folder / table}.parquet'")
+        plain = connection.execute(ABOVE[asked].format(held=held)).fetchall()
+    above, whole = sum(more for _, more in plain), len(plain)
+    (said,) = [notice for notice in session.execute(text).notices if f"more than {words} " in notice]
+    told = re.fullmatch(r"about ([\d,]+) ± \d+ of about ([\d,]+) units \(([\d.]+) %\) .* count in part; .*", said)
+    assert told is not None, said
+    numbers = [int(each.replace(",", "")) for each in told.groups()[:2]]
+    assert abs(numbers[0] - above) <= 40 and abs(numbers[1] - whole) <= 40
+    assert float(told[3]) == pytest.approx(100 * numbers[0] / numbers[1], rel=0.06)
+
+
+def test_keys_that_are_not_declared_say_how_many_stand_in_too_many_groups(session: Session) -> None:
+    text = "SELECT w, COUNT(*) FROM orders GROUP BY w"
+    if not session.schema.privacy.delta:
+        with pytest.raises(Refused):
+            session.execute(text)
+        return
+    (said,) = [notice for notice in session.execute(text).notices if "groups" in notice]
+    assert re.match(r"about 2,[\d]{3} ± \d+ of about [\d,]+ units \(\d\d %\) are in more than 2 groups", said), said
+
+
+def test_what_is_counted_beside_keeps_its_claims(session: Session) -> None:
+    """Drop a person: no count beside an answer moves by more than its noise is made for."""
+    session_folder = session.schema.source_path
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ':memory:' AS source")
+        for table in ("people", "visits", "stays", "orders"):
+            connection.execute(f"CREATE TABLE source.main.{table} AS FROM '{session_folder / table}.parquet'")
+        texts = [*COUNTED, *(text for text, _, _ in ABOVE)]
+        beside = [core for text in texts for core in session.plan(text).cores[1:]]
+        whole = [connection.execute(core.sql).fetchall() for core in beside]
+        for person in (0, 7, 11, 59, 119, 2999):
+            connection.execute("BEGIN")
+            for table in ("people", "visits", "stays", "orders"):
+                connection.execute(f"DELETE FROM source.main.{table} WHERE id = {person}")
+            for core, rows in zip(beside, whole, strict=True):
+                uses = compare(core, rows, connection.execute(core.sql).fetchall())
+                assert not uses.wrong and not any(use.broken for use in uses.uses), core.sql
+            connection.execute("ROLLBACK")

@@ -6,6 +6,7 @@ from planted.fault import Fault
 
 ENDS, FORMS = "tests/shell/test_ends.py", "tests/privacy/test_forms.py"
 COVERAGE = "tests/shell/test_interval_coverage.py::test_intervals_of"
+CLIPPING = "tests/session/test_clipping.py"
 
 FAULTS = (
     Fault(
@@ -39,8 +40,8 @@ FAULTS = (
     Fault(
         "what an answer leaves out is counted though nobody asked",
         "dpsql/session/compiler.py",
-        'if choices.clipping == "report" and not query.probe',
-        "if not query.probe",
+        'reports = choices.clipping == "report" and not query.probe',
+        "reports = not query.probe",
         ("tests/session/test_clipping.py::test_it_is_never_told_unless_it_is_asked_for",),
     ),
     Fault(
@@ -49,6 +50,20 @@ FAULTS = (
         "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
         "draft.weight / whole",
         ("tests/session/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
+    ),
+    Fault(
+        "units above a limit are counted by their rows, once for each",
+        "dpsql/query/clipped.py",
+        'core = Core(rows, unit, (), (Aggregate("units", None, more), Aggregate("units", None, None)), None)',
+        'core = Core(relation, unit, (), (Aggregate("count", None, None), Aggregate("units", None, None)), None)',
+        (f"{CLIPPING}::test_units_above_each_limit_are_counted",),
+    ),
+    Fault(
+        "units are held to a limit of another norm than the one that is told",
+        "dpsql/query/contribution.py",
+        'return rows if norm == "l1" else isqrt(rows)',
+        "return rows",
+        (f"{CLIPPING}::test_units_above_each_limit_are_counted",),
     ),
     Fault(
         "every table is drawn with the noise of the first draw",

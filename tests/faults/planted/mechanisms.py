@@ -249,8 +249,8 @@ FAULTS = (
     Fault(
         "a scan reads its queries in steps of rows, not of what a row counts",
         "dpsql/privacy/mechanism/scan.py",
-        "return AboveThreshold(self.moved, self.price, self.monotone)",
-        "return AboveThreshold(1, self.price, self.monotone)",
+        "return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)",
+        "return AboveThreshold(1, self.price, self.monotone, THRESHOLD_SHARE)",
         ("tests/privacy/test_scan.py",),
     ),
 )
