@@ -83,7 +83,7 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
 
 
 #: For a number that is clamped its name, its bounds, and the conditions of the rows beyond them and of all its rows.
-_Beyond: TypeAlias = tuple[str, Fraction, Fraction, Expression, Expression | None]
+_Beyond: TypeAlias = tuple[str, Fraction, Fraction, Expression | None, Expression | None]
 
 
 def _outside(aggregate: Aggregate) -> list[_Beyond]:
@@ -97,7 +97,7 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
         own = [] if aggregate.condition is None else [aggregate.condition]
         beyond = Call("or", (_compared("<", argument, ends.low), _compared(">", argument, ends.high)), BOOLEAN)
         has_value = [_present(argument)] if is_nullable(argument) else []
-        whole = conjunction([*own, *has_value]) if own or has_value else None
+        whole = conjunction([*own, *has_value])
         found.append((_name(argument) or "what is added up", ends.low, ends.high, conjunction([*own, beyond]), whole))
     return found
 
