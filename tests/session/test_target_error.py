@@ -150,6 +150,24 @@ def test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may(sessio
     assert charged.count(1) >= 2 and charged.count(2) >= 2
 
 
+def test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost(session: Session) -> None:
+    session._river.entropy = Seeded(8)
+    session.execute("SET dpsql.target_error = '2 %'")
+    plan = session.plan(COUNT)
+    result, released = session._answering.answer(plan)
+
+    def better(most: Fraction) -> Plan | None:
+        return session._targets.better(plan, result, released, replace(session.choices, most_epsilon=most))[1]
+
+    dear = better(Fraction(2000))
+    assert dear is not None and result.price.charged == 1
+    assert (
+        better(dear.price + 1) is not None
+        and better(dear.price) is None
+        and better(dear.price + Fraction(1, 2)) is None
+    )
+
+
 def test_what_the_budget_does_not_admit_is_refused_with_what_it_admits(tmp_path: Path) -> None:
     database = open_database(clinic(tmp_path, epsilon="2", query_epsilon="1"))
     session = database.session("ada")

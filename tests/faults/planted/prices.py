@@ -160,7 +160,7 @@ FAULTS = (
         "dpsql/session/targets.py",
         "_within(reached, choices, result.price.charged)",
         "_within(reached, choices)",
-        ("tests/session/test_target_error.py::test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may",),
+        ("tests/session/test_target_error.py::test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost",),
     ),
     Fault(
         "the second charge of a pilot is not asked for",
