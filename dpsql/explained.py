@@ -99,7 +99,7 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
     step = float(histogram.contribution.step)
     match histogram.mechanism:
         case Tree() as tree:
-            return max(tree.half_width(confidence, float(each)) for each in ranks.fractions) * step
+            return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions) * step
         case Ranking(bins=bins, quantiles=quantiles):
             asked = {target(each, ranks) for each in ranks.fractions}
             return max(each.half_width(bins, confidence) for each in quantiles if each.target in asked) * step

@@ -82,7 +82,7 @@ class Distribution:
         Rows beyond the last detectable one are unknown, so that of MIN and MAX goes on to the declared bound.
         """
         fraction = 1 - fraction if ranks.descending else fraction
-        target, reach = float(fraction) * self._total, self._reach(fraction)
+        target, reach = float(fraction) * self._total, self._reach(fraction, ranks.edge)
         low = self._descend(lambda sums, _: _first(sums[1:], lambda each: each >= target - reach))
         high = self._descend(lambda sums, _: _last(sums[:-1], lambda each: each <= target + reach))
         if ranks.edge:
@@ -96,11 +96,14 @@ class Distribution:
         low, high = self.interval(fraction, ranks)
         value = self._value(fraction, ranks)
         points = (float(min(low, value)), float(value), float(max(high, value)))
-        return Curve(tree.node, tree.spread(float(fraction)) * self._step, self._reach(fraction), points)
+        return Curve(tree.node, tree.spread(float(fraction)) * self._step, self._reach(fraction, ranks.edge), points)
 
-    def _reach(self, fraction: Fraction) -> float:
-        """The half-width of a rank: its noise, and the row by which definitions of quantiles differ."""
-        return self._noisy.tree.half_width(self._confidence, float(fraction)) * self._step + 1
+    def _reach(self, fraction: Fraction, edge: bool) -> float:
+        """The half-width of a rank: its noise, and the row by which definitions of quantiles differ.
+
+        The interval of MIN or MAX ends at a bound on one side, so that only the other can miss.
+        """
+        return self._noisy.tree.half_width(self._confidence, float(fraction), one_sided=edge) * self._step + 1
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
         if ranks.edge:

@@ -8,10 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from databases import without_noise
+from seeded_entropy import Seeded
 
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.tree import MOST_LEVELS, Tree, edges, exact_levels, shape
+from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, Tree, edges, exact_levels, shape
+from dpsql.privacy.sampling import OPERATING_SYSTEM
+from dpsql.quantile import Distribution
+from dpsql.query.bins import Bins
+from dpsql.query.relation import Ranks
 
 NODE = Gaussian(1, Fraction(100))
 COUNTED = ([0, 4, 5, 79, 80, -1], [3, 2, 1, 7, 100, 100])
@@ -79,3 +84,43 @@ def test_a_rank_is_no_further_off_than_is_claimed(node: Gaussian | Laplace, frac
     error = np.abs(inside - fraction * top.sum(axis=1))
     assert np.mean(error > tree.half_width(0.95, fraction)) <= 0.05
     assert np.mean(error > tree.half_width(0.95, fraction) / 3) > 0.05
+
+
+ENDS = {fraction: Ranks((Fraction(fraction),), edge=True) for fraction in (0, 1)}
+VALUES = Bins("number", 0, 255, 1, 256, Fraction(1))
+
+
+class Exact(NoisyTree):
+    """A tree whose counts are exact, while its node's noise is what it is."""
+
+    def children(self, level: int, start: int) -> tuple[int, ...]:
+        return tuple(self._counts(level, start))
+
+
+def end_that_may_miss(distribution: Distribution, fraction: int) -> float:
+    return distribution.curve(ENDS[fraction]).points[2 if fraction == 0 else 0]
+
+
+@pytest.mark.parametrize("node", [NODE, Laplace(1, Fraction(7))])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_asks_for(
+    node: Gaussian | Laplace, confidence: float
+) -> None:
+    tree = Tree(256, 16, 2, node)
+    distribution = Distribution(Exact(tree, range(256), [1] * 256, OPERATING_SYSTEM), VALUES, Fraction(1), confidence)
+    away = node.half_width(1 - 2 * (1 - confidence) / 2) * tree.spread(0) + 1
+    assert end_that_may_miss(distribution, 0) == int(away)
+    assert end_that_may_miss(distribution, 1) == 255 - int(away)
+
+
+@pytest.mark.parametrize("node", [NODE, Laplace(1, Fraction(7))])
+@pytest.mark.parametrize("places", [range(256), [*range(100, 110), *range(240, 250)], [255], []])
+def test_the_ends_of_min_and_max_hold(node: Gaussian | Laplace, places: list[int]) -> None:
+    """Of 200 of 95 % fewer than 167 hold with a probability below 1e-9."""
+    tree, held = Tree(256, 16, 2, node), [0, 0]
+    for seed in range(200):
+        noisy = tree.grow(places, [5] * len(places), _entropy=Seeded(seed))
+        distribution = Distribution(noisy, VALUES, Fraction(1), 0.95)
+        held[0] += not places or end_that_may_miss(distribution, 0) >= min(places)
+        held[1] += not places or end_that_may_miss(distribution, 1) <= max(places)
+    assert min(held) >= 167

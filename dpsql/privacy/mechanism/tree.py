@@ -46,12 +46,15 @@ class Tree:
         """The bins of a node on the level, from 1 (below the root) to ``levels`` (the leaves)."""
         return int(self.branching ** (self.levels - level))
 
-    def half_width(self, confidence: float, fraction: float) -> float:
+    def half_width(self, confidence: float, fraction: float, one_sided: bool = False) -> float:
         """How far a rank read off the tree may be from ``fraction`` of all: on every level, with that confidence.
 
-        In grid units of the counts.
+        Where ``one_sided``, to one side that is known beforehand. In grid units of the counts.
         """
-        each = self.node.half_width(1 - (1 - confidence) / self.levels)
+        tail = (1 - confidence) / self.levels
+        if one_sided and self.levels > 1:
+            tail = min(2 * tail, 0.5)
+        each = self.node.half_width(1 - tail)
         return each * self.spread(fraction)
 
     def spread(self, fraction: float) -> float:
