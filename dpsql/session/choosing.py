@@ -15,6 +15,8 @@ from dpsql.statement import Choices
 def allowed(choices: Choices, privacy: Privacy) -> Choices:
     """The choices with the noise that they come to; DataError for what the schema does not allow."""
     allowed_price(exact(choices.epsilon), privacy)
+    if not choices.most:
+        raise DataError("dpsql.most_epsilon must be above 0; RESET dpsql.target_error buys nothing by a target")
     try:
         return replace(choices, mechanism=privacy.with_noise(choices.mechanism).mechanism)
     except ValueError as error:

@@ -30,14 +30,18 @@ NEAR_ENOUGH = 1.1
 class Unknown(StatementError):
     """The target is a part of something that nobody knows yet: nothing of the statement was released."""
 
-    def __init__(self, column: str, target: Target, relative: bool) -> None:
+    def __init__(self, column: str, target: Target, relative: bool, told: bool) -> None:
         name = f"{column} " if target.column else ""
         amount = f"{float(100 * target.amount):g} %"
-        hint = f"TO REACH {name}{amount} OF 4000" if relative else f"TO REACH {target} AT 4000 ROWS"
         if relative:
             reason = f"it is {amount} of what {column!r} is, which was not released yet; say of what"
+            hint = f"TO REACH {name}{amount} OF 4000"
         else:
             reason = f"how wide {column!r} is depends on numbers that were not released yet; of an average say its rows"
+            hint = f"TO REACH {target} AT 4000 ROWS"
+        if not told:  # neither a size nor a number of rows tells it
+            reason = f"how wide {column!r} is depends on numbers that were not released yet"
+            hint = f"SET dpsql.target_error = '{replace(target, column=None)}'"
         super().__init__("E_STMT", f"{reason}, or run the statement once at a small price", hint=hint)
 
 
@@ -123,7 +127,7 @@ class Pricing:
 
     def _wanted(self, plan: Plan, goal: Goal, columns: Sequence[int], known: Known | None) -> list[Wanted]:
         """What is wanted of each column, in its own unit."""
-        sure = expected(plan, goal.at)
+        sure, by_rows = expected(plan, goal.at), expected(plan, Fraction(1))
         sizes: Errors = [None] * len(plan.columns)
         if known is not None and any(sure[place] is None or _by_size(goal, plan, place) for place in columns):
             sizes = typical(self.run(known.plan, known.released))
@@ -134,9 +138,10 @@ class Pricing:
             assert target is not None
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0
-                raise Unknown(name, target, relative=True)
+                told = sure[place] is not None or by_rows[place] is not None
+                raise Unknown(name, target, relative=True, told=told)
             if sure[place] is None and size is None:
-                raise Unknown(name, target, relative=False)
+                raise Unknown(name, target, relative=False, told=by_rows[place] is not None)
             found.append(Wanted(place, half, sure[place] is not None))
         return found
 

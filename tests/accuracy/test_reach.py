@@ -112,8 +112,23 @@ def test_what_is_not_known_is_said(session: Session, text: str, said: str) -> No
     if "not released yet" in str(refusal.value):
         assert refusal.value.hint is not None
         words = refusal.value.hint if "cost)" in text or "COUNT(*) AS" in text else "TO REACH 5 AT 4000 ROWS"
-        if "* 2" not in text:
+        if "* 2" in text:
+            assert words.startswith("TO REACH") and refusal.value.hint == "SET dpsql.target_error = '± 5'"
+        else:
             assert session.explain(text.partition(" TO REACH")[0] + " " + words).reached is not None
+
+
+@pytest.mark.parametrize("target", ["± 2", "5 %", "m 5 %"])
+@pytest.mark.parametrize("column", ["MEDIAN(cost)", "STDDEV(cost)", "SUM(cost) / COUNT(*)"])
+def test_what_only_an_answer_tells_is_bought_by_one(session: Session, column: str, target: str) -> None:
+    """Of a median neither a size nor a number of rows tells the width: what is to be written instead has a pilot."""
+    text = f"SELECT {column} AS m FROM visits WHERE cost > 7"
+    with pytest.raises(StatementError, match="how wide 'm' is depends on numbers") as refusal:
+        session.execute(f"EXPLAIN PRIVACY {text} TO REACH {target}")
+    assert refusal.value.hint is not None
+    session.execute(refusal.value.hint)
+    assert session.plan(text).pilot
+    session.execute("RESET dpsql.target_error")
 
 
 def test_what_was_released_before_tells_sizes(session: Session) -> None:

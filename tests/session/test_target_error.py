@@ -168,6 +168,12 @@ def test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost(session: Session
     )
 
 
+def test_what_one_may_cost_is_above_nothing(session: Session) -> None:
+    with pytest.raises(DataError, match="above 0"):
+        session.execute("SET dpsql.most_epsilon = 0")
+    assert session.execute("SHOW dpsql.most_epsilon").rows == [("10",)]
+
+
 def test_what_the_budget_does_not_admit_is_refused_with_what_it_admits(tmp_path: Path) -> None:
     database = open_database(clinic(tmp_path, epsilon="2", query_epsilon="1"))
     session = database.session("ada")
