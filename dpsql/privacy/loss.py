@@ -60,6 +60,18 @@ class GaussianVectorLoss:
         if self.l2_squared < 1 or self.variance <= smoothing(self.l2_squared):
             raise DataError("Gaussian noise as narrow as this has no known pair on several integers")
 
+    @property
+    def line(self) -> LineLoss:
+        """The pair on the line that dominates it, but for what `epsilon_of_losses` adds."""
+        return LineLoss(self.l2_squared / (self.variance - smoothing(self.l2_squared)))
+
+
+@dataclass(frozen=True)
+class LineLoss:
+    """Continuous Gaussian noise around 0 and around √square standard deviations; several are one, of their sum."""
+
+    square: Fraction
+
 
 @dataclass(frozen=True)
 class PureLoss:
@@ -78,7 +90,7 @@ class Leak:
 #: A closed union. What is known by its zCDP alone has no pair in it.
 Loss: TypeAlias = LaplaceLoss | GaussianLoss | GaussianVectorLoss | PureLoss | Leak
 #: Those that have a distribution.
-Composed: TypeAlias = LaplaceLoss | GaussianLoss | GaussianVectorLoss | PureLoss
+Composed: TypeAlias = LaplaceLoss | GaussianLoss | LineLoss | PureLoss
 
 
 def smoothing(l2_squared: int) -> Fraction:
@@ -96,23 +108,28 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
     """
     counted = Counter(each.coarse() if isinstance(each, LaplaceLoss) else each for each in losses)
     leaks = sum((each.delta * times for each, times in counted.items() if isinstance(each, Leak)), Fraction(0))
-    others = tuple((each, times) for each, times in counted.items() if not isinstance(each, Leak))
+    lines = [(each.line, times) for each, times in counted.items() if isinstance(each, GaussianVectorLoss)]
+    others: dict[Composed, int] = {
+        each: times for each, times in counted.items() if not isinstance(each, Leak | GaussianVectorLoss)
+    }
+    if lines:
+        others[LineLoss(sum((each.square * times for each, times in lines), Fraction(0)))] = 1
     if delta - leaks < LEAST_DELTA:
         raise DataError(f"pld needs a δ of at least {float(LEAST_DELTA):g} beside what thresholds use")
-    return _epsilon(frozenset(others), delta - leaks) if others else Fraction(0)
+    rounded = Fraction(sum(times for _, times in lines), 2**57)  # what rounding to integers is seen of, at most
+    return _epsilon(frozenset(others.items()), delta - leaks) + rounded if others else Fraction(0)
 
 
 @lru_cache(maxsize=256)
 def _epsilon(counted: frozenset[tuple[Composed, int]], delta: Fraction) -> Fraction:
     library = _library()
     whole: Any = None
-    rounded = sum(times for loss, times in counted if isinstance(loss, GaussianVectorLoss))
     step = _step(counted)
     for loss, times in sorted(counted, key=repr):
         composed = _distribution(library, loss, step).self_compose(times)
         whole = composed if whole is None else whole.compose(composed)
     kept = float(delta * Fraction(63, 64))  # what is left covers the rounding of the convolutions
-    found = Fraction(float(whole.get_epsilon_for_delta(kept))) * (1 + Fraction(1, 10**9)) + Fraction(rounded, 2**57)
+    found = Fraction(float(whole.get_epsilon_for_delta(kept))) * (1 + Fraction(1, 10**9))
     return Fraction(-(-found.numerator * 10**12 // found.denominator), 10**12)
 
 
@@ -124,14 +141,14 @@ def _step(counted: frozenset[tuple[Composed, int]]) -> float:
 
 
 def _mean(loss: Composed) -> Fraction:
-    """About the mean of a loss."""
+    """About the mean of a loss, or less of it where the grid may be finer."""
     match loss:
         case LaplaceLoss(rate=rate, distance=distance):
             return min(rate * distance, (rate * distance) ** 2 / 2)
         case GaussianLoss(variance=variance, distance=distance):
             return distance**2 / (2 * variance)
-        case GaussianVectorLoss(variance=variance, l2_squared=square):
-            return square / (2 * variance)
+        case LineLoss(square=square):
+            return square / 16  # of one distribution, which composes with nothing of its kind
         case PureLoss(epsilon=epsilon):
             return min(epsilon, epsilon**2 / 2)
         case _:
@@ -146,8 +163,8 @@ def _distribution(library: Any, loss: Composed, step: float) -> Any:
         case GaussianLoss(variance=variance, distance=distance):
             sigma = sqrt(variance) * (1 - 2.0**-40)
             return library.from_discrete_gaussian_mechanism(sigma, sensitivity=distance, **settings)
-        case GaussianVectorLoss(variance=variance, l2_squared=square):
-            sigma = sqrt((variance - smoothing(square)) / square) * (1 - 2.0**-40)
+        case LineLoss(square=square):
+            sigma = (1 - 2.0**-40) / sqrt(square)
             return library.from_gaussian_mechanism(sigma, sensitivity=1, **settings)
         case PureLoss(epsilon=epsilon):
             return library.from_discrete_laplace_mechanism(_above(epsilon), sensitivity=1, **settings)

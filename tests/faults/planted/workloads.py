@@ -114,8 +114,15 @@ FAULTS = (
     Fault(
         "noise on a lattice is taken for noise on the line",
         "dpsql/privacy/loss.py",
-        "sqrt((variance - smoothing(square)) / square)",
-        "sqrt(variance / square)",
+        "LineLoss(self.l2_squared / (self.variance - smoothing(self.l2_squared)))",
+        "LineLoss(self.l2_squared / self.variance)",
+        (f"{LOSS}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
+    ),
+    Fault(
+        "Gaussian releases of a block are composed as if they were one",
+        "dpsql/privacy/loss.py",
+        "sum((each.square * times for each, times in lines), Fraction(0))",
+        "max(each.square for each, times in lines)",
         (f"{LOSS}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
     ),
     Fault(
