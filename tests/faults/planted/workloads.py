@@ -123,7 +123,7 @@ FAULTS = (
         "dpsql/privacy/loss.py",
         "sum((each.square * times for each, times in lines), Fraction(0))",
         "max(each.square for each, times in lines)",
-        (f"{LOSS}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
+        (f"{LOSS}::test_the_wider_the_noise_the_nearer_is_the_lattice_to_the_line",),
     ),
     Fault(
         "rounding to integers is seen of many",
