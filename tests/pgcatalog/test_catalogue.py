@@ -84,6 +84,8 @@ def test_it_leaves_everything_else(catalogue: Catalogue, text: str) -> None:
         ("SELECT * FROM pg_stat_activity", "0A000", "pg_stat_activity"),
         ("SELECT relname FROM pg_class; SELECT 1", "42601", "one statement"),
         ("SELECT relname FROM pg_class WHERE (", "42601", "cannot be read"),
+        ("SELECT relname ? FROM pg_class", "42601", "cannot be read"),
+        ("SELECT relacl #> FROM pg_class", "42601", "cannot be read"),
         ("SELECT relname FROM pg_class FOR UPDATE", "0A000", "only read"),
         ("SHOW nosuch", "42704", 'unrecognized configuration parameter "nosuch"'),
         ("SELECT current_setting('nosuch')", "42704", 'unrecognized configuration parameter "nosuch"'),

@@ -58,6 +58,10 @@ class Rewritten:
     assigned: tuple[tuple[str, str], ...]
 
 
+#: What sqlglot raises of malformed text; of an operator without its right side it makes nodes of nothing.
+_MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
+
+
 def parse(text: str) -> exp.Expr:
     """The statement's tree, its functions renamed; StatementError where it cannot be read or is not one query."""
     if len(text) > MAX_LENGTH:
@@ -65,7 +69,7 @@ def parse(text: str) -> exp.Expr:
     require_seen(text)
     try:
         trees = [tree for tree in sqlglot.parse(readable(text), dialect=Postgres) if tree is not None]
-    except (SqlglotError, RecursionError):
+    except _MALFORMED:
         raise StatementError("E_PARSE", "the statement over the catalogue cannot be read") from None
     if len(trees) != 1:
         raise StatementError("E_MULTI", "one statement at a time; send them one by one")
