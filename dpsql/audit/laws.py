@@ -72,6 +72,24 @@ def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]
     return np.array(found)
 
 
+def first_above_law(
+    answers: Sequence[int], threshold: int, border_scale: float, query_scale: float
+) -> NDArray[np.float64]:
+    """The sparse vector technique's chances: each place to be the first at or above the threshold, and then none.
+
+    Both noises are discrete Laplace; given the border, queries are passed independently.
+    """
+    reach = ceil(40 * border_scale) + 2
+    border = range(-reach, reach + 1)
+    passed = np.exp(-np.abs(np.array(border)) / border_scale)
+    passed, found = passed / passed.sum(), []
+    for answer in answers:
+        below = laplace_below([threshold + noise - answer - 1 for noise in border], query_scale)
+        found.append(float((passed * (1 - below)).sum()))
+        passed = passed * below
+    return np.array([*found, float(passed.sum())])
+
+
 def response_law(truth: int, categories: int, epsilon: Fraction) -> NDArray[np.float64]:
     """Randomized response: the true category exp(ε) times as likely as each other."""
     weights = np.ones(categories)

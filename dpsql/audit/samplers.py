@@ -24,6 +24,7 @@ from dpsql.audit.laws import (
     response_law,
 )
 from dpsql.audit.report import Check, Room
+from dpsql.audit.sparse_vector import sparse_vectors
 from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip, RandomizedResponse
 
 #: A test fails where what it saw has a smaller chance than this; there are fewer than a hundred tests.
@@ -74,6 +75,8 @@ def _looks(draws: int, choices: int) -> Iterator[tuple[str, Callable[[], list[st
         [exponential.draw(_UTILITIES) for _ in range(choices)], exponential_law(_UTILITIES, _RATE))  # fmt: skip
     yield "permute-and-flip", lambda: choice_problems(
         [flip.draw(_UTILITIES) for _ in range(choices)], flipped_law(_UTILITIES, _RATE))  # fmt: skip
+    for name, draw, law in sparse_vectors():
+        yield name, lambda draw=draw, law=law: choice_problems(draw(choices // 2), law)  # type: ignore[misc]
     yield "randomized response", lambda: choice_problems(
         response.draw([2] * choices), response_law(2, 4, Fraction(1)))  # fmt: skip
 

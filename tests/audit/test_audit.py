@@ -60,7 +60,7 @@ def test_an_honest_database_passes(asked_clinic: Path) -> None:
     assert failed == [] and report.passed
     looked = room(report, "sensitivity")
     assert all(looked[text] == "passed" for text in STATEMENTS), looked
-    assert len(room(report, "lock-down")) > 90 and len(room(report, "samplers")) == 15
+    assert len(room(report, "lock-down")) > 90 and len(room(report, "samplers")) == 19
     assert list(room(report, "ledger").values()) == ["passed"] * 4
     assert report.closing.startswith("all ") and report.count("skipped") == 0
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpsql.audit.clock import Clock
 from dpsql.audit.laws import exponential_law, flipped_law, response_law
 from dpsql.audit.samplers import ALARM, FALSE_ALARM, choice_problems, gaussian_problems, laplace_problems, samplers
+from dpsql.audit.sparse_vector import sparse_vectors
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace
 
@@ -72,15 +73,28 @@ def test_the_laws_of_choices_are_the_published_ones() -> None:
 
 @pytest.mark.parametrize("factor", [Fraction(1, 2), Fraction(3, 2)])
 def test_a_mechanism_that_draws_another_scale_fails(factor: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Laplace, "sample", lambda self, size: discrete_laplace(self.scale * factor, size))
+    monkeypatch.setattr(Laplace, "sample", lambda self, size, **_: discrete_laplace(self.scale * factor, size))
     room = samplers(Clock(10), draws=50_000, choices=500)
     verdicts = {check.what: check.verdict for check in room.checks}
     assert all((verdict == "failed") == what.startswith("discrete Laplace") for what, verdict in verdicts.items()
-               if "Gaussian" not in what)  # fmt: skip
+               if not what.startswith(("discrete Gaussian", "sparse vector", "scan")))  # fmt: skip
+
+
+@pytest.mark.parametrize("factor", [Fraction(7, 10), Fraction(1), Fraction(13, 10)], ids=str)
+def test_the_sparse_vector_of_its_scale_passes_and_of_others_fails(
+    factor: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Laplace, "sample", lambda self, size, *, _entropy: discrete_laplace(self.scale * factor, size, _entropy=entropy)
+    )
+    for seed, (name, draw, law) in enumerate(sparse_vectors()):
+        entropy = Seeded(seed)
+        assert law.sum() == pytest.approx(1)
+        assert (choice_problems(draw(10_000), law) == []) == (factor == 1), name
 
 
 def test_the_installed_samplers_pass() -> None:
     room = samplers(Clock(10), draws=200_000, choices=5_000)
-    assert room.count("passed") == len(room.checks) == 15, room
-    assert (12 * 6 + 3) * ALARM < FALSE_ALARM
+    assert room.count("passed") == len(room.checks) == 19, room
+    assert (12 * 6 + 7) * ALARM < FALSE_ALARM
     assert Gaussian(1, Fraction(4)).sample(1).shape == (1,)
