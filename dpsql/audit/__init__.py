@@ -14,6 +14,7 @@ from pathlib import Path
 from dpsql.audit.advice import advice
 from dpsql.audit.chain import journal
 from dpsql.audit.clock import Clock
+from dpsql.audit.confinement import confinement
 from dpsql.audit.empirical import empirical
 from dpsql.audit.lockdown import lock_down
 from dpsql.audit.neighbours import Neighbours
@@ -64,7 +65,7 @@ def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: N
                 rooms.append(empirical(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
     finally:
         neighbours.close()
-    locked = replace(locked, checks=(*in_tested_range(), *locked.checks))
+    locked = replace(locked, checks=(*in_tested_range(), *confinement(schema), *locked.checks))
     rooms += [locked, written.room, advice(path, schema)]
     return Report(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(rooms))
 

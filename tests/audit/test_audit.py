@@ -33,6 +33,7 @@ FEW = {"draws": 200_000, "choices": 200, "releases": 100}
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither samplers nor lock-down, which have tests of their own."""
+    monkeypatch.setattr("dpsql.audit.confinement", lambda *_: [])
     for name in ("samplers", "lock_down"):
         monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from pathlib import Path
 
 import duckdb
@@ -10,12 +12,17 @@ from databases import clinic
 
 from dpsql.audit import completed_schema
 from dpsql.audit.attempts import attempts
+from dpsql.audit.confinement import confinement
 from dpsql.audit.lockdown import lock_down
 from dpsql.audit.neighbours import Neighbours
 from dpsql.audit.planning import planner
 from dpsql.audit.report import Room
 from dpsql.audit.versions import TESTED, in_tested_range
 from dpsql.engines.opened import OpenedSource
+from dpsql.engines.process import landlock
+from dpsql.engines.process.attempted import _TRIED, _succeeds
+from dpsql.engines.process.limits import HEAD_ROOM
+from dpsql.engines.source import Limits
 
 PROJECT = Path(__file__).parents[2]
 
@@ -77,6 +84,38 @@ def test_attempts_would_succeed_on_an_open_engine(tmp_path: Path) -> None:
                 failed.append(attempt.name)
     assert set(failed) <= NOT_HERE, sorted(set(failed) - NOT_HERE)
     assert len(ran) > 55
+
+
+@pytest.mark.skipif(landlock.version() < 6, reason="this kernel has no Landlock, or an old one, and notes say so")
+def test_the_engines_process_can_do_nothing_that_it_must_not(tmp_path: Path) -> None:
+    schema_file = clinic(tmp_path)
+    schema_file.write_text(schema_file.read_text() + '[engine]\nmemory = "500MB"\nspill = "1MB"\n')
+    checks = {
+        check.what.removeprefix("its process "): check.verdict for check in confinement(completed_schema(schema_file))
+    }
+    notes = {"sends a datagram", "makes a copy of itself"}
+    assert checks == {name: "note" if name in notes else "passed" for name in _TRIED}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux")
+def test_what_is_tried_in_the_process_succeeds_in_one_that_is_not_confined(tmp_path: Path) -> None:
+    for name in ("data", "secret.csv"):
+        (tmp_path / name).write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        said = {"outside": str(tmp_path), "data": str(tmp_path / "data"), "port": server.getsockname()[1],
+                "limits": Limits(memory=1000 - HEAD_ROOM)}  # fmt: skip
+        could = {name for name, attempt in _TRIED.items() if _succeeds(attempt, said)}
+    assert set(_TRIED) - could <= {"leaves a core"}, "cores may be off here as well"
+
+
+def test_a_process_that_cannot_be_begun_or_is_not_wanted_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = completed_schema(clinic(tmp_path))
+    without = schema.model_copy(update={"engine": schema.engine.model_copy(update={"process": False})})
+    assert [check.verdict for check in confinement(without)] == ["note"]
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert [check.verdict for check in confinement(schema)] == ["failed"]
 
 
 @pytest.mark.parametrize("parquet", [False, True])

@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakSet
 
 from dpsql.engines.process import start
@@ -48,17 +48,17 @@ class EngineProcess:
     """A process that runs the engine; a thread of its own begins it and hears what it answers until it ends.
 
     That thread is its parent in the eyes of Linux, which ends the process with it. OperationalError where none can be
-    begun.
+    begun. For the audit it ``serves`` attempts in the engine's place, under the same limits.
     """
 
-    def __init__(self, path: str, limits: Limits) -> None:
+    def __init__(self, path: str, limits: Limits, serves: Literal["child", "attempted"] = "child") -> None:
         self._numbers, self._waiting = itertools.count(), dict[int, Future[Message]]()
         self._lock, self._over, self._inherited = threading.Lock(), False, False
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Pipe | None = None
         began: Future[None] = Future()
         self._folder = spill_folder(limits)
-        told = _told(path, replace(limits, folder=self._folder))
+        told = _told(path, replace(limits, folder=self._folder), serves)
         self._attendant = threading.Thread(target=self._attend, args=(told, began), name="dpsql engine", daemon=True)
         self._attendant.start()
         _ALL.add(self)
@@ -184,10 +184,11 @@ def _told_to(process: subprocess.Popen[bytes], told: bytes) -> Pipe:
             raise
 
 
-def _told(source: str, limits: Limits) -> bytes:
+def _told(source: str, limits: Limits, serves: str) -> bytes:
     home = str(Path(start.__file__).parents[2])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
-    told = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits)}
+    told = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),
+            "serves": serves}  # fmt: skip
     return json.dumps(told).encode() + b"\n"
 
 

@@ -42,12 +42,12 @@ def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
 
     Nor can it start a program or connect to anything. Places that do not exist are left out. False without Landlock.
     """
-    version = _version()
-    if version < 1:
+    found = version()
+    if found < 1:
         return False
-    rights = (1 << max(bits for first, bits in _RIGHTS.items() if first <= version)) - 1
-    ruleset = _Ruleset(rights, _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
-    size = 8 if version < 4 else 16 if version < 6 else 24
+    rights = (1 << max(bits for first, bits in _RIGHTS.items() if first <= found)) - 1
+    ruleset = _Ruleset(rights, _NETWORK if found >= 4 else 0, _SCOPES if found >= 6 else 0)
+    size = 8 if found < 4 else 16 if found < 6 else 24
     rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     if rules < 0:
         return False
@@ -59,7 +59,7 @@ def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
         os.close(rules)
 
 
-def _version() -> int:
+def version() -> int:
     """The version of Landlock that the kernel has; below 1 where it has none."""
     return _call(_CREATE_RULESET, None, 0, _VERSION) if sys.platform == "linux" else 0
 

@@ -6,6 +6,7 @@ from planted.fault import Fault
 
 HONEST = "tests/audit/test_audit.py::test_an_honest_database_passes"
 NEIGHBOURS = "tests/properties/test_audit_neighbours.py"
+CONFINED = "tests/audit/test_audit_lockdown.py::test_the_engines_process_can_do_nothing_that_it_must_not"
 EPSILON = "tests/audit/test_audit_epsilon.py"
 TOLD = "tests/audit/test_audit.py::test_no_form_of_the_report_tells_a_value_or_a_unit"
 
@@ -30,6 +31,27 @@ FAULTS = (
         "apart = self.sensitivity if self.monotone else 2 * self.sensitivity",
         "apart = self.sensitivity",
         ("tests/audit/test_audit_samplers.py::test_the_sparse_vector_of_its_scale_passes_and_of_others_fails",),
+    ),
+    Fault(
+        "an engine's process without Landlock, found by the audit's lock-down",
+        "dpsql/engines/process/limits.py",
+        "    landlock.restrict(",
+        "    (lambda **_: True)(",
+        (CONFINED,),
+    ),
+    Fault(
+        "an engine's process without a limit of memory, found by the audit's lock-down",
+        "dpsql/engines/process/limits.py",
+        '        _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)\n',
+        "        pass\n",
+        (CONFINED,),
+    ),
+    Fault(
+        "an engine's process that outlives dpsql, found by the audit's lock-down",
+        "dpsql/engines/process/limits.py",
+        "        call(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)\n",
+        "",
+        (CONFINED,),
     ),
     Fault(
         "an engine that may read files, found by the audit's lock-down",
