@@ -59,7 +59,7 @@ def _section(room: Room) -> str:
     rows = "".join(map(_row, room.checks))
     table = f"<table>{rows}</table>"
     if len(room.checks) > _FOLDED:
-        loud = "".join(_row(check) for check in room.checks if check.verdict == "failed")
+        loud = "".join(_row(check) for check in room.checks if check.verdict != "passed")
         table = (f"<table>{loud}</table>" if loud else "") + (
             f"<details><summary>All {len(room.checks)} checks</summary>{table}</details>"
         )

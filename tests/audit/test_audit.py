@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 from databases import CANARIES, clinic
 
 from dpsql import cli, connect
-from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Report, Room, audit
+from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Report, Room, audit
+from dpsql.audit.page import page as drawn_page
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.query.rewrite import node, quantise
 
@@ -166,6 +168,13 @@ def test_the_page_loads_nothing_and_escapes_everything(asked_clinic: Path, dpsql
     drawn = page.read_text(encoding="utf-8")
     assert drawn.startswith("<!DOCTYPE html>") and "&lt;script&gt;" in drawn
     assert not any(word in drawn for word in ("<script", "http:", "https:", "src=", "@import", "url("))
+
+
+def test_a_long_list_on_the_page_folds_nothing_but_what_passed() -> None:
+    checks = [Check(f"attempt {place}", "passed") for place in range(40)] + [Check("a datagram", "note", "it can")]
+    report = Report("clinic", "", datetime.now(UTC), (), (Room("lock-down", "shows", tuple(checks)),))
+    seen = drawn_page(report, details=False).partition("<details>")[0]
+    assert "a datagram" in seen and "attempt 0" not in seen
 
 
 def test_a_fault_is_an_exit_code(asked_clinic: Path, dpsql: Command) -> None:
