@@ -19,10 +19,10 @@ from time import perf_counter
 from dpsql.demo import QUESTIONS
 from dpsql.demo import SCHEMA as NAFLD
 from dpsql.errors import DatabaseError
-from dpsql.plan import plan_cores
 from dpsql.query.bind import bind
 from dpsql.query.parse import parse
 from dpsql.session import Session, open_session
+from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 
 HERE = Path(__file__).parent

@@ -22,7 +22,7 @@ from events import write_schema
 
 from dpsql.chosen import ChosenQuantiles
 from dpsql.demo import SCHEMA as NAFLD
-from dpsql.plan import CorePlan, plan_cores
+from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.quantile import Distribution
@@ -33,6 +33,7 @@ from dpsql.query.parse import parse
 from dpsql.query.relation import Ranks
 from dpsql.schema import Schema, load
 from dpsql.sensitivity import ranking, tree
+from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 
 #: Bins with the rows in each.

@@ -19,12 +19,13 @@ from dpsql.demo import SCHEMA as NAFLD
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.explain import journal_note
-from dpsql.plan import Plan, plan_cores
+from dpsql.plan import Plan
 from dpsql.query.bind import bind
 from dpsql.query.parse import parse
 from dpsql.release import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
+from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 
 ROOMS = ("parse", "bind", "plan", "describe", "charge", "engine", "release", "shell", "all")

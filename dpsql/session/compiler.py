@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import DatabaseError, StatementError
-from dpsql.plan import CorePlan, Plan, plan_cores
+from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Accountant
 from dpsql.query.bind import Query, bind
 from dpsql.query.budget_table import names_budget, with_budget
@@ -28,6 +28,7 @@ from dpsql.session.choosing import allowed_price
 from dpsql.session.memory import Memory
 from dpsql.session.running import Turns
 from dpsql.session.told import budget_row
+from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 from dpsql.shell.answer import Described
 from dpsql.statement import Choices

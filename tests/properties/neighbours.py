@@ -20,11 +20,12 @@ from dpsql.engines.duckdb import derived_table
 from dpsql.engines.exact import ExactRows
 from dpsql.engines.opened import put_derived
 from dpsql.errors import ExecutionFailed
-from dpsql.plan import CorePlan, Plan, plan_cores
+from dpsql.plan import CorePlan, Plan
 from dpsql.query.bind import bind
 from dpsql.query.derived import Derived
 from dpsql.query.parse import parse
 from dpsql.release import NOTHING, release
+from dpsql.shares import plan_cores
 
 Rowset = list[tuple[Any, ...]]
 

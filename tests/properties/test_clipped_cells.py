@@ -14,10 +14,11 @@ from neighbours import Tally, faults, planned, report
 from statements import Writer
 
 from dpsql.errors import DatabaseError
-from dpsql.plan import CorePlan, plan_cores
+from dpsql.plan import CorePlan
 from dpsql.query.bind import Query
 from dpsql.query.clipped import clipped
 from dpsql.query.contribution import norm_of
+from dpsql.shares import plan_cores
 
 
 def _with_those_beside(query: Query, privacy: Any, price: Fraction, delta: Fraction) -> tuple[CorePlan, ...]:

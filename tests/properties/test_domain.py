@@ -10,12 +10,13 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from dpsql.plan import CorePlan, plan_cores
+from dpsql.plan import CorePlan
 from dpsql.query.bind import bind
 from dpsql.query.parse import parse
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
+from dpsql.shares import plan_cores
 
 _COLUMNS = {
     "id": {"type": "integer", "bounds": [0, 900]},

@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "what is counted beside an answer is not paid for",
-        "dpsql/plan.py",
+        "dpsql/shares.py",
         "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
         "draft.weight / whole",
         ("tests/session/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
