@@ -203,12 +203,12 @@ class Server:
     def _session(self, number: int, peer: _Peer, visitor: Visitor) -> Iterator[Conversation]:
         """The visitor's session, while the connection lasts."""
         session = self._database.session(visitor.user, TOOLS)
+
+        def answer_raw_select(given: str) -> None:
+            session.manner = _MANNERS[given]
+
         try:
-            settings = Settings(
-                visitor.user,
-                session,
-                lambda given: setattr(session, "manner", _MANNERS[given]),
-            )
+            settings = Settings(visitor.user, session, answer_raw_select)
             try:
                 for name, value in visitor.settings.items():
                     settings.begin_with(name, value)

@@ -44,7 +44,7 @@ class Compiler:
     def __init__(
         self, schema: Schema, accountant: Accountant, analyst: str, manner: Manner, turns: Turns, memory: Memory | None
     ) -> None:
-        self._schema, self._accountant, self._analyst, self._manner = schema, accountant, analyst, manner
+        self._schema, self._accountant, self._analyst, self.manner = schema, accountant, analyst, manner
         self._turns, self._memory = turns, memory
 
     def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
@@ -56,7 +56,7 @@ class Compiler:
 
         if self._memory is None or names_budget(text) or names_clock(text):
             return make()
-        return self._memory.plan(text, parameters, choices, self._manner, make)
+        return self._memory.plan(text, parameters, choices, self.manner, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The statement, parsed, and the types of its parameters, of which the client declares some."""
@@ -67,7 +67,7 @@ class Compiler:
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], choices: Choices, shell: Shell) -> Plan:
         parsed, schema = self._with_constants(parsed), self._with_noise(choices.mechanism)
         privacy, delta = schema.privacy, self._accountant.budget.delta_selection
-        query = bind(parsed, schema, parameters, shell.types, self._manner)
+        query = bind(parsed, schema, parameters, shell.types, self.manner)
         price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
         reports = choices.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())

@@ -91,6 +91,15 @@ class Session:
     def choices(self, choices: Choices | None) -> None:
         self._choices = allowed(self._default if choices is None else choices, self._schema.privacy)
 
+    @property
+    def manner(self) -> Manner:
+        """What the front end chooses where SQL leaves it open, for the statements from now on."""
+        return self._compiler.manner
+
+    @manner.setter
+    def manner(self, manner: Manner) -> None:
+        self._compiler.manner = manner
+
     def set(self, name: str, value: str | None) -> None:
         """Change a setting, whose value is as people write it; None goes back to the schema's.
 
