@@ -72,24 +72,30 @@ def _bool(value: object) -> bytes:
 
 def _double(value: object) -> bytes:
     number = float(value)  # type: ignore[arg-type]
-    return shortest(repr(number)) if not 1e15 <= abs(number) < 1e16 else _scientific(number)
+    return shortest(repr(number)) if not 1e15 <= abs(number) < 1e16 else _scientific(repr(number))
 
 
-def _scientific(number: float) -> bytes:
-    """The spelling that Python begins with at 1e16 and PostgreSQL at 1e15.
+def _scientific(digits: str) -> bytes:
+    """A number with a power of ten, which PostgreSQL begins with at 1e15, and at 1e6 for singles.
 
-    >>> _scientific(1e15), _scientific(-1234567890123456.5)
-    (b'1e+15', b'-1.2345678901234565e+15')
+    >>> _scientific("1000000000000000.0"), _scientific("-1234567890123456.5"), _scientific("16777216.0")
+    (b'1e+15', b'-1.2345678901234565e+15', b'1.6777216e+07')
     """
-    sign, digits, _ = Decimal(repr(number)).as_tuple()
-    text = "".join(map(str, digits)).rstrip("0")
-    return f"{'-' if sign else ''}{text[0]}{'.' if text[1:] else ''}{text[1:]}e+15".encode()
+    sign, figures, exponent = Decimal(digits).as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, figures)).rstrip("0")
+    power = f"e{len(figures) + exponent - 1:+03d}"
+    return f"{'-' if sign else ''}{text[0]}{'.' if text[1:] else ''}{text[1:]}{power}".encode()
 
 
 def _single(value: object) -> bytes:
     import numpy as np
 
-    return shortest(str(np.float32(value)))  # type: ignore[arg-type]
+    digits = str(np.float32(value))  # type: ignore[arg-type]
+    number = Decimal(digits)
+    if not number.is_finite() or not number:
+        return shortest(digits)
+    return shortest(f"{number:f}") if -4 <= number.adjusted() < 6 else _scientific(digits)
 
 
 def shortest(digits: str) -> bytes:
