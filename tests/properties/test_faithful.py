@@ -26,6 +26,8 @@ from dpsql.quantile import Ranked
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000
+#: DuckDB 1 gives whole numbers for APPROX_QUANTILE of decimals.
+WHOLE_QUANTILES = duckdb.__version__.startswith("1.")
 #: A division by 0 is NULL in dpsql and NaN or an infinity in DuckDB, where // of doubles does not cut either.
 DIVISION = re.compile(r" / r\d| // ")
 
@@ -140,7 +142,7 @@ def test_without_noise_and_limits_the_answer_is_that_of_duckdb(
         with session_on(here, tmp_path / f"{seed}.ledger") as (session, engine):
             for number in range(14):
                 text = statement(here, number)
-                if DIVISION.search(text):
+                if DIVISION.search(text) or (WHOLE_QUANTILES and "APPROX_QUANTILE" in text):
                     continue
                 try:
                     plan = session.plan(text)

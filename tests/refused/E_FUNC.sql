@@ -116,11 +116,11 @@ SELECT SUM(DP_INTERVAL_LOW(age)) FROM patients
 -- instead: SELECT SUM(age) FROM patients
 
 -- schema: nafld
-SELECT DP_INTERVAL_LOW(SUM(n)) FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
--- says: DP_INTERVAL_LOW is told of one released row at a time: of an aggregate over private rows, of arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other columns the intervals stand beside the result (line 1, column 1)
--- instead: SELECT SUM(n) FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
+SELECT DP_INTERVAL_LOW(SUM(n)) + 1 FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
+-- says: DP_INTERVAL_LOW is told of one released row at a time: of an aggregate over private rows, of arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other numbers, such as those of a second GROUP BY, it is known last of all, and may only be a column of the outermost SELECT that nothing else reads (line 1, column 1)
+-- instead: SELECT SUM(n) + 1 FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
 
 -- schema: nafld
 SELECT male, DP_INTERVAL_HIGH(male) FROM patients GROUP BY male
--- says: DP_INTERVAL_HIGH is told of one released row at a time: of an aggregate over private rows, of arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other columns the intervals stand beside the result (line 1, column 14)
+-- says: what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and dates have none, nor numbers whose rows nothing but noise tells apart; take an aggregate, and give such rows a key (line 1, column 1)
 -- instead: SELECT male, male FROM patients GROUP BY male
