@@ -25,7 +25,7 @@ from dpsql.query.clipped import LeftOut
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.cube import Cube
 from dpsql.query.derived import Derived
-from dpsql.query.reads import derived_of_core, tables_of_core
+from dpsql.query.reads import Read, tables_measured
 from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
 
@@ -72,12 +72,17 @@ class CorePlan:
     @property
     def tables(self) -> frozenset[str]:
         """The tables of the owner that the engine SQL reads, those of its key domain among them."""
-        return tables_of_core(self.core)
+        return frozenset(name for derived, name in self._read if not derived)
 
     @property
     def derived(self) -> frozenset[str]:
         """The derived tables that the engine SQL reads."""
-        return derived_of_core(self.core)
+        return frozenset(name for derived, name in self._read if derived)
+
+    @cached_property
+    def _read(self) -> frozenset[Read]:
+        cells = [each.contribution.cell for each in self.cells]
+        return tables_measured(self.core, [*cells, *(each.contribution.cell for each in self.histograms)])
 
     def arithmetic(self, place: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
 from dpsql.query.expression import Column, Expression, columns, subqueries
 from dpsql.query.relation import (
     Branch,
+    Cell,
     Compound,
     Constants,
     Core,
+    Distinct,
     Filter,
+    Frequencies,
+    Histogram,
     Join,
     PerUnit,
+    Product,
     Relation,
+    Rows,
     Scan,
+    Total,
     UnitAggregate,
+    Units,
     unit_of,
 )
 
@@ -23,21 +32,27 @@ from dpsql.query.relation import (
 Read: TypeAlias = tuple[bool, str]
 
 
-def tables_of_core(core: Core) -> frozenset[str]:
-    """Every base table that the core's rows, keys and aggregates read, or that its key domain is made of."""
-    return frozenset(name for derived, name in _read_by(core) if not derived)
+def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[Read]:
+    """Every table that the core's rows, keys and cells read, or that its key domain is made of.
 
-
-def derived_of_core(core: Core) -> frozenset[str]:
-    """Every derived table that they read."""
-    return frozenset(name for derived, name in _read_by(core) if derived)
-
-
-def _read_by(core: Core) -> frozenset[Read]:
-    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]
+    A cell may read less than its aggregate: that a value is there is not asked where it always is.
+    """
+    arguments = [part for cell in cells for part in _read_of(cell)]
     leaves = () if core.domain is None else core.domain.tables
     whole = tables_of(core.relation) | tables_in(*core.keys, *arguments)
     return whole.union(*map(tables_of, leaves))
+
+
+def _read_of(cell: Cell) -> tuple[Expression | None, ...]:
+    match cell:
+        case Units(condition=condition):
+            return (condition,)
+        case Product(left=left, right=right, condition=condition):
+            return left, right, condition
+        case Rows() | Distinct() | Total() | Histogram() | Frequencies():
+            return cell.argument, cell.condition
+        case _:
+            assert_never(cell)
 
 
 def tables_of(relation: Relation) -> frozenset[Read]:

@@ -17,6 +17,7 @@ from neighbours import compare, planned, run
 from tally import Tally
 
 import dpsql
+from dpsql.engines.opened import CAREFUL
 from dpsql.errors import SchemaError
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
@@ -85,7 +86,7 @@ class Example:
         return load(SCHEMAS / f"{self.name}.toml")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect(config={"threads": 1})
+        connection = duckdb.connect(config={"threads": 1} | CAREFUL)
         connection.execute("ATTACH ':memory:' AS source")
         connection.execute(self.data)
         return connection

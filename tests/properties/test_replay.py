@@ -57,7 +57,7 @@ def _compare(whole: World, lacking: World, noise: FrozenNoise, folder: Path) -> 
                 assert rows == rows_again, (whole.seed, text)
             elif "LIMIT" not in text:
                 order = iter(rows)
-                assert all(row in order for row in rows_again), (whole.seed, text)
+                assert all(row in order for row in rows_again), (whole.seed, text, rows, rows_again)
             compared += 1
     return compared
 

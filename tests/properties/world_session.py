@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 from databases import without_noise
+from numpy.typing import NDArray
 from worlds import World
 
 from dpsql.engines.duckdb import derived_table
@@ -19,6 +20,8 @@ from dpsql.engines.opened import put_derived
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism.scan import Scan
+from dpsql.privacy.mechanism.tree import NoisyTree, Tree
 from dpsql.privacy.selection import Threshold
 from dpsql.session import Session, open_accountant
 
@@ -92,16 +95,28 @@ class FrozenNoise:
         self._calls = 0
         for mechanism in (Laplace, Gaussian):
             patch.setattr(mechanism, "perturb", lambda _, values, *, _entropy=None: self._frozen(len(values)))
-            patch.setattr(mechanism, "sample", lambda _, size, *, _entropy=None: np.arange(size, dtype=np.int64))
+            patch.setattr(mechanism, "sample", lambda _, size, *, _entropy=None: self._sampled(size))
         for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
             patch.setattr(choice, "draw", lambda _, utilities, widths=None, *, _entropy=None: self._place(
                 len(utilities) if widths is None else int(sum(widths))))  # fmt: skip
+        grow = Tree.grow
+
+        def grown(tree: Tree, places: Sequence[int], counts: Sequence[int], *, _entropy: object = None) -> NoisyTree:
+            self._calls = 0 if self.same_for_all_rows else self._calls  # of every row alike
+            return grow(tree, places, counts)
+
+        patch.setattr(Tree, "grow", grown)
+        patch.setattr(Scan, "choose", lambda scan, places, counts, *, _entropy=None: self._place(scan.sizes))
         patch.setattr(Threshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts))
 
     def start(self, plan: Plan) -> None:
         """Begin one release of the plan."""
         self._calls = 0
         self.same_for_all_rows = any(core.selection is not None for core in plan.cores)
+
+    def _sampled(self, size: int) -> NDArray[np.int64]:
+        """The noise alone, as of the counts of a tree, which are drawn for all rows at once."""
+        return np.zeros(size, np.int64) if self.same_for_all_rows else np.arange(size, dtype=np.int64)
 
     def _place(self, candidates: int) -> int:
         self._calls += 1

@@ -24,7 +24,7 @@ from sqlglot import exp
 
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.quantum import ProductQuantum, Quantum
-from dpsql.query.reads import derived_of_core, tables_of_core
+from dpsql.query.reads import tables_measured
 from dpsql.query.relation import Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 from dpsql.query.rewrite import clip, histogram, keep, node
 from dpsql.query.rewrite.domain import domain_select
@@ -122,7 +122,8 @@ class _Emission:
     @property
     def _keeps_rows(self) -> bool:
         """Whether rows are kept between the steps: one table is cheaper to scan again, a join is not."""
-        return len(tables_of_core(self.core) | derived_of_core(self.core)) > 1
+        measured = (*self.contributions, *self.histograms)
+        return len(tables_measured(self.core, [each.cell for each in measured])) > 1
 
     @cached_property
     def _sizes(self) -> dict[str, exp.Expr]:
