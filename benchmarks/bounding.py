@@ -10,14 +10,17 @@ from __future__ import annotations
 import argparse
 import resource
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import duckdb
 from events import generate, write_schema
 
+from dpsql.engines.opened import CAREFUL
 from dpsql.session import Session, open_session
 
 #: How many groups of an answer a user is held to.
@@ -46,8 +49,10 @@ CASES = (
 )  # fmt: skip
 
 
-def processor_seconds(connection: duckdb.DuckDBPyConnection, sql: str) -> float:
-    """User and system time of this process while the engine runs a statement."""
+def processor_seconds(connection: duckdb.DuckDBPyConnection, sql: str, settings: Mapping[str, Any]) -> float:
+    """User and system time of this process while the engine runs a statement, with or without the engine's settings."""
+    for name in CAREFUL:
+        connection.execute(f"SET {name} = '{settings.get(name, '')}'")
     before = resource.getrusage(resource.RUSAGE_SELF)
     connection.execute(sql).fetchall()
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -86,8 +91,8 @@ def measure(folder: Path, repetitions: int) -> None:
             sql = [core.sql for core in session.plan(case.text).cores]
             plain, private = [], []
             for _ in range(repetitions):
-                plain.append(processor_seconds(connection, case.text))
-                private.append(sum(processor_seconds(connection, each) for each in sql))
+                plain.append(processor_seconds(connection, case.text, {}))
+                private.append(sum(processor_seconds(connection, each, CAREFUL) for each in sql))
             runs = errors(session, case, truth)
             session.close()
             shown = "  ".join(f"{median(column):.2%}" for column in zip(*(each for _, each in runs), strict=True))
