@@ -2,9 +2,9 @@
 
 Run ``python benchmarks/intervals.py``; it takes some minutes and needs no data. Each statement is planned as any other;
 the engine's exact rows are read once and released over and over, and what a release without noise gives is looked for
-in the intervals. Every figure is a share of ``--draws`` releases, in per cent, at a confidence of 95 %; a star marks
-what is outside of 95 ± 1. ``--kind AVG`` takes that kind of cell, and ``tables`` what is made of several released rows;
-``--markdown`` prints the table of docs/intervals.md.
+in the intervals. Every figure is a share of ``--draws`` releases, or of ``--releases`` of whole statements, in per
+cent, at a confidence of 95 %; a star marks what is outside of 95 ± 1. ``--kind AVG`` takes that kind of cell, and
+``tables`` what is made of several released rows; ``--markdown`` prints the tables of docs/intervals.md.
 """
 
 from __future__ import annotations
@@ -218,46 +218,62 @@ def shown(share: float | None) -> str:
     return f"{100 * share:.1f}" + ("" if math.isclose(share, CONFIDENCE, abs_tol=AROUND) else "*")
 
 
-def table(lines: Sequence[Line], markdown: bool) -> str:
-    head = ["cell", "noise", "ε", *(f"{size:,}" for size in SIZES)]
-    cells = [[line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines]
+def table(head: Sequence[str], cells: Sequence[Sequence[str]], named: int, markdown: bool) -> str:
+    """The cells under their heads, the first ``named`` columns to the left."""
     if markdown:
-        rows = [head, ["---"] * 3 + ["---:"] * len(SIZES), *cells]
+        rows = [head, ["---"] * named + ["---:"] * (len(head) - named), *cells]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
     widths = [max(len(row[place]) for row in [head, *cells]) for place in range(len(head))]
     return "\n".join(
-        "  ".join(text.ljust(width) if place < 2 else text.rjust(width)
+        "  ".join(text.ljust(width) if place < named else text.rjust(width)
                   for place, (text, width) in enumerate(zip(row, widths, strict=True)))
         for row in [head, *cells]
     )  # fmt: skip
 
 
+def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int) -> list[list[str]]:
+    """The share that held of each kind of cell, a column for each size of group."""
+    lines = []
+    for kind in kinds:
+        text = f"SELECT size, {CELLS.get(kind)} AS cell FROM people GROUP BY size"
+        if kind == SHOWN:
+            if law != "Gaussian":  # a threshold needs δ
+                continue
+            text = "SELECT found, COUNT(DISTINCT id) FROM people GROUP BY found"
+        lines += [coverage(session, law, kind, text, price, draws) for price in PRICES]
+    return [[line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=4_000, help="releases of each group")
-    parser.add_argument("--kind", default="", help="the one kind of cell to take")
+    parser.add_argument("--releases", type=int, default=1_000, help="releases of statements of several rows")
+    parser.add_argument("--kind", action="append", default=[], help="a kind of cell to take, instead of all")
+    parser.add_argument("--law", choices=list(LAWS), action="append", default=[], help="a law of noise, instead of all")
     parser.add_argument("--markdown", action="store_true", help="print the tables of docs/intervals.md")
     options = parser.parse_args()
-    lines = []
+    asked = {kind.lower() for kind in options.kind}
+    kinds = [kind for kind in [*CELLS, SHOWN] if not asked or kind.lower() in asked]
+    tables = [kind for kind in TABLES if not asked or {kind.lower(), "tables"} & asked]
+    cells, shares = [], {kind: [kind] for kind in tables}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "data"
         folder.mkdir()
         write(folder)
-        for law in LAWS:
+        laws = [law for law in LAWS if not options.law or law in options.law]
+        for law in laws:
             with session_with(law, folder) as session:
-                for kind, cell in CELLS.items():
-                    if options.kind.lower() in ("", kind.lower()):
-                        text = f"SELECT size, {cell} AS cell FROM people GROUP BY size"
-                        lines += [coverage(session, law, kind, text, price, options.draws) for price in PRICES]
-                if options.kind.lower() in ("", SHOWN) and law == "Gaussian":  # a threshold needs δ
-                    text = "SELECT found, COUNT(DISTINCT id) FROM people GROUP BY found"
-                    lines += [coverage(session, law, SHOWN, text, price, options.draws) for price in PRICES]
-                for kind, text in TABLES.items():
-                    if options.kind.lower() in ("", kind.lower(), "tables"):
-                        for price in PRICES:
-                            held = coverage_of_tables(session, text, price, max(options.draws // 10, 10))
-                            print(f"{kind}, {law}, {float(price):g}: {shown(held)}")
-    print(table(sorted(lines, key=lambda line: [*CELLS, SHOWN].index(line.kind)), options.markdown))
+                cells += cells_table(session, law, kinds, options.draws)
+                for kind in tables:
+                    for price in PRICES:
+                        held = coverage_of_tables(session, TABLES[kind], price, options.releases)
+                        shares[kind].append(shown(held))
+    if cells:
+        cells.sort(key=lambda row: [*CELLS, SHOWN].index(row[0]))
+        print(table(["cell", "noise", "ε", *(f"{size:,}" for size in SIZES)], cells, 2, options.markdown))
+    if shares:
+        head = ["of several rows", *(f"{law}, ε = {float(price):g}" for law in laws for price in PRICES)]
+        print(table(head, list(shares.values()), 1, options.markdown))
 
 
 if __name__ == "__main__":

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dpsql
 from dpsql.engines import opening
+from dpsql.privacy.sampling import entropy
 
 #: Most tests have their engines in this process, which is quicker; DPSQL_ENGINE=process gives each one of its own, as
 #: real use has. tests/engines asks both.
 opening.OWN_PROCESS = os.environ.get("DPSQL_ENGINE") == "process"
+
+
+class Reproducible:
+    """What the kernel gives in this process while tests run: bytes of the test's name and DPSQL_SEED, so that a test
+    that passed once passes again. Other values of DPSQL_SEED find the tests that pass by luck.
+    """
+
+    def __init__(self) -> None:
+        self.begin("")
+
+    def begin(self, test: str) -> None:
+        """The first bytes of this test come next."""
+        self.test, self.calls = f"{os.environ.get('DPSQL_SEED', '0')}/{test}", 0
+
+    def urandom(self, n: int) -> bytes:
+        self.calls += 1
+        return hashlib.shake_256(f"{self.test}/{self.calls}".encode()).digest(n)
+
+
+KERNEL = Reproducible()
+entropy.os = SimpleNamespace(urandom=KERNEL.urandom)  # type: ignore[attr-defined]
 
 PROJECT = Path(__file__).parents[1]
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.
@@ -53,6 +77,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(PROJECT / "dpsql" / "data", tmp_path / "dpsql" / "data", ignore=without_ledgers)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Noise begins anew with each test."""
+    KERNEL.begin(item.nodeid)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -173,8 +173,8 @@ def test_refused(text: str, session: Session) -> None:
 
 def test_answers_lie_where_they_can(session: Session) -> None:
     """With noise, on a few rows: no negative variance, no correlation beyond ±1, no interval beyond them."""
-    session.epsilon = Fraction(1, 50)
-    for _ in range(10):
+    for number in range(10):
+        session.epsilon = Fraction(1, 50 + number)  # another price is another release
         result = session.execute("SELECT VAR_POP(age), STDDEV(age), CORR(dose, age), REGR_R2(dose, age), "
                                  "BOOL_OR(well), REGR_SLOPE(dose, age) FROM people WHERE age < 25")  # fmt: skip
         (variance, deviation, correlation, r2, some, _), bars = result.rows[0], result.intervals[0]
@@ -188,8 +188,12 @@ def test_answers_lie_where_they_can(session: Session) -> None:
 
 def test_bool_and_is_true_unless_counterexamples_are_clear(session: Session) -> None:
     """All-true groups are called true as often as the interval of a count of nothing holds 0."""
-    answers = [session.execute("SELECT BOOL_AND(age >= 18), BOOL_AND(age > 70), BOOL_OR(age < 18) FROM people").rows[0]
-               for _ in range(60)]  # fmt: skip
+    answers = []
+    for number in range(60):
+        session.epsilon = 1 + Fraction(number, 10_000)  # another price is another release
+        text = "SELECT BOOL_AND(age >= 18), BOOL_AND(age > 70), BOOL_OR(age < 18) FROM people"
+        answers += session.execute(text).rows
+    assert len(set(answers)) > 1
     first, second, third = zip(*answers, strict=True)
     assert sum(first) >= 40 and sum(third) <= 20  # a false alarm below 1e-9: each is right with 97.5 %
     assert sum(second) == 0

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from queue import SimpleQueue
-from statistics import median
 
 import pytest
 from databases import NEVER_DONE, clinic
@@ -23,7 +22,7 @@ from dpsql.shell.pool import MOST
 from dpsql.shell.sandbox import Sandbox
 
 THREADS, EACH = 16, 6
-_NAMES = [f"p{place}" for place in range(22)]
+_NAMES = [f"p{place}" for place in range(40)]
 #: A shell over very many rows of a public table; the private count beside it is charged.
 ENDLESS = (
     f"SELECT SUM(length({' || '.join(f'{name}.place' for name in _NAMES)}) * n) "
@@ -67,15 +66,6 @@ def test_sixteen_threads_ask_at_once_and_each_statement_is_charged_once(database
     assert len(entries) == THREADS * EACH * 2
     assert spent == 2 * sum(Fraction(1, 1000 + number) for number in range(THREADS * EACH))
     assert database.accountant.ledger.verify() == len(entries)
-
-
-def test_a_session_is_cheap(database: Database) -> None:
-    def seconds() -> float:
-        start = time.perf_counter()
-        database.session("ada")
-        return time.perf_counter() - start
-
-    assert median(seconds() for _ in range(50)) < 0.001
 
 
 def test_a_sandbox_goes_from_hand_to_hand_without_rows(database: Database) -> None:
@@ -179,9 +169,7 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
         waited = [threads.submit(ask, number) for number in range(MOST)]
         time.sleep(1)
         assert database._shells._places.held() == {"mallory": MOST // 2}
-        start = time.monotonic()
         assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
-        assert time.monotonic() - start < 10
         assert ended == 0
         while not all(each.done() for each in waited):
             for session in greedy:

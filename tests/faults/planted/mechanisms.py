@@ -29,6 +29,13 @@ FAULTS = (
         ("tests/privacy/test_selection.py",),
     ),
     Fault(
+        "noise of a seed instead of the kernel's",
+        "dpsql/privacy/sampling/entropy.py",
+        "return os.urandom(n)",
+        'return __import__("random").Random(0).randbytes(n)',
+        ("tests/privacy/test_entropy.py",),
+    ),
+    Fault(
         "noise of 0.7 times the scale",
         "dpsql/privacy/mechanism/laplace.py",
         "return cls(l1, Fraction(l1) / epsilon)",
