@@ -15,15 +15,17 @@ from dpsql.engines.cross_check import require_planned
 from dpsql.engines.duckdb import derived_table, source_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows
-from dpsql.engines.opened import CAREFUL, put_derived
+from dpsql.engines.opened import put_derived
 from dpsql.engines.reading import attach
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.instance import close_instance, open_instance
+from dpsql.optimizer import CAREFUL
 from dpsql.plan import CorePlan
 from dpsql.query.derived import Derived
 from dpsql.schema import Schema
 
-_CONFIG = CAREFUL | {
+_CONFIG = {
+    **CAREFUL,
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "python_enable_replacements": "false",

@@ -16,11 +16,10 @@ from dpsql.engines.cross_check import require_planned
 from dpsql.engines.reading import attach, quoted
 from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.engines.version import files_version, with_journal
+from dpsql.optimizer import CAREFUL
 
-#: Comparisons that statistics decide beforehand are not made: DuckDB 2.0 may take a SUM for smaller than it can be, and
-#: leaves out what holds a unit to its limits where a scalar subquery stands in WHERE.
-CAREFUL: dict[str, Any] = {"disabled_optimizers": "statistics_propagation"}
-_CONFIG: dict[str, Any] = CAREFUL | {
+_CONFIG: dict[str, Any] = {
+    **CAREFUL,
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "allow_community_extensions": "false",

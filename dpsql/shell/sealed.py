@@ -7,8 +7,10 @@ from typing import Any
 import duckdb
 
 from dpsql.errors import StatementError
+from dpsql.optimizer import CAREFUL
 
 SEALED: dict[str, Any] = {
+    **CAREFUL,
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "allow_persistent_secrets": "false",
@@ -18,7 +20,6 @@ SEALED: dict[str, Any] = {
     "temp_directory": "",
     "threads": 1,
     "max_expression_depth": "250",
-    "disabled_optimizers": "statistics_propagation",  # which DuckDB 2.0 may take for what is not so
 }
 #: How many values one answer may have, and how many rows are read at a time.
 MOST_VALUES, AT_A_TIME = 5_000_000, 10_000

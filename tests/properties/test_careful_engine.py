@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
+import pytest
 from built_worlds import world
 from databases import clinic
-from neighbours import Tally, faults, report
+from neighbours import Tally, compare, faults, report
+from world_session import FrozenNoise
+from worlds import World
 
 from dpsql.audit import completed_schema
-from dpsql.engines.duckdb import source_of
+from dpsql.engines.data import Data
+from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading, source_of
+from dpsql.engines.engine import Rowset
+from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.local import LocalData
 from dpsql.engines.opened import OpenedSource
+from dpsql.engines.process.data import ProcessData
+from dpsql.engines.source import Source
 from dpsql.instance import close_instance, open_instance
+from dpsql.plan import CorePlan
+from dpsql.session import Session, open_accountant
+
+Opens: TypeAlias = Callable[[Source], Data]
 
 #: On world 19, where a unit has more rows than may count: DuckDB 2.0 takes its sum for at most the limit.
 SUM_OF_A_JOIN = (
@@ -27,6 +42,49 @@ def test_a_unit_is_held_to_its_limits_where_the_optimizer_thinks_that_it_has_few
     for text, problem in faults(here, [SUM_OF_A_JOIN], tally):
         raise AssertionError(report(here, text, problem))
     assert tally.trials > 0
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[CoreRows]:
+    """The exact rows that the engine gives, core after core; scalars are released as the same on neighbours."""
+    found: list[CoreRows] = []
+    stage = DuckDBReading.stage
+
+    def noted(reading: DuckDBReading, derived: Sequence[Rowset]) -> ExactRows:
+        rows = stage(reading, derived)
+        found.extend(rows.reveal())
+        return rows
+
+    monkeypatch.setattr(DuckDBReading, "stage", noted)
+    FrozenNoise(monkeypatch)
+    return found
+
+
+def cores_asked(here: World, folder: Path, opens: Opens) -> tuple[CorePlan, ...]:
+    """The cores of the statement, once a session has answered it from a file that holds the world."""
+    folder.mkdir()
+    with duckdb.connect(str(folder / "world.duckdb")) as connection:
+        connection.execute(here.script(""))
+    schema = here.schema.model_copy(update={"source": str(folder / "world.duckdb")})
+    session = Session(schema, DuckDBEngine(schema, opens), open_accountant(schema, folder / "ledger"), "ada")
+    plan = session.plan(SUM_OF_A_JOIN)
+    session.answer(plan)
+    session.close()
+    return plan.cores
+
+
+@pytest.mark.parametrize("opens", [LocalData, ProcessData])
+def test_the_engine_of_a_session_holds_it_to_them(tmp_path: Path, opens: Opens, read: list[CoreRows]) -> None:
+    """The very engine, in this process and in one of its own, on the database and without each of its units."""
+    here, tally = world(19), Tally()
+    cores = cores_asked(here, tmp_path / "whole", opens)
+    whole = read.copy()
+    assert len(whole) == len(cores) > 1
+    for place, unit in enumerate(here.units):
+        read.clear()
+        assert cores_asked(here.without(unit), tmp_path / str(place), opens) == cores
+        for core, one, other in zip(cores, whole, read, strict=True):
+            assert not compare(core, one, other, tally), unit
 
 
 def test_every_engine_is_as_careful(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from neighbours import compare, planned, run
 from tally import Tally
 
 import dpsql
-from dpsql.engines.opened import CAREFUL
 from dpsql.errors import SchemaError
+from dpsql.optimizer import CAREFUL
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
@@ -86,7 +86,7 @@ class Example:
         return load(SCHEMAS / f"{self.name}.toml")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect(config={"threads": 1} | CAREFUL)
+        connection = duckdb.connect(config={"threads": 1, **CAREFUL})
         connection.execute("ATTACH ':memory:' AS source")
         connection.execute(self.data)
         return connection

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 from kinds import KINDS
 
-from dpsql.engines.opened import CAREFUL
+from dpsql.optimizer import CAREFUL
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.shell import Shell
@@ -144,7 +144,7 @@ class World:
 
     def connect(self, threads: int = 1) -> duckdb.DuckDBPyConnection:
         """The database as plain DuckDB holds it, under the catalogue name that emitted SQL reads."""
-        connection = duckdb.connect(":memory:", config={"threads": threads} | CAREFUL)
+        connection = duckdb.connect(":memory:", config={"threads": threads, **CAREFUL})
         connection.execute("ATTACH ':memory:' AS source; ATTACH ':memory:' AS derived")
         if connection.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
             connection.execute("SET error_on_division_by_zero = false")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planted.fault import Fault
 
 PROCESS = "tests/engines/test_process.py"
+CAREFUL = "tests/properties/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
 LIMITS = "dpsql/engines/process/limits.py"
 CLIENT = "dpsql/engines/process/client.py"
@@ -20,10 +21,17 @@ FAULTS = (
     ),
     Fault(
         "the optimizer may decide by statistics what holds a unit to its limits",
-        "dpsql/engines/opened.py",
+        "dpsql/optimizer.py",
         '{"disabled_optimizers": "statistics_propagation"}',
         '{"disabled_optimizers": ""}',
-        ("tests/properties/test_careful_engine.py::test_every_engine_is_as_careful",),
+        (f"{CAREFUL}::test_every_engine_is_as_careful",),
+    ),
+    Fault(
+        "the engine's optimizer decides by statistics",
+        "dpsql/engines/opened.py",
+        "    **CAREFUL,\n",
+        "",
+        (f"{CAREFUL}::test_the_engine_of_a_session_holds_it_to_them",),
     ),
     Fault(
         "a table of another catalogue is taken for a subquery",

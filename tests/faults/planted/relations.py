@@ -89,6 +89,20 @@ FAULTS = (
         (f"{REFUSED}[E_FUNC]",),
     ),
     Fault(
+        "a core reads what only its cells look at and nobody planned",
+        "dpsql/query/reads.py",
+        "tables_of(core.relation) | tables_in(*core.keys, *arguments)",
+        "tables_of(core.relation) | tables_in(*core.keys)",
+        ("tests/query/test_reads.py",),
+    ),
+    Fault(
+        "a table is planned that no cell looks at",
+        "dpsql/query/reads.py",
+        "    arguments = [part for cell in cells for part in _read_of(cell)]\n",
+        "    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]\n",
+        ("tests/query/test_reads.py",),
+    ),
+    Fault(
         "LATERAL values under a condition that is not read",
         ROWS,
         '    return always and not join.args.get("using") and str(join.method).upper() != "NATURAL"',

@@ -181,6 +181,13 @@ FAULTS = (
         ("tests/shell/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
     ),
     Fault(
+        "the sandbox's optimizer decides by statistics",
+        "dpsql/shell/sealed.py",
+        "    **CAREFUL,\n",
+        "",
+        ("tests/shell/test_sealed.py::test_statistics_decide_nothing",),
+    ),
+    Fault(
         "a fork takes down the engine that it inherits",
         "dpsql/instance.py",
         "        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))\n        _INHERITED.add(connection)\n",

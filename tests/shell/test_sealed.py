@@ -1,0 +1,29 @@
+"""Every DuckDB that runs what an analyst wrote has the settings that seal it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from databases import clinic
+
+from dpsql.audit import completed_schema
+from dpsql.optimizer import CAREFUL
+from dpsql.pgcatalog.store import Store
+from dpsql.shell.sandbox import Sandbox
+
+
+def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
+    return dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
+
+
+@pytest.mark.parametrize("room", ["the sandbox", "the catalogue"])
+def test_statistics_decide_nothing(tmp_path: Path, room: str) -> None:
+    schema = completed_schema(clinic(tmp_path))
+    made = Sandbox(schema, lambda table: []) if room == "the sandbox" else Store(schema, "clinic")
+    try:
+        assert CAREFUL == {"disabled_optimizers": "statistics_propagation"}
+        assert CAREFUL.items() <= settings(made._connection).items()
+    finally:
+        made.close()
