@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
+from dpsql.query.clipped_sums import sizes_first
 from dpsql.query.derived import Describe
 from dpsql.query.frequent import frequent_value
 from dpsql.query.googlesql import IS_UNIT
@@ -147,6 +148,6 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS = (values_for_ends, quoted_texts, counts_for_exists, filters_for_pivot, joined_on_the_unit,
+_MENDS = (sizes_first, values_for_ends, quoted_texts, counts_for_exists, filters_for_pivot, joined_on_the_unit,
           _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others, _without_inner_limits,
           _count_of_its_rows, _count_without_conditions)  # fmt: skip

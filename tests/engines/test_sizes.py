@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parents[1] / "privacy"))
 from seeded_entropy import Seeded
 
 import dpsql
+from dpsql.errors import DatabaseError
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.session import open_session
 
@@ -120,6 +121,31 @@ def test_a_sum_is_clipped_at_it_in_one_statement(schema: Path) -> None:
     assert abs(found - true) < 0.02 * true
     assert ends is not None and 0 < ends[1] - ends[0] < 5_000
     assert wide.cells[0].half_width > 10**8
+
+
+TOTALS = "(SELECT person, SUM(income) AS t FROM people WHERE income < 1000 GROUP BY person) totals"
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        "SELECT SUM(DP_CLIP(income)) FROM people WHERE income < 1000",
+        "SELECT SUM(LEAST(income, DP_CLIP(income))) FROM people WHERE income < 1000",
+        f"SELECT SUM(DP_CLIP(t)) FROM {TOTALS}",
+        f"SELECT SUM(t) FROM {TOTALS.replace('SUM', 'DP_CLIP')}",
+    ],
+)
+def test_a_size_inside_of_a_sum_is_refused_with_the_statement_that_finds_it_first(schema: Path, refused: str) -> None:
+    with dpsql.connect(str(schema), analyst="ada") as connection:
+        with pytest.raises(dpsql.Error) as caught:
+            connection.execute(refused)
+        assert isinstance(caught.value, DatabaseError) and caught.value.hint is not None
+        cursor = connection.execute(caught.value.hint)
+        ((found,),) = cursor.fetchall()
+        ((ends,),) = cursor.intervals
+    true = exact(schema, "SELECT SUM(income) FROM people WHERE abs(income) < 1000")
+    assert isinstance(found, float) and abs(found - true) < 0.02 * true
+    assert ends is not None and 0 < ends[1] - ends[0] < 5_000
 
 
 def test_each_group_has_a_size_of_its_own(schema: Path) -> None:

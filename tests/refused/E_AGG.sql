@@ -152,3 +152,8 @@ SELECT DP_CLIP(weight, 2) FROM patients
 SELECT DP_CLIP(DISTINCT weight) FROM patients
 -- says: DP_CLIP takes one number (line 1, column 8)
 -- instead: SELECT DP_CLIP(weight) FROM patients
+
+-- schema: nafld
+SELECT SUM(s) FROM (SELECT patient_id, DP_CLIP(value) AS s FROM labs GROUP BY patient_id) t
+-- says: DP_CLIP has no private form here; docs/sql.md lists the aggregates that have (line 1, column 40)
+-- instead: WITH sizes AS (SELECT DP_CLIP(s) AS size1 FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t) SELECT sizes.size1 * SUM(GREATEST(LEAST(s / sizes.size1, 1), -1)) FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t CROSS JOIN sizes GROUP BY sizes.size1

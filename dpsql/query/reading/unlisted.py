@@ -67,6 +67,8 @@ def refuse_unlisted(node: exp.Expr) -> NoReturn:
             refuse("E_FUNC", f"{_known(node)}{_because(node.key.upper())}", node)
         case exp.Anonymous() | exp.Func():
             name = called(node)
+            if name == "DP_CLIP":
+                refuse("E_NESTED", "DP_CLIP is an aggregate and may not stand here", node)
             if end_called(node) is not None:
                 refuse("E_FUNC", f"{name} may not stand in a private part{_because(name)}", node)
             refuse("E_FUNC", f"{name} is not in the list of functions{_because(name)}", node)
