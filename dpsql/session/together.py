@@ -6,6 +6,7 @@ Proved in ``docs/proofs/workload.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
 from dpsql.answers import Paid
@@ -31,12 +32,14 @@ class Together:
 
     def run(self, workload: Workload, accountant: str | None) -> list[Result]:
         """The answers, in order, once all of it is charged: by the named accountant or the best one."""
-        if statuses(workload.plans, self._river.is_paid) != workload.statuses:
-            raise DataError("what of the workload is paid for already has changed since it was priced; price it again")
         offer, river = offered(workload, accountant), self._river
         for plan in workload.plans:
             plan.written()
         with self._turns.turn() as running:
+            if statuses(workload.plans, river.is_paid) != workload.statuses:
+                raise DataError(
+                    "what of the workload is paid for already has changed since it was priced; price it again"
+                )
             known = [(plan, river.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
             block = None if offer is None else Block(workload.bought, offer.way)
             charges = {} if block is None else river.charged_together(block)
@@ -45,7 +48,8 @@ class Together:
             for plan, status in zip(workload.plans, workload.statuses, strict=True):
                 paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
                 if paid is None:
-                    paid = river.paid(plan, running, lambda each: charges[id(each)])
+                    found = river.paid(plan, running, lambda each: charges[id(each)])
+                    paid = replace(found, stored=False)  # the block has paid, also where another was first meanwhile
                     known.append((plan, paid))
                 results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))
             return results

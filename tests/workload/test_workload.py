@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from shops import costs_of_one_person, opened, shop
 
 import dpsql
+from dpsql.database import open_database
 from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalError, OperationalError
-from dpsql.privacy.accountant import divided
+from dpsql.plan import Plan
+from dpsql.privacy.accountant import Charge, divided
 from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, Leak, Loss
 from dpsql.privacy.measure import epsilon_of_rho
 from dpsql.privacy.mechanism.choice import pure_rho
 from dpsql.session import Session, open_session
+from dpsql.shell import Price, Result
 from dpsql.workload import Block, Workload
 from dpsql.workload.block import Invalid, LossBlock, Parallel, Sequential
 from dpsql.workload.disjoint import conditions as conditions_of
@@ -420,6 +423,27 @@ def test_a_price_that_was_told_is_not_passed_behind_ones_back(session: Session) 
     with pytest.raises((DataError, OperationalError), match="price"):
         session.run(late)
     assert session.accountant.ledger.verify() == 1
+
+
+def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(tmp_path: Path) -> None:
+    """Its answer is the one that was there first; its price is what the block was charged for it."""
+    database = open_database(shop(tmp_path, LAPLACE))
+    session, other = database.session("ada"), database.session("bob")
+    asked, river = counts("age > 3", "age > 4"), session._river
+    workload, together = session.workload(asked), river.charged_together
+    first: list[Result] = []
+
+    def charged(block: Block) -> dict[int, Charge[Plan]]:
+        first.append(other.execute(asked[0]))
+        return together(block)
+
+    river.charged_together = charged  # type: ignore[method-assign]
+    one, two = session.run(workload, "basic")
+    assert one.rows == first[0].rows
+    assert [(each.price.charged, each.price.stored) for each in (one, two)] == [(Fraction(1, 10), False)] * 2
+    assert session.remaining.spent.epsilon == Fraction(3, 10) and session.accountant.ledger.verify() == 2
+    assert session.execute(asked[0]).price == Price(Fraction(0), True)
+    database.close()
 
 
 def test_a_charge_is_divided_once(session: Session) -> None:

@@ -148,6 +148,13 @@ FAULTS = (
         (f"{WORKLOAD}::test_a_block_is_charged_once_and_before_a_row_is_read",),
     ),
     Fault(
+        "what a block has paid is told as free where another bought it meanwhile",
+        "dpsql/session/together.py",
+        "replace(found, stored=False)",
+        "replace(found)",
+        (f"{WORKLOAD}::test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block",),
+    ),
+    Fault(
         "a charge of a block is divided as often as one likes",
         "dpsql/privacy/accountant.py",
         "    together = charge.redeem()\n",
