@@ -14,6 +14,7 @@ import pytest
 
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.pgcatalog import Catalogue, ObjectName
+from dpsql.pgcatalog.build import build
 from dpsql.pgcatalog.settings import DEFAULTS
 from dpsql.pgcatalog.store import MOST, Store, store_of
 from dpsql.schema import Schema
@@ -146,10 +147,8 @@ def test_the_log_has_neither_constants_nor_words_of_the_store(
     ],
 )
 def test_nothing_but_the_catalogue_is_reached(catalogue: Catalogue, text: str) -> None:
-    begun = time.monotonic()
     with pytest.raises(StatementError):
         catalogue.run(text)
-    assert time.monotonic() - begun < 60  # one of them would take for ever
 
 
 def test_series_are_as_postgresql_has_them(catalogue: Catalogue) -> None:
@@ -396,18 +395,18 @@ def test_many_threads_may_ask(catalogue: Catalogue) -> None:
     assert len(seen) == 40 and len(set(map(str, seen))) == 1
 
 
-def test_it_is_made_fast_and_once(schema: Schema) -> None:
-    spent = []
-    for _ in range(3):
-        begun = time.process_time()
-        Store(schema, "demo").close()
-        spent.append(time.process_time() - begun)
-    assert min(spent) < 1.5
-    Catalogue(schema, database="demo", user="ada").run("SELECT current_schema()")
-    begun = time.process_time()
-    for _ in range(20):
-        Catalogue(schema, database="demo", user="ada").run("SELECT current_schema()")
-    assert (time.process_time() - begun) / 20 < 0.02
+def test_it_is_made_once(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(run: Callable[..., Any], schema: Schema, database: str) -> Any:
+        made.append(database)
+        return build(run, schema, database)
+
+    monkeypatch.setattr("dpsql.pgcatalog.store.build", counted)
+    for name in ("made once", "made once", "another"):
+        for _ in range(3):
+            assert _values(Catalogue(schema, database=name, user="ada"), "SELECT current_database()") == [name]
+    assert made == ["made once", "another"]
 
 
 def _together(tasks: list[Callable[[], None]]) -> None:

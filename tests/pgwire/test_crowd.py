@@ -36,7 +36,6 @@ def test_who_does_not_log_in_in_time_is_let_go(serve: Callable[..., Server]) -> 
     server = serve(limits=Limits(login=0.5))
     packet = codec.StartupMessage(params={"user": "ada"}).to_wire()
     with Client(server.port) as silent, Client(server.port) as slow:
-        start = time.monotonic()
         with pytest.raises(Hung):
             for byte in packet:
                 slow.send_bytes(bytes([byte]))
@@ -48,7 +47,6 @@ def test_who_does_not_log_in_in_time_is_let_go(serve: Callable[..., Server]) -> 
                     continue
         with pytest.raises(Hung):
             silent.receive()
-        assert time.monotonic() - start < 3
 
 
 def test_a_crowd_that_never_logs_in_does_not_keep_others_out(serve: Callable[..., Server]) -> None:

@@ -77,17 +77,18 @@ def test_a_sandbox_goes_from_hand_to_hand_without_rows(database: Database) -> No
         assert tables.fetchall() == []
 
 
-def test_an_interrupt_ends_the_statement_and_its_charge_stays(database: Database) -> None:
+def test_an_interrupt_ends_the_statement_and_its_charge_stays(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsql.shell.sandbox.TIME_LIMIT", 600)  # nothing else ends it
     session = database.session("ada")
     slow = session.plan(ENDLESS)
     before = session.remaining.spent.rho
     timer = threading.Timer(0.3, session.interrupt)
     timer.start()
-    start = time.monotonic()
     with pytest.raises(QueryCancelled) as raised:
         session.answer(slow)
     timer.join()
-    assert time.monotonic() - start < 5
     assert raised.value.sqlstate == "57014"
     assert session.remaining.spent.rho == before + slow.cost.rho
     assert session.execute("SELECT COUNT(*) FROM patients").rows
@@ -122,20 +123,29 @@ def test_an_interrupt_between_statements_is_without_effect(database: Database) -
 
 
 def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
     def endless(reading: DuckDBReading, *_: object) -> object:
-        return reading._cursor.rows([], [NEVER_DONE])
+        try:
+            return reading._cursor.rows([], [NEVER_DONE])
+        finally:
+            told.append("ended")
+
+    def interrupted(reading: DuckDBReading) -> None:
+        told.append("interrupt")
+        reading._cursor.interrupt()
 
     session = database.session("ada")
     before = session.remaining.spent.rho
     with monkeypatch.context() as patch:
         patch.setattr(DuckDBReading, "_rows", endless)
+        patch.setattr(DuckDBReading, "interrupt", interrupted)
         timer = threading.Timer(0.3, session.interrupt)
         timer.start()
-        start = time.monotonic()
         with pytest.raises(QueryCancelled) as raised:
             session.execute("SELECT COUNT(*) FROM patients")
         timer.join()
-    assert time.monotonic() - start < 5
+    assert told == ["interrupt", "ended"]
     assert raised.value.__cause__ is None and "places" not in str(raised.value)
     assert session.remaining.spent.rho > before
     assert not session.execute("SELECT COUNT(*) FROM patients").price.stored
