@@ -56,6 +56,13 @@ FAULTS = (
         (f"{WIRE}_login.py::test_where_tls_is_required_nobody_is_asked_for_a_password_without_it",),
     ),
     Fault(
+        "a name that nobody has costs less work",
+        "dpsql/pgwire/users.py",
+        "        return self.verifiers.get(name, invented)\n",
+        "        return self.verifiers.get(name) or Verifier.read(str(invented))\n",
+        (f"{WIRE}_login.py::test_an_unknown_user_costs_the_same_work",),
+    ),
+    Fault(
         "what came before TLS is read after it",
         "dpsql/pgwire/wire.py",
         "        if self._in:\n            raise Malformed\n",
