@@ -121,6 +121,20 @@ FAULTS = (
         (f"{PROCESS}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
     ),
     Fault(
+        "a DuckDB that has had a fault is asked again",
+        "dpsql/engines/local.py",
+        "            self._data.renew(self._opened)\n",
+        "            pass\n",
+        ("tests/engines/test_local.py",),
+    ),
+    Fault(
+        "the data are open again after the failure was told",
+        "dpsql/engines/local.py",
+        "        with suppress(OperationalError):\n            self.living()\n",
+        "",
+        ("tests/engines/test_local.py::test_they_are_open_and_locked_down_before_the_fault_is_told",),
+    ),
+    Fault(
         "an interrupt leaves the process that was begun",
         CLIENT,
         "            began.add_done_callback(lambda _: self.kill())\n",
