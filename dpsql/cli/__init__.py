@@ -25,7 +25,7 @@ from dpsql.cli.serve import serve
 from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
-from dpsql.output import visible
+from dpsql.output import said_trouble, visible
 
 
 class _Commands(click.Group):
@@ -54,7 +54,7 @@ class _Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except OSError as error:
-            click.echo(f"dpsql: {error.strerror or 'a file cannot be used'}", err=True)
+            click.echo(f"dpsql: {visible(said_trouble(error))}", err=True)
             ctx.exit(USAGE)
         except Exception:
             click.echo("dpsql: E_INTERNAL a fault of dpsql; what the statement cost stays charged", err=True)

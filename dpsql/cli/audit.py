@@ -63,9 +63,8 @@ def audit(
     from dpsql.audit import Asked, as_data
     from dpsql.audit import audit as look
 
-    output.reserve(page)
     texts = [*statements, *(text for file in files for text in _statements(file))]
-    with _telling() as tell:
+    with output.reserved(page), _telling() as tell:
         report = look(schema, Asked(texts, epsilon_of, units, minutes, seed), tell)
     if page is not None:
         from dpsql.audit.page import page as drawn

@@ -72,8 +72,7 @@ def query(
     """
     if style == "parquet" and file is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
-    output.reserve(file)
-    with dpsql.connect(schema, analyst) as connection:
+    with output.reserved(file), dpsql.connect(schema, analyst) as connection:
         choose(connection, epsilon, settings)
         if target_error is not None:
             connection.target_error = target_error

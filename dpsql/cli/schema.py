@@ -32,8 +32,9 @@ def check(ctx: click.Context, schema: Path) -> None:
     """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
     from dpsql.engines.catalog import read_catalog
     from dpsql.schema import check as find
+    from dpsql.session import statements_paid_for
 
-    findings = find(schema, lambda declared: read_catalog(declared.source_path))
+    findings = find(schema, lambda declared: read_catalog(declared.source_path), statements_paid_for)
     for finding in findings:
         click.echo(str(finding))
     if any(finding.level == "error" for finding in findings):

@@ -3,6 +3,6 @@
 from dpsql.output.chart import chart
 from dpsql.output.figure import bar, cell, plain, visible
 from dpsql.output.rows import Rows
-from dpsql.output.styles import STYLES, as_text, reserve, write
+from dpsql.output.styles import STYLES, as_text, reserved, said_trouble, write
 
-__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "reserve", "visible", "write"]
+__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "reserved", "said_trouble", "visible", "write"]

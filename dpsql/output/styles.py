@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -35,10 +37,29 @@ def as_text(rows: Rows, style: str, intervals: bool, null: str = "NULL", width: 
             return layout(rows, style, intervals, null)
 
 
-def reserve(file: Path | None) -> None:
-    """See that the file can be written, before anything is paid for what shall stand in it; OSError where it cannot."""
-    if file is not None:
-        file.open("ab").close()
+@contextmanager
+def reserved(file: Path | None) -> Iterator[None]:
+    """Holds that the file can be written, before anything is paid for what shall stand in it; OSError where it cannot.
+
+    Where nothing comes to stand in it, since there was trouble meanwhile, a file is as before, and a new one is gone.
+    """
+    if file is None:
+        yield
+        return
+    made = not file.exists()
+    file.open("ab").close()
+    try:
+        yield
+    except BaseException:
+        if made and file.stat().st_size == 0:
+            file.unlink()
+        raise
+
+
+def said_trouble(error: OSError) -> str:
+    """What the operating system says of a file, and of which."""
+    where = f"{error.filename}: " if isinstance(error.filename, str | Path) else ""
+    return where + (error.strerror or "a file cannot be used")
 
 
 def write(rows: Rows, style: str, intervals: bool, file: Path | None) -> None:

@@ -18,7 +18,7 @@ from dpsql.errors import (
     ShellFailed,
     ShellStopped,
 )
-from dpsql.output import Rows, as_text, write
+from dpsql.output import Rows, as_text, said_trouble, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.asking import Answer, answer, planned, price_of
 from dpsql.repl.catalogue import ends_statement
@@ -107,7 +107,7 @@ class Conversation:
         except BrokenPipeError:
             raise
         except OSError as error:
-            self._complain(DataError(error.strerror or "a file cannot be used"), piece, source)
+            self._complain(DataError(said_trouble(error)), piece, source)
         except Exception:
             self._complain(InternalError("E_INTERNAL a fault of dpsql; what it cost stays charged"), piece, source)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.errors import DataError, Refused
-from dpsql.output import reserve, write
+from dpsql.output import reserved, write
 from dpsql.repl.conversation import Conversation
 from dpsql.repl.pieces import Command
 from dpsql.repl.screen import said_of
@@ -34,19 +34,18 @@ def copy(talk: Conversation, command: Command) -> None:
         raise Refused("E_STMT", "dpsql never changes data: \\copy only writes TO a file")
     file = Path(found["file"].strip("'")).expanduser()
     style, rows = _style_of(found["options"], file), talk.rows
-    with said_of(file):
-        reserve(None if talk.rules.dry else file)
-    if found["what"]:
-        what = found["what"].strip()
-        query = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
-        if talk.rules.dry:
-            return talk.ask(query)
-        answer = talk.answer(query)
-        talk.last, rows = query, answer.rows
-        talk.rows = rows
-        talk.say_price(answer)
-    with said_of(file):
-        write(rows, style, talk.display.intervals, file)
+    with reserved(None if talk.rules.dry else file):
+        if found["what"]:
+            what = found["what"].strip()
+            query = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
+            if talk.rules.dry:
+                return talk.ask(query)
+            answer = talk.answer(query)
+            talk.last, rows = query, answer.rows
+            talk.rows = rows
+            talk.say_price(answer)
+        with said_of(file):
+            write(rows, style, talk.display.intervals, file)
     talk.screen.says(f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}")
 
 

@@ -71,7 +71,7 @@ def budget_lines(session: Session, spent: Fraction, statements: int) -> list[str
         lines.append(f"a statement costs ε = {_shown(session.epsilon)}; SET dpsql.epsilon = … changes it")
     else:
         lines.append(f"a statement costs what reaches {session.target_error}; RESET dpsql.target_error ends that")
-    return [*lines, f"this session paid ε = {_shown(spent)} in {statements} statements"]
+    return [*lines, f"this session paid ε = {_shown(spent)} in {statements} statement{'' if statements == 1 else 's'}"]
 
 
 def meter(session: Session) -> list[tuple[str, str]]:

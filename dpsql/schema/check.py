@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Literal
@@ -12,6 +12,7 @@ from dpsql.schema.catalog import Catalog
 from dpsql.schema.load import load
 from dpsql.schema.model import Schema
 from dpsql.schema.names import fold
+from dpsql.schema.privacy import Noise
 from dpsql.schema.table import Table
 
 #: Above these a promise is weak, or a limit drowns the answers in noise.
@@ -31,20 +32,26 @@ class Finding:
         return f"{self.level}: {self.where}: {self.message}"
 
 
-def check(path: str | PathLike[str], read_catalog: Callable[[Schema], Catalog] | None = None) -> list[Finding]:
+def check(
+    path: str | PathLike[str],
+    read_catalog: Callable[[Schema], Catalog] | None = None,
+    paid_for: Callable[[Schema], Mapping[Noise, int]] | None = None,
+) -> list[Finding]:
     """What the owner should mend, weigh or know in a schema file; compared with its source where one is read.
 
-    Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone.
+    Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone. ``paid_for`` says how many
+    statements the budget admits with which noise, or SchemaError why it is none.
     """
     try:
         schema = load(path)
         catalog = None if read_catalog is None else read_catalog(schema)
         if catalog is not None:
             schema = schema.with_catalog(catalog)
+        statements = {} if paid_for is None else paid_for(schema)
     except SchemaError as error:
         places = (line.partition(": ") for line in str(error).splitlines())
         return [Finding("error", where, message) for where, _, message in places]
-    findings = [*_privacy(schema)]
+    findings = [*_statements(schema, statements), *_privacy(schema)]
     for name, table in schema.tables.items():
         findings += _public(name, table) if table.public else _private(schema, name, table)
     if catalog is not None:
@@ -52,12 +59,19 @@ def check(path: str | PathLike[str], read_catalog: Callable[[Schema], Catalog] |
     return findings
 
 
+def _statements(schema: Schema, paid_for: Mapping[Noise, int]) -> Iterator[Finding]:
+    """How many statements are paid for, and by which noise more would be."""
+    if not paid_for:
+        return
+    statements = paid_for["gaussian" if "gaussian" in paid_for else "laplace"]
+    said = f"epsilon pays for at least {statements} statements at the default query_epsilon"
+    wider = paid_for.get("laplace", 0)
+    more = f'; with mechanism = "laplace", whose noise is wider, for {wider}' if wider > statements else ""
+    yield Finding("note", "privacy", said + more)
+
+
 def _privacy(schema: Schema) -> Iterator[Finding]:
     privacy = schema.privacy
-    statements = privacy.epsilon / privacy.query_epsilon
-    yield Finding(
-        "note", "privacy", f"epsilon pays for at least {int(statements)} statements at the default query_epsilon"
-    )
     if privacy.epsilon > LOOSE_EPSILON:
         yield Finding("loose", "privacy, epsilon", f"more than {LOOSE_EPSILON} promises an individual very little")
     if privacy.refresh is not None:
@@ -95,6 +109,13 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
         size = getattr(table, limit)
         if size is not None and size > LOOSE_LIMIT:
             yield Finding("loose", f"table {name}, {limit}", f"{size} is large, and noise grows with it")
+    unit = schema.unit
+    if name == unit[0] and table.key == (unit[1],) and (table.max_rows_per_unit or 0) > 1:
+        yield Finding(
+            "loose",
+            f"table {name}, max_rows_per_unit",
+            f"is {table.max_rows_per_unit}, but a unit has one row here, as {unit[1]} is the key; 1 means less noise",
+        )
     identifiers = {schema.owner(name).column, *table.references, *(table.key or ())}
     identifiers |= {
         step.parent_column

@@ -55,7 +55,8 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
             several = " and ".join(f"{step.column} -> {step.parent}.{step.parent_column}" for step in parents)
             raise ValueError(
                 f"table {name}: leads to the unit in several ways (chain: {chain}; {several}); in table {here} keep "
-                "the one reference that names who owns the row, the other column stays a plain column"
+                "the one reference that names who owns the row, the other column stays a plain column; a table that is "
+                "referred to and whose rows are public may be declared public = true, and its references stay"
             )
         step = parents[0]
         if (step.parent, step.parent_column) == unit:

@@ -12,11 +12,12 @@ from typing import Literal, assert_never
 from dpsql.answers import Answers
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant, Budget, Standing
 from dpsql.privacy.ledger import Ledger, ledger_path
-from dpsql.privacy.measure import shown
+from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
 from dpsql.schema import AdvancedComposition, Schema, load
+from dpsql.schema.privacy import Noise
 from dpsql.session.conversation import Session
 
 
@@ -44,9 +45,27 @@ def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Account
     """The accountant of a schema's database, on the ledger that all its sessions share."""
     place = ledger or schema.ledger_place or ledger_path(schema.source_path)
     journal = Ledger.open(place, dataset=schema.name, unit=schema.privacy.unit)
+    return Accountant(journal, _total(schema), _caps(schema), schema.privacy.refresh)
+
+
+def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
+    """How many statements of the schema's price, with one noise and declared keys, the whole budget admits at least.
+
+    Noises that the schema does not allow are left out. SchemaError where the budget is none, as `open_accountant` says.
+    """
+    price, whole = schema.privacy.query_epsilon, Standing(None, _total(schema), FREE)
+    costs: dict[Noise, Cost] = {"laplace": Cost(price, price**2 / 2)}
+    if schema.privacy.delta and not isinstance(whole.budget.rule, Basic | Advanced):
+        costs["gaussian"] = Cost(None, price**2 / 2)
+    wanted = schema.privacy.mechanism
+    return {noise: whole.affordable(cost) for noise, cost in costs.items() if wanted in ("auto", noise)}
+
+
+def _total(schema: Schema) -> Budget:
+    """The budget of the whole database; SchemaError where it does not hold what the schema fixes beforehand."""
     total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=_rule(schema.privacy.accountant))
     _require_fixed_statements_fit(schema, total)
-    return Accountant(journal, total, _caps(schema), schema.privacy.refresh)
+    return total
 
 
 def _caps(schema: Schema) -> Mapping[str, Budget]:

@@ -27,6 +27,8 @@ def test_what_a_schema_leaves_open_is_told(tmp_path: Path) -> None:
     assert "doctor_id" in found["unit patients.patient"].said
     assert "Gaussian" in found["privacy, mechanism"].said
     assert all(check.verdict == "note" for check in found.values())
+    schema.write_text(text.replace("epsilon = 1000", "epsilon = 1"))
+    assert "privacy, mechanism" not in advised(schema)
 
 
 def test_files_that_others_may_write_are_told(tmp_path: Path) -> None:

@@ -103,8 +103,23 @@ def test_parquet_goes_to_a_file(dpsql: Dpsql, checkout: Path) -> None:
 def test_a_file_that_cannot_be_written_costs_nothing(dpsql: Dpsql, checkout: Path) -> None:
     for style, file in (("parquet", "no/such/folder.parquet"), ("csv", "no/such/folder.csv"), ("csv", "schemas")):
         found = dpsql("query", NAFLD, BY_SEX, "--format", style, "-o", file)
-        assert found.code == 2 and found.out == ""
+        assert found.code == 2 and found.out == "" and file in found.err
     assert json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][0]["statements"] == 0
+
+
+def test_a_file_for_which_nothing_came_is_as_before(dpsql: Dpsql, checkout: Path) -> None:
+    (checkout / "wrong.toml").write_text("name = 5")
+    (checkout / "kept.csv").write_text("what was there")
+    for arguments, code in (
+        (("query", NAFLD, "SELECT bmi FROM patients", "--format", "csv", "-o"), 1),
+        (("query", "wrong.toml", BY_SEX, "-o"), 2),
+        (("audit", "wrong.toml", "--page"), 2),
+    ):
+        assert dpsql(*arguments, "new").code == code and not (checkout / "new").exists()
+        assert dpsql(*arguments, "kept.csv").code == code
+        assert (checkout / "kept.csv").read_text() == "what was there"
+    assert dpsql("query", NAFLD, "SELECT 1 AS one WHERE FALSE", "--format", "jsonl", "-o", "none.jsonl").code == 0
+    assert (checkout / "none.jsonl").read_text() == ""
 
 
 def test_columns_of_one_name_stay_apart(dpsql: Dpsql) -> None:

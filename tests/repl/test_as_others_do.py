@@ -54,6 +54,7 @@ def test_copy_says_what_it_wrote_and_points_into_its_query(talk: Conversation, c
     talk.feed("\\copy patients TO p.csv\n\\copy (SELECT nope FROM labs) TO n.csv\n")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "LINE 1: SELECT * FROM patients" and lines[2].index("^") == lines[1].index("*")
+    assert not (checkout / "p.csv").exists() and not (checkout / "n.csv").exists()
     (named,) = [number for number, line in enumerate(lines) if "SELECT nope" in line]
     assert lines[named + 1].index("^") == lines[named].index("nope")
 

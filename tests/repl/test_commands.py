@@ -66,7 +66,7 @@ def test_prices_are_told_at_no_cost(talk: Conversation, capsys: Capture) -> None
 def test_the_budget_says_what_this_session_paid(talk: Conversation, capsys: Capture) -> None:
     talk.feed(f"{BY_SEX}; \\budget")
     out = capsys.readouterr().out
-    assert "this session paid ε = 0.1 in 1 statements" in out and "█" in out
+    assert "this session paid ε = 0.1 in 1 statement\n" in out and "█" in out
 
 
 def test_settings_are_shown_changed_and_checked(talk: Conversation, capsys: Capture) -> None:
