@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -79,6 +80,8 @@ TABLES = {
     "FROM people WHERE b GROUP BY size) AS h ON g.size = h.size WHERE g.size > 0",
     "total of a second GROUP BY": f"SELECT size > 50, SUM(s) FROM ({COUNTED}) AS g GROUP BY size > 50",
     "greatest of equal counts": f"SELECT MAX(n) FROM ({EQUAL}) AS g",
+    "least of equal counts": f"SELECT MIN(n) FROM ({EQUAL}) AS g",
+    "greatest of twenty counts": "SELECT MAX(n) FROM (SELECT lot, COUNT(*) AS n FROM people GROUP BY lot) AS g",
     "rank": f"SELECT size, RANK() OVER (ORDER BY n DESC) FROM ({COUNTED}) AS g",
     "rank among equals": f"SELECT part, RANK() OVER (ORDER BY n DESC) FROM ({EQUAL}) AS g",
     "dense rank among equals": f"SELECT part, DENSE_RANK() OVER (ORDER BY n) FROM ({EQUAL}) AS g",
@@ -103,6 +106,7 @@ x = {{ type = "double", bounds = [0, 100], nullable = true }}
 y = {{ type = "double", bounds = [-50, 50], nullable = true }}
 b = {{ type = "boolean" }}
 part = {{ type = "integer", values = [0, 1, 2, 3, 4] }}
+lot = {{ type = "integer", values = [{lots}] }}
 """
 
 
@@ -121,7 +125,8 @@ def write(folder: Path) -> None:
     rows = ", ".join(f"({size})" for size in SIZES if size)
     with duckdb.connect() as connection:
         connection.execute(
-            f"""COPY (SELECT row_number() OVER (ORDER BY size, n) AS id, size, size AS found, n % 5 AS part, x, b,
+            f"""COPY (SELECT row_number() OVER (ORDER BY size, n) AS id, size, size AS found,
+                  n % 5 AS part, n % 20 AS lot, x, b,
                   greatest(-50, least(50, 0.6 * (x - 40) + 15 * z)) AS y
                 FROM (SELECT size, n, hash(size, n) % 1000 / 1000.0 AS u, n % 3 = 0 AS b,
                         greatest(0, least(100, 40 + 18 * (hash(n, 1) % 2001 / 1000.0 - 1)
@@ -135,8 +140,9 @@ def write(folder: Path) -> None:
 @contextmanager
 def session_with(law: str, folder: Path) -> Iterator[Session]:
     schema = folder.parent / f"{law}.toml"
-    sizes = ", ".join(map(str, SIZES))
-    schema.write_text(SCHEMA.format(folder=folder, delta=LAWS[law], sizes=sizes), encoding="utf-8")
+    sizes, lots = (", ".join(map(str, each)) for each in (SIZES, range(20)))
+    text = SCHEMA.format(folder=folder, delta=LAWS[law], sizes=sizes, lots=lots)
+    schema.write_text(text, encoding="utf-8")
     session = open_session(schema, ledger=folder.parent / f"{law}.ledger")
     yield session
     session.close()
@@ -241,6 +247,7 @@ def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int) ->
                 continue
             text = "SELECT found, COUNT(DISTINCT id) FROM people GROUP BY found"
         lines += [coverage(session, law, kind, text, price, draws) for price in PRICES]
+        print(kind, law, *(" ".join(map(shown, line.shares)) for line in lines[-2:]), sep="; ", file=sys.stderr)
     return [[line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines]
 
 
@@ -267,6 +274,7 @@ def main() -> None:
                 for kind in tables:
                     for price in PRICES:
                         held = coverage_of_tables(session, TABLES[kind], price, options.releases)
+                        print(f"{kind}, {law}, {float(price):g}: {shown(held)}", file=sys.stderr)
                         shares[kind].append(shown(held))
     if cells:
         cells.sort(key=lambda row: [*CELLS, SHOWN].index(row[0]))

@@ -186,8 +186,9 @@ class Redrawn:
     """The shell on many draws of the noise of its ``tables`` at once, for intervals of what no single row is behind.
 
     The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart. Of
-    those that are ``jumping`` the values where all released numbers are as far as they may be count too. Behind the
-    result's columns are ``beside`` others, whose ends ``later`` puts into it.
+    those that are ``jumping`` the values where all released numbers are as far as they may be count too; some are the
+    ``greatest`` or the ``least`` of a column. Behind the result's columns are ``beside`` others, whose ends ``later``
+    puts into it.
     """
 
     sql: str
@@ -195,6 +196,8 @@ class Redrawn:
     known: tuple[int, ...]
     tables: tuple[str, ...]
     jumping: tuple[int, ...] = ()
+    greatest: tuple[int, ...] = ()
+    least: tuple[int, ...] = ()
     beside: int = 0
     later: tuple[Later, ...] = ()
 

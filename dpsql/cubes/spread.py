@@ -9,8 +9,9 @@ from statistics import NormalDist
 from dpsql.least_squares import Spread
 from dpsql.plan import CorePlan
 
-#: Noise that is all but certain to be 0 has a deviation that is no double; a larger one only makes intervals wider.
-LEAST_VARIANCE = 1e-300
+#: Noise that is all but certain to be 0 has a deviation that is no double, and neither is the square of a variance of
+#: 1e-170; a larger one only makes intervals wider.
+LEAST_VARIANCE = 1e-100
 #: Up to so many groups of the finest level the spread of each sum is computed, beyond it is bounded.
 DENSE = 400
 

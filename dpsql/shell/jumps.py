@@ -70,7 +70,7 @@ def corners(tables: Sequence[ReleasedTable | CubeTable], confidence: float) -> l
     others being as high: those that lie beyond it all the same are as equal as they may be, the others are not.
     """
     numbers = max(sum(len(table.keys) * len(table.shape.aggregates) for table in tables), 1)
-    factor = _factor(tables, confidence, 1 - (1 - confidence) / numbers)
+    factor = widened(tables, confidence, 1 - (1 - confidence) / numbers)
     rows = sum(len(table.keys) for table in tables)
     each = range(rows) if rows <= MOST_ROWS else range(0)
     found, first = [], 0
@@ -86,11 +86,8 @@ def _column(
     table: ReleasedTable | CubeTable, place: int, factor: float, own: Sequence[int], each: range
 ) -> NDArray[np.float64]:
     """The values of one aggregate: for each row those at all corners."""
-    values = np.array([_number(row[place]) for row in table.aggregates])
-    ends = [row[place] for row in table.intervals]
-    spans = [(value, value) if end is None else end for value, end in zip(values, ends, strict=True)]
-    low = np.array([value - (value - span[0]) * factor for value, span in zip(values, spans, strict=True)])
-    high = np.array([value + (span[1] - value) * factor for value, span in zip(values, spans, strict=True)])
+    values, low, high = spans(table, place)
+    low, high = values - (values - low) * factor, values + (high - values) * factor
     size = np.abs(values) + np.abs(high - low) + 1
     apart = np.arange(len(values)) * size * APART
     below, above = low - apart, high + apart
@@ -107,6 +104,26 @@ def _column(
     return np.array(found).T if len(values) else np.zeros((0, len(found)))
 
 
+def widened(tables: Sequence[ReleasedTable | CubeTable], before: float, after: float) -> float:
+    """How many times as wide intervals are at the confidence after as at that before."""
+    plans = [each.plan for table in tables for each in (table.tables if isinstance(table, CubeTable) else (table,))]
+    if any(isinstance(noise, Laplace) for plan in plans for noise in plan.noises):
+        return math.log(1 - after) / math.log(1 - before)
+    normal = NormalDist()
+    return normal.inv_cdf((1 + after) / 2) / normal.inv_cdf((1 + before) / 2)
+
+
+def spans(
+    table: ReleasedTable | CubeTable, place: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """An aggregate on each row, and the ends of its intervals; where it has none it is its own end."""
+    values = np.array([_number(row[place]) for row in table.aggregates], float)
+    known = [row[place] for row in table.intervals]
+    ends = [(value, value) if end is None else end for value, end in zip(values, known, strict=True)]
+    low, high = np.array(ends, float).reshape(len(values), 2).T
+    return values, low, high
+
+
 def _together(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
     """A point of each interval, as few different ones as there may be, of the greatest intervals first.
 
@@ -119,15 +136,6 @@ def _together(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
             point = low[place]
         found[place] = min(point, high[place])
     return found
-
-
-def _factor(tables: Sequence[ReleasedTable | CubeTable], before: float, after: float) -> float:
-    """How many times as wide intervals are at the confidence after as at that before."""
-    plans = [each.plan for table in tables for each in (table.tables if isinstance(table, CubeTable) else (table,))]
-    if any(isinstance(noise, Laplace) for plan in plans for noise in plan.noises):
-        return math.log(1 - after) / math.log(1 - before)
-    normal = NormalDist()
-    return normal.inv_cdf((1 + after) / 2) / normal.inv_cdf((1 + before) / 2)
 
 
 def _number(value: object) -> float:

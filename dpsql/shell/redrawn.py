@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from dpsql.plan import Ends, Later, OutputColumn, Redrawn
 from dpsql.query.aggregate import is_grouped
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, drawn_types, is_number, summary, told
+from dpsql.shell.extremes import extreme, farthest
 from dpsql.shell.jumps import corners, may_jump
 from dpsql.shell.sandbox import Sandbox, columns_of
 from dpsql.shell.tainted import depends
@@ -30,7 +31,9 @@ DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 300_000
 #: The part of the draws in which a row has to appear.
 OFTEN = 0.5
 #: How many figures are found of each number that is wanted.
-SEEN = 6
+SEEN = 8
+#: For each table, row and aggregate, what it is beyond the draws.
+Beyond: TypeAlias = list[list[list[NDArray[np.float64]]]]
 _DRAWS, _DRAWN, _BRANCH = "dpsql draws", "dpsql drawn", "dpsql branch"
 
 
@@ -78,7 +81,9 @@ def redrawn(
         return None
     known = tuple(place for place, depending in enumerate(tainted) if not depending)
     jumping = tuple(place for place in wanted if may_jump(query, place))
-    return Redrawn(_over_draws(query, wanted, known, len(tainted), ends), wanted, known, tables, jumping)
+    greatest, least = (tuple(place for place in wanted if extreme(query, place) is each) for each in (exp.Max, exp.Min))
+    sql = _over_draws(query, wanted, known, len(tainted), ends)
+    return Redrawn(sql, wanted, known, tables, jumping, greatest, least)
 
 
 def with_later(again: Redrawn | None, later: Sequence[Later]) -> Redrawn:
@@ -112,7 +117,9 @@ def redrawn_intervals(
     draws = min(DRAWS, MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1))
     if draws < FEWEST or not rows:
         return {}
-    beyond = corners(asked, confidence) if plan.jumping else [[] for _ in asked]
+    beyond = farthest(asked, confidence)
+    if plan.jumping:
+        beyond = _beside(beyond, corners(asked, confidence))
     more = next((len(row[0]) for table in beyond for row in table if row), 0)
     sandbox.create("draws", {"draw": "BIGINT"})
     sandbox.insert("draws", [list(range(draws + more))], {"draw": "BIGINT"})
@@ -138,17 +145,37 @@ def redrawn_intervals(
         (numbers[0], column): interval
         for identity, numbers in places.items() if len(numbers) == 1 and identity in once
         for at, column in enumerate(plan.wanted) if at in varying
-        if (interval := once[identity][at].told(rows[numbers[0]][column], column in plan.jumping, most)) is not None
+        if (interval := _told(once[identity][at], rows[numbers[0]][column], plan, column, most)) is not None
     }  # fmt: skip
+
+
+def _told(seen: _Seen, value: object, plan: Redrawn, column: int, most: int) -> Interval | None:
+    """The interval of a released value; one that jumps has no more than ``most`` different values."""
+    if column in plan.jumping and seen.different <= most and seen.least is not None and seen.most is not None:
+        ends = [each for each in (seen.least, seen.low, seen.most, seen.high) if each is not None]
+        with suppress(TypeError, ValueError, OverflowError):
+            ends.append(float(value))  # type: ignore[arg-type]
+        return min(ends), max(ends)
+    if column not in (*plan.greatest, *plan.least):
+        return told(value, seen.low, seen.high, seen.mean)
+    known = told(value, seen.low, seen.high, None)
+    if known is None or seen.lowest is None or seen.highest is None:
+        return known
+    low, high = known
+    return (min(low, seen.lowest), high) if column in plan.greatest else (low, max(high, seen.highest))
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What was seen of a number: its ends and mean on the draws, how far it goes beyond, how many values it has."""
+    """What was seen of a number: its ends and mean on the draws, what it is with all released numbers as low, and as
+    high, as they may be among those like them, how far it goes at all corners, how many values it has.
+    """
 
     low: float | None
     high: float | None
     mean: float | None
+    lowest: float | None
+    highest: float | None
     least: float | None
     most: float | None
     different: int
@@ -158,19 +185,18 @@ class _Seen:
         """Whether it is not the same whatever the noise is."""
         return self.low != self.high or self.least != self.most
 
-    def told(self, value: object, jumping: bool, most: int) -> Interval | None:
-        """The interval of the released value; one that jumps has no more than ``most`` different values."""
-        if not jumping or self.different > most or self.least is None or self.most is None:
-            return told(value, self.low, self.high, self.mean)
-        ends = [each for each in (self.least, self.low, self.most, self.high) if each is not None]
-        with suppress(TypeError, ValueError, OverflowError):
-            ends.append(float(value))  # type: ignore[arg-type]
-        return min(ends), max(ends)
-
 
 def _seen(numbers: Sequence[Any]) -> list[_Seen]:
     """What was seen of each number that is wanted."""
     return [_Seen(*numbers[at : at + SEEN]) for at in range(0, len(numbers), SEEN)]
+
+
+def _beside(first: Beyond, second: Beyond) -> Beyond:
+    """The values of both, for each table, row and aggregate."""
+    return [
+        [[np.concatenate(each) for each in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
+        for tables in zip(first, second, strict=True)
+    ]
 
 
 def put_drawn(
@@ -228,9 +254,10 @@ def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], w
 def _sides(column: str) -> list[str]:
     """What `_Seen` holds of a column: of the draws alone, and of what is beyond them too."""
     value = f"TRY_CAST({column} AS DOUBLE)"
-    number = f"FILTER (WHERE draw >= :draws AND NOT isnan({value}))"
     on_draws = summary(column, ":low", ":high", "draw < :draws")
-    return [*on_draws, f"min({value}) {number}", f"max({value}) {number}", f"count(DISTINCT {value})"]
+    first = [f"min({value}) FILTER (WHERE draw = :draws + {side} AND NOT isnan({value}))" for side in (0, 1)]
+    number = f"FILTER (WHERE draw >= :draws + 2 AND NOT isnan({value}))"
+    return [*on_draws, *first, f"min({value}) {number}", f"max({value}) {number}", f"count(DISTINCT {value})"]
 
 
 def _as_released(table: str, name: str) -> exp.Expr:

@@ -10,6 +10,7 @@ import pytest
 from noise_laws import beyond, seeded
 
 from dpsql.accuracy.grouping_sets import key_sizes
+from dpsql.cubes.spread import LEAST_VARIANCE
 from dpsql.engines.exact import ExactRows
 from dpsql.estimate import Alone, Shifted
 from dpsql.least_squares import Measured, consistent, spreads
@@ -117,6 +118,13 @@ def test_the_spread_of_least_squares_is_that_of_its_estimate() -> None:
         found = of(members)
         assert found.variance == pytest.approx(sum(parts), rel=1e-9)
         assert found.single == pytest.approx(sum(part**2 for part in parts) / sum(parts) ** 2, rel=1e-9)
+
+
+def test_noise_that_is_all_but_0_has_a_spread() -> None:
+    """Squares of the least variance are doubles."""
+    group = np.array([0, 0, 1])
+    of = spreads(3, LEAST_VARIANCE, [Measured(group, np.zeros(2), LEAST_VARIANCE)])
+    assert of([0, 1]).variance == pytest.approx(LEAST_VARIANCE * 2 / 3) and 0 < of([0, 1]).single < 1
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,7 @@ def test_forked_children_draw_different_noise(monkeypatch):
 
 def test_no_pseudo_random_generator_is_consulted(monkeypatch):
     monkeypatch.setattr(entropy, "os", os)
+
     def forbidden(*_args, **_kwargs):
         raise AssertionError("a pseudo-random generator was used")
 

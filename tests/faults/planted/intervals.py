@@ -96,9 +96,23 @@ FAULTS = (
     Fault(
         "ranks are looked at on draws alone",
         "dpsql/shell/redrawn.py",
-        "corners(asked, confidence) if plan.jumping else",
-        "corners(asked, confidence) if not plan.wanted else",
+        "    if plan.jumping:",
+        "    if not plan.wanted:",
         (f"{COVERAGE}_what_jumps_hold",),
+    ),
+    Fault(
+        "the greatest of twenty is as far off as any one of them",
+        "dpsql/shell/extremes.py",
+        "1 - 2 * (1 - confidence) / k",
+        "1 - 2 * (1 - confidence)",
+        ("tests/shell/test_extremes.py::test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it",),
+    ),
+    Fault(
+        "the least of equal numbers goes as far as the draws say",
+        "dpsql/shell/redrawn.py",
+        "else (low, max(high, seen.highest))",
+        "else (low, high)",
+        ("tests/shell/test_extremes.py::test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off",),
     ),
     Fault(
         "what may be equal is never taken to be",

@@ -1,0 +1,111 @@
+"""The greatest and the least of released numbers: how far they may be off where noise chooses which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import duckdb
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsql.engines.exact import ExactRows
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.release import release
+from dpsql.schema import loads
+from dpsql.session import Session, open_session
+from dpsql.shell.extremes import farthest
+
+TAIL = 0.05
+SCHEMA = """
+name = "lots"
+source = "{source}"
+[privacy]
+unit = "people.person"
+epsilon = 100
+query_epsilon = 1
+{delta}
+[tables.people]
+max_rows_per_unit = 1
+[tables.people.columns]
+person = {{ type = "integer" }}
+lot = {{ type = "integer", values = [{lots}] }}
+"""
+LOTS = 20
+COUNTS = "FROM (SELECT lot, COUNT(*) AS n FROM people GROUP BY lot) AS g"
+BOTH = f"SELECT MAX(n), MIN(n), ROUND(CAST(MAX(n) AS DOUBLE), 6), SUM(n) {COUNTS}"
+
+
+def half_width(law: str, tail: float) -> float:
+    """Of noise of scale 1: the least h with P(|noise| > h) = tail."""
+    return float(-np.log(tail) if law == "Laplace" else stats.norm.isf(tail / 2))
+
+
+def table_of(law: str, values: list[float]) -> Any:
+    noise = Laplace.priced(1, 1) if law == "Laplace" else Gaussian.priced(1, 1)
+    half = half_width(law, TAIL)
+    return SimpleNamespace(keys=[(n,) for n in range(len(values))], shape=SimpleNamespace(aggregates=("n",)),
+                           plan=SimpleNamespace(noises=(noise,)), aggregates=[(value,) for value in values],
+                           intervals=[((value - half, value + half),) for value in values])  # fmt: skip
+
+
+@pytest.mark.parametrize("law", ["Laplace", "Gaussian"])
+@pytest.mark.parametrize(("values", "alike"), [
+    ([5.0], [1]), ([5.0] * 20, [20] * 20), ([0.0, 100.0, 200.0], [1, 1, 1]), ([0.0, 1.0, 1.5, 90.0], [3, 3, 3, 1]),
+    ([0.0, 3.5, 7.0], [2, 3, 2]),
+])  # fmt: skip
+def test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it(
+    law: str, values: list[float], alike: list[int]
+) -> None:
+    ((*rows,),) = farthest([cast(Any, table_of(law, values))], 1 - TAIL)
+    for value, k, ((low, high),) in zip(values, alike, rows, strict=True):
+        half = half_width(law, 2 * TAIL / k)
+        assert (low, high) == pytest.approx((value - half, value + half))
+
+
+@pytest.fixture(params=["Laplace", "Gaussian"])
+def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
+    with duckdb.connect(str(tmp_path / "lots.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT r AS person, r % {LOTS} AS lot FROM range(4000) t(r)")
+    delta = "delta = 0" if request.param == "Laplace" else "delta = 1e-6"
+    text = SCHEMA.format(source=tmp_path / "lots.duckdb", delta=delta, lots=", ".join(map(str, range(LOTS))))
+    with closing(open_session(loads(text), ledger=tmp_path / "ledger")) as opened:
+        yield opened
+
+
+def test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off(session: Session) -> None:
+    """Twenty releases of exact rows: each of them goes that far, and to the other side no farther than one number."""
+    plan = session.plan(BOTH)
+    charge = session.accountant.spend(plan.written(), analyst="test", statement=BOTH)
+    with session._river.engine.run(charge) as reading:
+        rows = reading.stage([]).reveal()
+    with session._turns.sandbox() as shell:
+        for _ in range(20):
+            released = release(ExactRows(rows), plan.cores, 1 - TAIL)
+            found = shell.run(plan, released)
+            (row,), (bars,) = found.rows, found.intervals
+            (table,) = released.tables
+            ((reach,),) = {(row[0].shape,) for row in farthest([table], 1 - TAIL)[0]}
+            assert reach == (2,)
+            ends = [each[0] for each in farthest([table], 1 - TAIL)[0]]
+            assert bars[0][0] <= max(low for low, _ in ends) + 1e-9
+            assert bars[1][1] >= min(high for _, high in ends) - 1e-9
+            assert bars[2] == pytest.approx(bars[0], abs=1e-5)
+            assert row[0] < bars[0][1] and bars[1][0] < row[1]
+            below, above = row[0] - bars[0][0], bars[0][1] - row[0]
+            assert below > above / 2
+
+
+def test_it_holds_the_truth(session: Session) -> None:
+    """Of 40 intervals of 95 % fewer than 24 hold with a probability below 1e-9."""
+    held = 0
+    for number in range(20):
+        session.epsilon = 1 + Fraction(number, 10_000)  # another price is another release
+        ((low, high), (down, up), *_) = session.execute(BOTH).intervals[0]
+        held += (low <= 4000 / LOTS <= high) + (down <= 4000 / LOTS <= up)
+    assert held >= 24
