@@ -66,7 +66,11 @@ def read_target(text: str) -> Target:
     """
     found = _ONE.fullmatch(text)
     if found is None:
-        raise ValueError(f"write {EXAMPLES}")
+        try:
+            read_goal(text)
+        except ValueError:
+            raise ValueError(f"write {EXAMPLES}") from None
+        raise ValueError(f"columns and AT … ROWS are told to TO REACH, one target is for all columns; write {EXAMPLES}")
     return _target(None, *found.groups())
 
 

@@ -72,6 +72,8 @@ def budget(
         click.echo(_history_line(entry))
     for statement in statements_of(asked) if by_statement else ():
         click.echo(_statement_line(statement))
+    if not asked and (history or by_statement):
+        click.echo("nothing was paid for" + ("" if analyst is None else f" by {plain(analyst)}"))
     if chart is not None:
         click.echo(f"the spending is drawn in {chart}")
 

@@ -49,8 +49,8 @@ def _holder(accountant: Accountant, name: str | None, entries: list[Entry]) -> H
     cap = accountant.budget if name is None else accountant.caps.get(name)
     costs = (spent.total, spent.ever_total) if name is None else (spent.own, spent.ever_own)
     return Holder(
-        name or "all", None if cap is None else cap.epsilon, left.epsilon, left.share, costs[0], now, costs[1],
-        len(asked),
+        "all" if name is None else name, None if cap is None else cap.epsilon, left.epsilon, left.share, costs[0], now,
+        costs[1], len(asked),
     )  # fmt: skip
 
 

@@ -74,6 +74,8 @@ def connect(
     from dpsql.database import Database
     from dpsql.session import open_session
 
+    if not analyst:
+        raise InterfaceError("an analyst has a name; the budget is spent in it")
     if isinstance(schema, Database):
         if ledger is not None:
             raise InterfaceError("an open database has its ledger; name none")

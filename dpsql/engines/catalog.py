@@ -38,6 +38,8 @@ def _duckdb_file(source: str | Path, path: Path, read: Facts) -> Catalog:
     try:
         columns, tables, views, constraints, macros = read(str(path), True)
     except NotOpened:
+        if path.suffix.lower() in (".parquet", ".csv"):
+            raise SchemaError(f"{source}: is one file of a table; name the folder of such Parquet files") from None
         raise SchemaError(
             f"{source}: cannot be opened as a DuckDB database; check that it is one, that this version of DuckDB "
             "reads it, and that no other process holds it open for writing"
@@ -92,7 +94,11 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
 def _parquet(source: str | Path, folder: Path, read: Facts) -> Catalog:
     files = sorted(folder.glob("*.parquet"))
     if not files:
-        raise SchemaError(f"{source}: the folder holds no .parquet file; each table is one file <table>.parquet")
+        written = next(iter(sorted(folder.glob("*.csv"))), None)
+        mend = "" if written is None else (
+            f"; DuckDB writes one of a CSV: COPY (FROM '{written.name}') TO '{written.stem}.parquet'"
+        )  # fmt: skip
+        raise SchemaError(f"{source}: the folder holds no .parquet file; each table is one file <table>.parquet{mend}")
     if re.search(r"[*?\[\]{}]", str(folder.resolve())):
         raise SchemaError(
             f"{source}: the folder's name has one of * ? [ ] {{ }}, which stand for many files; rename it"

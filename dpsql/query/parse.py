@@ -197,7 +197,9 @@ def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], b
         return
     for offset, character in enumerate(piece):
         if not seen(character):
-            refuse("E_CHARSET", f"character U+{ord(character):04X} is not read here", place(text, start + offset))
+            mend = "; write names with it in double quotes, and comments without it" if character.isalpha() else ""
+            reason = f"character U+{ord(character):04X} is not read here{mend}"
+            refuse("E_CHARSET", reason, place(text, start + offset))
 
 
 def place(text: str, offset: int) -> Position:

@@ -33,7 +33,8 @@ def load(path: str | PathLike[str]) -> Schema:
     except FileNotFoundError:
         raise SchemaError(f"{file}: there is no such file; `dpsql schema init SOURCE` drafts one") from None
     except (OSError, UnicodeDecodeError):
-        raise SchemaError(f"{file}: cannot be read as UTF-8 text") from None
+        mend = "a schema file is TOML, and `dpsql schema init SOURCE` drafts one"
+        raise SchemaError(f"{file}: cannot be read as UTF-8 text; {mend}") from None
     return loads(text, file)
 
 

@@ -116,7 +116,23 @@ def read(text: str) -> Statement:
     transaction = _TRANSACTION.fullmatch(text)
     if transaction is not None:
         return Transaction(transaction[1].upper())
+    if _TO_REACH.search(text) is not None:
+        _refuse_goal(text)
     return Select(text)
+
+
+def _refuse_goal(text: str) -> None:
+    """Refuse a target behind a query that is not explained, and say how both are asked for."""
+    try:
+        query, goal = with_goal(text)
+    except StatementError:
+        return
+    if goal is not None:
+        raise StatementError(
+            "E_STMT",
+            "TO REACH stands behind EXPLAIN PRIVACY and tells the price; SET dpsql.target_error has statements cost it",
+            hint=f"EXPLAIN PRIVACY {query.strip()} TO REACH {goal}",
+        )
 
 
 def with_goal(text: str) -> tuple[str, Goal | None]:

@@ -188,6 +188,32 @@ def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) ->
     assert json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][0]["statements"] == 0
 
 
+def test_an_answer_without_groups_says_why(dpsql: Dpsql) -> None:
+    found = dpsql(
+        "query", NAFLD, "SELECT patient_id % 9000 AS p, COUNT(*) AS n FROM patients WHERE age = 200 GROUP BY p"
+    )
+    assert found.code == 0 and "no group was shown: those of fewer than about " in found.err
+    for empty in ("SELECT diagnosis FROM conditions WHERE FALSE", f"{BY_SEX} HAVING COUNT(*) < -9999"):
+        assert "no group was shown" not in dpsql("query", NAFLD, empty).err
+
+
+def test_what_nobody_paid_for_is_said(dpsql: Dpsql) -> None:
+    assert dpsql("budget", NAFLD, "--history").out.endswith("nothing was paid for\n")
+    assert dpsql("budget", NAFLD, "--by-statement", "--analyst", "eve").out.endswith("nothing was paid for by eve\n")
+
+
+def test_an_analyst_has_a_name(dpsql: Dpsql) -> None:
+    assert (
+        dpsql("query", NAFLD, BY_SEX, "--analyst", "").err
+        == "dpsql: an analyst has a name; the budget is spent in it\n"
+    )
+
+
+def test_a_database_is_not_taken_for_its_schema(dpsql: Dpsql, checkout: Path) -> None:
+    duckdb.connect("shop.duckdb").close()
+    assert "a schema file is TOML" in dpsql("query", "shop.duckdb", "SELECT 1").err
+
+
 def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\n")

@@ -37,6 +37,10 @@ def test_explain_tells_what_reaches_a_target(dpsql: Dpsql) -> None:
         assert code == 0 and "to reach ± 20: ε = " in out and "of what is left" in out
     code, _, err = dpsql("explain", NAFLD, COUNT, "--to-reach", "soon")
     assert code == 1 and "'soon' is no target; write ± 200, 5 % or 5 % OF 4000" in err
+    code, _, err = dpsql("query", NAFLD, f"{COUNT} TO REACH 5%;")
+    assert code == 1 and "SET dpsql.target_error" in err and f"EXPLAIN PRIVACY {COUNT} TO REACH 5 %\n" in err
+    code, _, err = dpsql("query", NAFLD, COUNT, "--target-error", "n 20 AT 30 ROWS")
+    assert code == 1 and "one target is for all columns; write ± 200" in err
 
 
 def test_explain_for_programs_has_numbers(dpsql: Dpsql) -> None:

@@ -17,3 +17,8 @@ SELECT COUNT(*)​FROM patients
 SELECT COUNT(*) AS "" FROM patients
 -- says: a quoted name may not be empty or hold quotes (line 1, column 20)
 -- answered: SELECT COUNT(*) AS "COUNT(*)" FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) AS Größe FROM patients
+-- says: character U+00F6 is not read here; write names with it in double quotes, and comments without it (line 1, column 22)
+-- answered: SELECT COUNT(*) AS "Größe" FROM patients

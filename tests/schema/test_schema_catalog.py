@@ -144,6 +144,8 @@ def test_a_source_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "t.parquet").write_bytes(b"PAR1")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "orders.csv").write_text("id\n1\n")
     (tmp_path / "many[ab]").mkdir()
     (tmp_path / "many[ab]" / "t.parquet").write_bytes(b"PAR1")
     for name, message in [
@@ -151,6 +153,8 @@ def test_a_source_that_is_none_is_refused(tmp_path: Path) -> None:
         ("none", "no such file or folder"),
         ("empty", "no .parquet file"),
         ("broken", "cannot be read as Parquet"),
+        ("broken/t.parquet", "name the folder"),
+        ("texts", "COPY (FROM 'orders.csv') TO 'orders.parquet'"),
         ("many[ab]", "stand for many files"),
     ]:
         with pytest.raises(SchemaError) as caught:
