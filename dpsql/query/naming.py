@@ -70,6 +70,8 @@ def _plain_name(item: exp.Expr) -> str:
         return item.name.lower()
     if isinstance(item, exp.Case):
         return "case"
+    if isinstance(item, exp.Binary) and WRITTEN in item.meta:
+        return str(item.meta[WRITTEN]).lower()
     if _is_call(item):
         called = _CALL.match(item.sql(dialect="duckdb"))
         return (called[1] if called else item.sql_name()).lower()  # type: ignore[attr-defined]
@@ -118,4 +120,5 @@ def _called(item: exp.Expr) -> str:
 
 
 def _is_call(item: exp.Expr) -> bool:
-    return isinstance(item, exp.Func) and not isinstance(item, exp.Binary | exp.And | exp.Or)
+    """Whether it is a function that is called: POWER(x, 2) is, x ^ 2 and x AND y are operators."""
+    return WRITTEN in item.meta if isinstance(item, exp.Binary) else isinstance(item, exp.Func)

@@ -183,13 +183,23 @@ def _check_spellings(bare: str, text: str) -> None:
         found = pattern.search(unnamed)
         if found is not None:
             refuse(code, reason, place(text, found.start()))
-    depth = 0
+    _check_brackets(bare, text)
+
+
+def _check_brackets(bare: str, text: str) -> None:
+    """Refuse brackets that do not close one another, where the parser would guess: ``MAX(x AS y FROM t``."""
+    opened: list[re.Match[str]] = []
     for bracket in re.finditer(r"[()\[\]]", bare):
-        depth += 1 if bracket.group() in "([" else -1
-        if depth > MAX_DEPTH:
+        if bracket.group() in "([":
+            opened.append(bracket)
+        elif not opened or opened.pop().group() + bracket.group() not in ("()", "[]"):
+            refuse("E_PARSE", "this bracket closes none", place(text, bracket.start()))
+        if len(opened) > MAX_DEPTH:
             refuse(
                 "E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start())
             )
+    if opened:
+        refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
 
 
 def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:

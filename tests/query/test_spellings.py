@@ -9,6 +9,7 @@ from databases import clinic
 
 from dpsql.database import TOOLS, open_database
 from dpsql.errors import DatabaseError
+from dpsql.query.manner import PEOPLE, Manner
 from dpsql.session import Session
 
 
@@ -78,3 +79,17 @@ def test_moments_of_utc_are_moments(session: Session, written: str, plain: str) 
 def test_spellings_that_mean_different_things_are_refused(session: Session, text: str) -> None:
     with pytest.raises(DatabaseError):
         session.plan(text, (1,) if "$1" in text else ())
+
+
+@pytest.mark.parametrize("manner", [PEOPLE, TOOLS])
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("CORR(weight, ward)", "corr"), ("corr(weight, ward) FILTER (WHERE ward > 1)", "corr"),
+     ("POWER(COUNT(*), 2)", "power"), ("MOD(COUNT(*), 2)", "mod"), ("COUNT(*) ^ 2", "?column?"),
+     ("COUNT(*) % 2", "?column?"), ("COUNT(*) > 2 AND COUNT(ward) > 2", "?column?")],
+)  # fmt: skip
+def test_a_function_gives_its_name_to_the_column_and_an_operator_none(
+    session: Session, manner: Manner, written: str, name: str
+) -> None:
+    session.manner = manner
+    assert [column.name for column in session.plan(f"SELECT {written} FROM patients").columns] == [name]
