@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -10,6 +11,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
 from dpsql.query.clipped_sums import sizes_first
+from dpsql.query.closest import averaged_over_units, closest_names
 from dpsql.query.derived import Describe
 from dpsql.query.frequent import frequent_value
 from dpsql.query.googlesql import IS_UNIT
@@ -22,9 +24,12 @@ from dpsql.schema import Schema, fold
 #: Refusals for which another statement about the same rows is a sensible answer.
 _MENDABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
-    "E_SAMPLE E_COLUMN E_PIVOT".split()
+    "E_SAMPLE E_COLUMN E_TABLE E_PIVOT".split()
 )
 
+
+#: What makes another statement of one, in place; None where it has nothing to change.
+Mend: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
 
 #: Aggregates that are answered as they are, by their nodes.
 _ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.CountIf, exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop,
@@ -48,7 +53,7 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
     )
     if refusal.code not in _MENDABLE or refusal.hint:
         return refusal
-    for candidate in _candidates(text, schema):
+    for candidate in _candidates(text, schema, (closest_names,) if refusal.code == "E_TABLE" else _MENDS):
         try:
             statement = parse(candidate)
             if names_ends(statement.tree):
@@ -60,19 +65,21 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
     return refusal
 
 
-def _candidates(text: str, schema: Schema) -> Iterator[str]:
-    """Statements near the one that was refused, nearest first."""
+def _candidates(text: str, schema: Schema, mends: tuple[Mend, ...]) -> Iterator[str]:
+    """Statements near the one that was refused, nearest first; at last, of all mends, the rows of its tables."""
     try:
         tree = parse(text).tree
     except DatabaseError:
         return
     for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
         demand.replace(exp.true())
-    for mend in _MENDS:
+    for mend in mends:
         copy = tree.copy()
         changed = mend(copy, schema)
         if changed is not None:
             yield changed.sql(dialect="duckdb", comments=False)
+    if mends is not _MENDS:
+        return
     for table in tree.find_all(exp.Table):
         declared = schema.table(table.name) if isinstance(table.this, exp.Identifier) else None
         if declared is not None and not declared.public:
@@ -148,6 +155,8 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS = (sizes_first, values_for_ends, quoted_texts, counts_for_exists, filters_for_pivot, joined_on_the_unit,
-          _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others, _without_inner_limits,
-          _count_of_its_rows, _count_without_conditions)  # fmt: skip
+_MENDS: tuple[Mend, ...] = (
+    sizes_first, values_for_ends, quoted_texts, closest_names, averaged_over_units, counts_for_exists,
+    filters_for_pivot, joined_on_the_unit, _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others,
+    _without_inner_limits, _count_of_its_rows, _count_without_conditions,
+)  # fmt: skip

@@ -85,9 +85,7 @@ def _require_apart(before: Token, after: Token) -> None:
 
 
 def _require_operands(tokens: list[Token]) -> None:
-    """Refuse a list in which nothing stands before a comma, as in ``IN (1,,2)``, a name left out behind AS and USING ():
-    the parser would go on as if they were not there.
-    """
+    """Refuse gaps that the parser would close: nothing before a comma, as in IN (1,,2), no name behind AS, USING ()."""
     for place, token in enumerate(tokens):
         before = [each.token_type for each in tokens[max(place - 3, 0) : place]]
         named, last = before[-2:-1] == [TokenType.DOT], before[-1] if before else None

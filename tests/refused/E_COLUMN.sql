@@ -1,7 +1,7 @@
 -- schema: nafld
 SELECT AVG(bmy) FROM patients
 -- says: column "bmy" does not exist (line 1, column 12)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT AVG(bmi) FROM patients
 
 -- schema: nafld
 SELECT male, bmi, COUNT(*) FROM patients GROUP BY male

@@ -1,7 +1,7 @@
 -- schema: nafld
 SELECT patient_id, COUNT(*) FROM labs GROUP BY patient_id
 -- says: one group for each unit would list the people; aggregate once more around it (line 1, column 48)
--- instead: SELECT COUNT(*) FROM labs
+-- instead: SELECT AVG(value1) AS value1 FROM (SELECT patient_id, COUNT(*) AS value1 FROM labs GROUP BY patient_id) AS units
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients GROUP BY 7

@@ -1,6 +1,7 @@
 -- schema: nafld
 SELECT COUNT(*) FROM patient
 -- says: relation "patient" does not exist (line 1, column 22)
+-- instead: SELECT COUNT(*) FROM patients
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
