@@ -1,4 +1,4 @@
-"""A database of people and their visits, and what one person moves in it."""
+"""A database of people and their visits, what is asked of it, and what one person moves in it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import duckdb
 
 from dpsql.plan import CorePlan, Plan
 from dpsql.session import Session, open_session
+from dpsql.workload import Workload
 
 SCHEMA = """
 name = "shop"
@@ -43,6 +44,12 @@ PEOPLE = [
     (4, 55, "rome", True),
     (5, 12, "Rôme", False), (6, 99, None, True), (7, 31, "Paris", None), (8, 70, "Bern", False),
 ]  # fmt: skip
+MICRO = Fraction("1e-6")
+LAPLACE = 'mechanism = "laplace"'
+#: Statements about the people, and about the visits of the people, for whom a condition holds.
+COUNT = "SELECT COUNT(*) FROM people WHERE {}"
+VISITED = "SELECT COUNT(*) FROM visits v JOIN people p ON v.person = p.id WHERE {}"
+
 VISITS = [(person, shop, paid) for person in (*range(10), 2, 2) for shop, paid in (("north", 3), ("south", 40))]
 
 
@@ -93,3 +100,18 @@ def costs_of_one_person(plans: Iterable[Plan], folder: Path) -> list[Fraction]:
         moved = [core.cost.rho for core, a, b in zip(cores, whole, less, strict=True) if a != b]
         found.append(sum(moved, Fraction(0)))
     return found
+
+
+def counts(*conditions: str) -> list[str]:
+    return [COUNT.format(each) for each in conditions]
+
+
+def valid(workload: Workload) -> dict[str, bool]:
+    return {offer.accountant: offer.valid for offer in workload.offers}
+
+
+def why(workload: Workload, accountant: str) -> str:
+    """Why the accountant is not valid for the workload."""
+    offer = workload.offer(accountant)
+    assert offer is not None and not offer.valid and offer.epsilon is None and offer.cost is None
+    return offer.why

@@ -5,10 +5,11 @@ from __future__ import annotations
 from planted.fault import Fault
 
 LOSS = "tests/privacy/test_loss.py"
-WORKLOAD = "tests/workload/test_workload.py"
-MEETING = f"{WORKLOAD}::test_units_that_may_meet_both_conditions_are_not_parted"
-ROWS = f"{WORKLOAD}::test_rows_that_are_apart_are_not_units_that_are"
-PARTED = f"{WORKLOAD}::test_units_that_conditions_part_cost_the_most_of_them"
+BLOCKS, OFFERS = "tests/workload/test_blocks.py", "tests/workload/test_offers.py"
+PARALLEL, LOSSES = "tests/workload/test_parallel.py", "tests/workload/test_plan_losses.py"
+MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
+ROWS = f"{PARALLEL}::test_rows_that_are_apart_are_not_units_that_are"
+PARTED = f"{PARALLEL}::test_units_that_conditions_part_cost_the_most_of_them"
 BLOCK = "dpsql/workload/block.py"
 DISJOINT = "dpsql/workload/disjoint.py"
 
@@ -18,28 +19,28 @@ FAULTS = (
         DISJOINT,
         "            elif own and column.relation == scan.alias:\n",
         "            elif column.relation == scan.alias:\n",
-        (ROWS, f"{WORKLOAD}::test_columns_of_the_units_table_need_a_key_that_was_checked"),
+        (ROWS, f"{PARALLEL}::test_columns_of_the_units_table_need_a_key_that_was_checked"),
     ),
     Fault(
         "parallel composition over a key that nobody checked",
         DISJOINT,
         "    return schema.tables[schema.unit_table].key == (schema.unit_column,)",
         "    return schema.tables[schema.unit_table].max_rows_per_unit == 1",
-        (f"{WORKLOAD}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
+        (f"{PARALLEL}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
     ),
     Fault(
         "the unit's key is not checked when the data are opened",
         "dpsql/engines/duckdb.py",
         "        unique.add(schema.unit)\n",
         "        pass\n",
-        (f"{WORKLOAD}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
+        (f"{PARALLEL}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
     ),
     Fault(
         "a row without a partner is taken for one of a unit without a value",
         DISJOINT,
         '        case Join(left=left, right=right, kind="inner", condition=condition):\n',
         "        case Join(left=left, right=right, condition=condition):\n",
-        (ROWS, f"{WORKLOAD}::test_no_person_moves_cores_that_cost_more_than_the_block"),
+        (ROWS, f"{PARALLEL}::test_no_person_moves_cores_that_cost_more_than_the_block"),
     ),
     Fault(
         "texts that a collation holds for equal part the units",
@@ -53,21 +54,21 @@ FAULTS = (
         BLOCK,
         '    if schema.privacy.neighbours == "replace":\n',
         "    if False:\n",
-        (f"{WORKLOAD}::test_a_unit_that_is_replaced_may_be_in_two_parts",),
+        (f"{PARALLEL}::test_a_unit_that_is_replaced_may_be_in_two_parts",),
     ),
     Fault(
         "a block is charged the least of its statements",
         BLOCK,
         "else max(one.epsilon, other.epsilon)",
         "else min(one.epsilon, other.epsilon) or other.epsilon",
-        (f"{WORKLOAD}::test_statements_of_one_part_are_added_up",),
+        (f"{PARALLEL}::test_statements_of_one_part_are_added_up",),
     ),
     Fault(
         "a block is charged one of its statements",
         BLOCK,
         "                return sum((plan.cost for plan in self.plans), FREE)\n",
         "                return self.plans[0].cost\n",
-        (f"{WORKLOAD}::test_prices_are_those_of_the_theorems",),
+        (f"{OFFERS}::test_prices_are_those_of_the_theorems",),
     ),
     Fault(
         "the loss of a count is that of continuous noise",
@@ -95,21 +96,21 @@ FAULTS = (
         BLOCK,
         "                return _approximate(renyi_epsilon(self.plans, _given(delta)), delta + leaks)",
         "                return _approximate(renyi_epsilon(self.plans, _given(delta)), delta)",
-        (f"{WORKLOAD}::test_thresholds_are_part_of_what_a_block_leaks",),
+        (f"{OFFERS}::test_thresholds_are_part_of_what_a_block_leaks",),
     ),
     Fault(
         "the losses of a histogram's levels are forgotten",
         "dpsql/workload/losses.py",
         "                yield from [_of_noise(tree.node, alone=False)] * tree.levels\n",
         "                yield _of_noise(tree.node, alone=False)\n",
-        (f"{WORKLOAD}::test_losses_cover_every_release_of_a_plan",),
+        (f"{LOSSES}::test_losses_cover_every_release_of_a_plan",),
     ),
     Fault(
         "Gaussian noise on many groups is taken for that on one number",
         "dpsql/workload/losses.py",
         "            if alone and variance <= WIDEST_GAUSSIAN**2:\n",
         "            if True:\n",
-        (f"{WORKLOAD}::test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release",),
+        (f"{LOSSES}::test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release",),
     ),
     Fault(
         "noise on a lattice is taken for noise on the line",
@@ -137,7 +138,7 @@ FAULTS = (
         BLOCK,
         "    if others or price is None or _leaks(plans):\n",
         "    if price is None or _leaks(plans):\n",
-        (f"{WORKLOAD}::test_each_accountant_says_why_it_is_not_valid",),
+        (f"{OFFERS}::test_each_accountant_says_why_it_is_not_valid",),
     ),
     Fault(
         "a workload is charged after it was read",
@@ -145,34 +146,34 @@ FAULTS = (
         "            charges = {} if block is None else river.charged_together(block)\n",
         "            from dpsql.privacy import accountant as mint\n\n"
         "            charges = {id(plan): mint.Charge(mint._MINT, plan, plan.cost, 1) for plan in workload.bought}\n",
-        (f"{WORKLOAD}::test_a_block_is_charged_once_and_before_a_row_is_read",),
+        (f"{BLOCKS}::test_a_block_is_charged_once_and_before_a_row_is_read",),
     ),
     Fault(
         "what a block has paid is told as free where another bought it meanwhile",
         "dpsql/session/together.py",
         "replace(found, stored=False)",
         "replace(found)",
-        (f"{WORKLOAD}::test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block",),
+        (f"{BLOCKS}::test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block",),
     ),
     Fault(
         "a charge of a block is divided as often as one likes",
         "dpsql/privacy/accountant.py",
         "    together = charge.redeem()\n",
         "    together = charge.plan\n",
-        (f"{WORKLOAD}::test_a_charge_is_divided_once",),
+        (f"{BLOCKS}::test_a_charge_is_divided_once",),
     ),
     Fault(
         "an accountant that does not hold is charged by",
         "dpsql/session/together.py",
         "    if offer is not None and not offer.valid:\n",
         "    if False:\n",
-        (f"{WORKLOAD}::test_one_that_does_not_hold_is_refused_and_nothing_is_charged",),
+        (f"{BLOCKS}::test_one_that_does_not_hold_is_refused_and_nothing_is_charged",),
     ),
     Fault(
         "what was approximate is charged without its delta",
         BLOCK,
         "    return Cost(epsilon, pure_rho(epsilon), delta)\n",
         "    return Cost(epsilon, pure_rho(epsilon))\n",
-        (f"{WORKLOAD}::test_prices_are_those_of_the_theorems",),
+        (f"{OFFERS}::test_prices_are_those_of_the_theorems",),
     ),
 )
