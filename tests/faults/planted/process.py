@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-PROCESS = "tests/engines/test_process.py"
+PROCESS, BEGIN = "tests/engines/test_process.py", "tests/engines/test_process_begin.py"
+DEATH, END = "tests/engines/test_process_death.py", "tests/engines/test_process_end.py"
 CAREFUL = "tests/properties/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
 LIMITS = "dpsql/engines/process/limits.py"
@@ -52,14 +53,14 @@ FAULTS = (
         CLIENT,
         "        stderr=subprocess.DEVNULL,\n",
         "",
-        (f"{PROCESS}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
+        (f"{BEGIN}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
     ),
     Fault(
         "the process has dpsql's environment",
         CLIENT,
         "        env={name: os.environ[name] for name in _KEPT if name in os.environ},\n",
         "",
-        (f"{PROCESS}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
+        (f"{BEGIN}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
     ),
     Fault(
         "a death is told apart from other trouble",
@@ -69,14 +70,14 @@ FAULTS = (
         "            from dpsql.errors import StatementError\n\n"
         "            if type(error).__name__ == 'Died':\n                raise StatementError('E_EXEC', 'died', "
         "sqlstate='57P02') from None\n",
-        (f"{PROCESS}::test_its_death_is_the_constant_error_and_is_paid_for",),
+        (f"{DEATH}::test_its_death_is_the_constant_error_and_is_paid_for",),
     ),
     Fault(
         "a new process is begun after the failure was told",
         DATA,
         "            with suppress(Exception):\n                self._held.living()\n            raise\n",
         "            raise\n",
-        (f"{PROCESS}::test_the_new_process_is_begun_before_the_failure_is_told",),
+        (f"{DEATH}::test_the_new_process_is_begun_before_the_failure_is_told",),
     ),
     Fault(
         "files are in reach of the process",
@@ -97,7 +98,7 @@ FAULTS = (
         DATA,
         "        if os.getpid() != self._owner:\n",
         "        if False:\n",
-        (f"{PROCESS}::test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own",),
+        (f"{END}::test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own",),
     ),
     Fault(
         "a message is run where it is read",
@@ -111,14 +112,14 @@ FAULTS = (
         "dpsql/engines/process/protocol.py",
         "            if self._closed:\n                raise OSError\n",
         "",
-        (f"{PROCESS}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
+        (f"{DEATH}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
     ),
     Fault(
         "the process stays when DuckDB answers nobody any more",
         "dpsql/engines/process/child.py",
         "                os._exit(1)  # after a fault of its own DuckDB answers nobody any more\n",
         "                answer = Message('failed', request.number)\n",
-        (f"{PROCESS}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
+        (f"{DEATH}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
     ),
     Fault(
         "a DuckDB that has had a fault is asked again",
@@ -139,7 +140,7 @@ FAULTS = (
         CLIENT,
         "            began.add_done_callback(lambda _: self.kill())\n",
         "",
-        (f"{PROCESS}::test_an_interrupt_while_it_begins_ends_it",),
+        (f"{BEGIN}::test_an_interrupt_while_it_begins_ends_it",),
     ),
     Fault(
         "a text that is no UTF-8 fails statements",

@@ -1,0 +1,59 @@
+"""A session whose engine has a process of its own, and what may happen to that."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.process import client
+from dpsql.engines.process.data import ProcessData
+from dpsql.engines.source import CoreSql
+from dpsql.plan import Plan
+from dpsql.session import Session
+
+ONE = "SELECT COUNT(*) FROM patients"
+QUICK = CoreSql('SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset())
+
+
+def process_of(session: Session) -> ProcessData:
+    engine = session._river.engine
+    assert isinstance(engine, DuckDBEngine) and isinstance(engine._data, ProcessData)
+    return engine._data
+
+
+def living(pid: int) -> bool:
+    """Whether the process does anything any more."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(true: Callable[[], bool]) -> None:
+    while not true():
+        time.sleep(0.01)
+
+
+def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineProcess], None]) -> list[BaseException]:
+    """What the plan's answer raises where this happens to the process while it is asked."""
+    found: list[BaseException] = []
+    process = process_of(session)._held.living()
+
+    def ask() -> None:
+        try:
+            session.answer(plan)
+        except BaseException as error:
+            found.append(error)
+
+    os.kill(process.pid, signal.SIGSTOP)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    until(lambda: bool(process._waiting))
+    happens(process)
+    thread.join(60)
+    return found

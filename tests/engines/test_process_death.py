@@ -1,0 +1,151 @@
+"""The engine's process may die at any time: one constant error, which is paid for, and another process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from databases import clinic
+from own_process import ONE, answer_while, process_of, until
+from test_engine_errors import chain
+
+from dpsql.engines import opening
+from dpsql.engines.process import client
+from dpsql.engines.process.data import Died, Failed, ProcessData
+from dpsql.engines.process.protocol import Message, Pipe
+from dpsql.engines.source import CoreSql, Source
+from dpsql.errors import ExecutionFailed, OperationalError
+from dpsql.session import Session, open_session
+
+DEATHS = [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM]
+
+
+@pytest.mark.parametrize("death", DEATHS, ids=[death.name for death in DEATHS])
+def test_its_death_is_the_constant_error_and_is_paid_for(session: Session, death: signal.Signals) -> None:
+    plan, process = session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name"), process_of(session)
+    before, pid = session.remaining.spent.rho, process.pid
+
+    def dies(process: client.EngineProcess) -> None:
+        os.kill(process.pid, death)
+        os.kill(process.pid, signal.SIGCONT)
+
+    (error,) = answer_while(session, plan, dies)
+    assert type(error) is ExecutionFailed
+    assert [str(each) for each in chain(error)] == ["E_EXEC query could not be completed"]
+    assert session.remaining.spent.rho == before + plan.cost.rho
+    assert process.pid != pid and session.execute("SELECT COUNT(*), 1 FROM patients").rows
+    assert session.remaining.spent.rho > before + plan.cost.rho
+
+
+def test_the_new_process_is_begun_before_the_failure_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the next statement would take the time of a beginning, and tell what the failure was."""
+    held, begun = process_of(session)._held, list[bool]()
+
+    def begin(_: object, process: client.EngineProcess) -> None:
+        begun.append(held._lock.locked())
+        process.end()
+
+    monkeypatch.setattr(type(held), "open", begin)
+    (error,) = answer_while(session, session.plan(ONE), lambda process: process.kill())
+    assert type(error) is ExecutionFailed and begun == [True]
+
+
+def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessData) -> None:
+    process = opened._held.living()
+    os.kill(process.pid, signal.SIGSTOP)
+    heard: list[type[BaseException]] = []
+
+    def ask() -> None:
+        try:
+            opened.public_rows("places")
+        except Exception as error:
+            heard.append(type(error))
+
+    threads = [threading.Thread(target=ask) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    until(lambda: len(process._waiting) == 5)
+    process.kill()
+    for thread in threads:
+        thread.join(30)
+    assert heard == [Died] * 5
+    assert opened.public_rows("places")
+
+
+def test_it_dies_between_two_statements(session: Session) -> None:
+    os.kill(process_of(session).pid, signal.SIGKILL)
+    assert session.execute(ONE).rows
+
+
+def test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it(tmp_path: Path) -> None:
+    """Some of its versions have a fault at this value, and then answer nobody any more."""
+    pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
+    with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
+    made = ProcessData(Source(str(tmp_path / "moments.duckdb"), None, (), {}, {}))
+    one = 'SELECT {} FROM "source"."main"."moments" AS "t0"'
+    with pytest.raises((Died, Failed)):
+        made.cursor().rows([], [CoreSql(one.format('length(CAST("at" AS TEXT))'), frozenset({"moments"}), frozenset())])
+    count = CoreSql(one.format("count(*)"), frozenset({"moments"}), frozenset())
+    assert list(made.cursor().rows([], [count])) == [[(2,)]]
+    made.close()
+
+
+def test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe(tmp_path: Path) -> None:
+    """A statement that waits to send when the process dies would write into a ledger or to another client."""
+    pipe = Pipe(*os.pipe())
+    pipe.close()
+    files = [(tmp_path / name).open("wb") for name in ("one", "other")]
+    with pytest.raises(OSError):
+        pipe.send(Message("stage", 1))
+    for file in files:
+        file.close()
+        assert Path(file.name).read_bytes() == b""
+
+
+def test_where_no_other_can_be_begun_nothing_is_charged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, process = session.plan(ONE), process_of(session)._held.living()
+    before = session.remaining.spent
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    os.kill(process.pid, signal.SIGKILL)
+    until(lambda: not process.alive)
+    with pytest.raises(OperationalError, match=r"process = false") as raised:
+        session.answer(plan)
+    assert not isinstance(raised.value, ExecutionFailed) and session.remaining.spent == before
+    monkeypatch.undo()
+    assert session.answer(plan).rows
+
+
+def test_data_that_cannot_be_opened_again_are_said_to_be_so(opened: ProcessData, tmp_path: Path) -> None:
+    process = opened._held.living()
+    os.kill(process.pid, signal.SIGKILL)
+    until(lambda: not process.alive)
+    (tmp_path / "clinic.duckdb").write_bytes(b"no database" * 500)
+    with pytest.raises(OperationalError, match="any more"):
+        opened.cursor()
+
+
+def test_too_little_memory_is_the_constant_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "OWN_PROCESS", True)
+    file = clinic(tmp_path)
+    file.write_text(file.read_text() + '[engine]\nmemory = "100MB"\nthreads = 1\n')
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute(
+            "INSERT INTO patients SELECT 100 + i, 'n' || repeat(i::VARCHAR, 12), 'f', 1, 1 FROM range(900000) t(i)"
+        )
+    session = open_session(file)
+    plan = session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name")
+    before = session.remaining.spent.rho
+    with pytest.raises(ExecutionFailed) as raised:
+        session.answer(plan)
+    assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]
+    assert session.remaining.spent.rho == before + plan.cost.rho
+    assert session.execute(ONE).rows
+    session.close()

@@ -1,0 +1,144 @@
+"""What ends a statement in the engine's process, and the process itself: interrupts, time, and the end of dpsql."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from databases import NEVER_DONE, clinic
+from own_process import ONE, QUICK, answer_while, living, until
+
+from dpsql.engines.duckdb import DuckDBEngine, source_of
+from dpsql.engines.process import client, data
+from dpsql.engines.process.data import Failed, ProcessData
+from dpsql.errors import ExecutionFailed, OperationalError, QueryCancelled
+from dpsql.schema import load
+from dpsql.session import Session
+
+
+def test_several_statements_run_at_once_and_an_interrupt_ends_one(opened: ProcessData) -> None:
+    ended, other = opened.cursor(), opened.cursor()
+    heard: list[str] = []
+
+    def ask(name: str, cursor: data.ProcessCursor) -> None:
+        try:
+            cursor.rows([], [NEVER_DONE])
+        except Failed:
+            heard.append(name)
+
+    threads = [threading.Thread(target=ask, args=pair) for pair in (("ended", ended), ("other", other))]
+    for thread in threads:
+        thread.start()
+    assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
+    while threads[0].is_alive():
+        ended.interrupt()
+        time.sleep(0.02)
+    assert heard == ["ended"] and threads[1].is_alive()
+    assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
+    while threads[1].is_alive():
+        other.interrupt()
+        time.sleep(0.02)
+    assert heard == ["ended", "other"]
+
+
+def test_an_interrupt_of_the_session_is_a_cancelled_statement(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = session.plan(ONE)
+
+    def interrupted(process: client.EngineProcess) -> None:
+        session.interrupt()
+        os.kill(process.pid, signal.SIGCONT)
+
+    (error,) = answer_while(session, plan, interrupted)
+    assert type(error) is QueryCancelled and not session.is_paid(plan)
+
+
+def test_a_statement_beyond_its_time_is_ended(opened: ProcessData) -> None:
+    cursor = opened.cursor()
+    timer = threading.Timer(0.3, cursor.stop)
+    timer.start()
+    with pytest.raises(Failed):
+        cursor.rows([], [NEVER_DONE])
+    timer.join()
+    assert opened._held.living() is cursor._process, "it heard, and nobody else lost anything"
+
+
+def test_what_does_not_hear_that_its_time_is_over_is_killed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "GRACE", 0.2)
+    assert isinstance(session._river.engine, DuckDBEngine)
+    settings = session._river.engine._schema.engine.model_copy(update={"seconds": Fraction(1, 10)})
+    session._river.engine._schema = session._river.engine._schema.model_copy(update={"engine": settings})
+    plan = session.plan(ONE)
+    (error,) = answer_while(session, plan, lambda process: None)
+    assert type(error) is ExecutionFailed and not session.is_paid(plan)
+    assert session.execute("SELECT COUNT(*), 1 FROM patients").rows
+
+
+def test_it_ends_with_the_data_closed_or_forgotten(tmp_path: Path) -> None:
+    source = source_of(load(clinic(tmp_path)))
+    closed, forgotten = ProcessData(source), ProcessData(source)
+    pids = (closed.pid, forgotten.pid)
+    closed.close()
+    assert not living(pids[0]), "and has let go of the file when close returns"
+    with pytest.raises(OperationalError):
+        closed.public_rows("places")
+    del forgotten
+    gc.collect()
+    until(lambda: not living(pids[1]))
+
+
+ENDS = {"leaves": "pass", "exits": "sys.exit(3)", "is killed": "os.kill(os.getpid(), 9)", "breaks off": "os._exit(1)"}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("fork", [False, True], ids=["alone", "forked"])
+def test_it_ends_with_dpsql(tmp_path: Path, end: str, fork: bool) -> None:
+    """Also where a fork of dpsql lives on."""
+    script = f"""
+import os, sys, time
+from dpsql.session import open_session
+session = open_session({str(clinic(tmp_path))!r})
+print(session._river.engine._data.pid, flush=True)
+if {fork} and not os.fork():
+    sys.stdout.close(); os.close(1); os.close(2); time.sleep(20); os._exit(0)
+session.execute({ONE!r})
+{ENDS[end]}
+"""
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)
+    pid = int(done.stdout)
+    until(lambda: not living(pid))
+
+
+def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
+    """Linux counts the thread that begins a process as its parent, and would end it with that thread."""
+    made: list[ProcessData] = []
+    thread = threading.Thread(target=lambda: made.append(ProcessData(source_of(load(clinic(tmp_path))))))
+    thread.start()
+    thread.join()
+    pid = made[0].pid
+    time.sleep(0.2)
+    assert made[0].public_rows("places") and made[0].pid == pid
+    made[0].close()
+
+
+def test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own(opened: ProcessData) -> None:
+    pid, child = opened.pid, os.fork()
+    if not child:
+        try:
+            opened.public_rows("places")
+        except OperationalError as error:
+            opened.close()
+            os._exit(7 if "another process" in str(error) else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert opened.pid == pid and opened.public_rows("places")
