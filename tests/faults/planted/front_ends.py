@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planted.fault import Fault
-from planted.finders import CATALOGUE, TERMINAL, WIRE
+from planted.finders import CATALOGUE, CATALOGUE_REFUSALS, TERMINAL, WIRE
 
 FAULTS = (
     Fault(
@@ -74,28 +74,28 @@ FAULTS = (
         "dpsql/pgcatalog/rewrite/admitted.py",
         "            if not name.startswith(CALL) and name not in _CALLED:\n",
         "            if not name:\n",
-        (f"{CATALOGUE}::test_nothing_but_the_catalogue_is_reached",),
+        (f"{CATALOGUE_REFUSALS}::test_nothing_but_the_catalogue_is_reached",),
     ),
     Fault(
         "characters that cannot be seen reach the catalogue's engine",
         "dpsql/pgcatalog/rewrite/__init__.py",
         "    require_seen(text)\n",
         "",
-        (f"{CATALOGUE}::test_nothing_but_the_catalogue_is_reached",),
+        (f"{CATALOGUE_REFUSALS}::test_nothing_but_the_catalogue_is_reached",),
     ),
     Fault(
         "a WITH query lends its name to tables that cannot see it",
         "dpsql/pgcatalog/rewrite/relations.py",
         "            if last:\n                break\n",
         "",
-        (f"{CATALOGUE}::test_nothing_but_the_catalogue_is_reached",),
+        (f"{CATALOGUE_REFUSALS}::test_nothing_but_the_catalogue_is_reached",),
     ),
     Fault(
         "the log has the constants of a statement over the catalogue",
         "dpsql/pgcatalog/outline.py",
         '"?" if "\'" in word or "$" in word or word[:1].isdigit() else word',
         "word",
-        (f"{CATALOGUE}::test_the_log_has_neither_constants_nor_words_of_the_store",),
+        (f"{CATALOGUE_REFUSALS}::test_the_log_has_neither_constants_nor_words_of_the_store",),
     ),
     Fault(
         "the catalogue has a number of rows",
@@ -130,7 +130,10 @@ FAULTS = (
         "dpsql/pgcatalog/catalogue.py",
         "        raise told\n",
         "        return [], []  # type: ignore[return-value]\n",
-        (f"{CATALOGUE}::test_it_refuses_in_postgresqls_shape", f"{CATALOGUE}::test_errors_have_no_words_of_the_store"),
+        (
+            f"{CATALOGUE_REFUSALS}::test_it_refuses_in_postgresqls_shape",
+            f"{CATALOGUE_REFUSALS}::test_errors_have_no_words_of_the_store",
+        ),
     ),
     Fault(
         "relations that dpsql does not know are empty",
@@ -140,42 +143,42 @@ FAULTS = (
         "        nothing = exp.select(exp.alias_(exp.Null(), 'oid')).where(exp.false())\n"
         "        return exp.Subquery(this=nothing, alias=exp.TableAlias(this=exp.to_identifier(table.name)))\n"
         "    if relation not in relations:\n",
-        (f"{CATALOGUE}::test_it_refuses_in_postgresqls_shape",),
+        (f"{CATALOGUE_REFUSALS}::test_it_refuses_in_postgresqls_shape",),
     ),
     Fault(
         "relations about more than the schema file are empty",
         "dpsql/pgcatalog/rewrite/relations.py",
         "    if table.name in _CLOSED:\n",
         "    if table.name in ():\n",
-        (f"{CATALOGUE}::test_it_refuses_in_postgresqls_shape",),
+        (f"{CATALOGUE_REFUSALS}::test_it_refuses_in_postgresqls_shape",),
     ),
     Fault(
         "an analyst sees the name of another",
         "dpsql/pgcatalog/catalogue.py",
         "                return literal(self._user)\n",
         '                return literal(self._store.__dict__.setdefault("user", self._user))\n',
-        (f"{CATALOGUE}::test_nobody_sees_the_name_of_another",),
+        (f"{CATALOGUE_REFUSALS}::test_nobody_sees_the_name_of_another",),
     ),
     Fault(
         "settings of one analyst are shown to another",
         "dpsql/pgcatalog/catalogue.py",
         "        self._settings = self._assigned if settings is None else settings\n",
         "        self._settings = self._store.__dict__.setdefault('settings', settings or self._assigned)\n",
-        (f"{CATALOGUE}::test_nobody_sees_the_name_of_another",),
+        (f"{CATALOGUE_REFUSALS}::test_nobody_sees_the_name_of_another",),
     ),
     Fault(
         "the catalogue's own DuckDB opens files",
         "dpsql/pgcatalog/build.py",
         '    run("SET enable_external_access = false")\n',
         "",
-        (f"{CATALOGUE}::test_the_store_itself_opens_no_file",),
+        (f"{CATALOGUE_REFUSALS}::test_the_store_itself_opens_no_file",),
     ),
     Fault(
         "settings of the catalogue's own DuckDB can be changed",
         "dpsql/pgcatalog/build.py",
         "COMMIT; SET lock_configuration = true",
         "COMMIT",
-        (f"{CATALOGUE}::test_the_store_itself_opens_no_file",),
+        (f"{CATALOGUE_REFUSALS}::test_the_store_itself_opens_no_file",),
     ),
     Fault(
         "one analyst may have all the places",
