@@ -116,7 +116,7 @@ FAULTS = (
         "dpsql/privacy/window.py",
         "max(promised, spent, present)",
         "max(promised, spent)",
-        (f"{LEDGER}_windows.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
+        ("tests/ledger/test_window_model.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
     ),
     Fault(
         "a lifetime forgets what a rule's own sum has passed",
