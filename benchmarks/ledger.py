@@ -21,7 +21,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import Cost
 

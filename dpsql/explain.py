@@ -23,8 +23,8 @@ from dpsql.frequency import Clip, Counted, Most
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
 from dpsql.plan import CorePlan, OutputColumn, Plan
-from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import shown
+from dpsql.privacy.remaining import Remaining
 from dpsql.quantile import Ranked
 from dpsql.query.cube import Cube, is_additive
 from dpsql.query.rewrite import readable

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from dpsql.audit.report import Check, Room
 from dpsql.errors import LedgerError
-from dpsql.privacy.accountant import Accountant, Standing, admits
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.ledger import Entry, ledger_path
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Schema

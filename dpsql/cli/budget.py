@@ -16,9 +16,10 @@ from dpsql.output import bar, plain
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpsql.privacy.accountant import Promise, Remaining
+    from dpsql.privacy.budget import Promise
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
+    from dpsql.privacy.remaining import Remaining
     from dpsql.schema import Schema
 
 

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpsql.cli.spending import Statement
-    from dpsql.privacy.accountant import Accountant, Remaining
+    from dpsql.privacy.accountant import Accountant
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
+    from dpsql.privacy.remaining import Remaining
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dpsql import output
 if TYPE_CHECKING:
     from dpsql.dbapi.workload import Workload
     from dpsql.explain import Explanation
-    from dpsql.privacy.accountant import Remaining
+    from dpsql.privacy.remaining import Remaining
     from dpsql.privacy.window import Lifetime
 
 SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from dpsql.output import plain
 
 if TYPE_CHECKING:
-    from dpsql.privacy.accountant import Accountant, Budget, Standing
+    from dpsql.privacy.accountant import Accountant
+    from dpsql.privacy.budget import Budget
+    from dpsql.privacy.filter import Standing
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
     from dpsql.privacy.window import Refresh
@@ -77,7 +79,7 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) ->
 
 def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None) -> list[tuple[datetime, Standing]]:
     """What stands against a budget after each entry; with windows, also that of nothing where one has ended."""
-    from dpsql.privacy.accountant import Standing
+    from dpsql.privacy.filter import Standing
     from dpsql.privacy.measure import FREE
     from dpsql.privacy.window import Window
 

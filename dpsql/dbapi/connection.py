@@ -19,7 +19,7 @@ from dpsql.errors import DataError, InterfaceError
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.accuracy.target import Goal, Target
     from dpsql.explain import Explanation
-    from dpsql.privacy.accountant import Remaining
+    from dpsql.privacy.remaining import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
     from dpsql.workload import Workload as Priced

@@ -10,25 +10,12 @@ from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, f
 
 from dpsql.errors import InternalError
 from dpsql.privacy.budget import Budget, Promise
-from dpsql.privacy.filter import Standing, admits
+from dpsql.privacy.filter import Standing
 from dpsql.privacy.ledger import Ledger, Line, Spent, Tally
 from dpsql.privacy.ledger.spent import Begins
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.remaining import Remaining
 from dpsql.privacy.window import Lifetime, Refresh, Window
-
-__all__ = [
-    "Accountant",
-    "Budget",
-    "Charge",
-    "Priced",
-    "Promise",
-    "Remaining",
-    "Standing",
-    "Together",
-    "admits",
-    "divided",
-]
 
 
 class Priced(Protocol):

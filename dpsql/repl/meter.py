@@ -9,7 +9,7 @@ from dpsql.output import bar, plain
 
 if TYPE_CHECKING:
     from dpsql.explain import Explanation
-    from dpsql.privacy.accountant import Remaining
+    from dpsql.privacy.remaining import Remaining
     from dpsql.session import Session
     from dpsql.shell import Price
 

@@ -11,7 +11,7 @@ from dpsql.privacy.measure import FREE, shown
 
 if TYPE_CHECKING:
     from dpsql.plan import Plan
-    from dpsql.privacy.accountant import Remaining
+    from dpsql.privacy.remaining import Remaining
 
 
 class Declined(OperationalError):

@@ -17,8 +17,9 @@ from dpsql.errors import BudgetExhausted, DataError
 from dpsql.explain import Explanation, explain
 from dpsql.explain import priced as cost_lines
 from dpsql.plan import Plan
-from dpsql.privacy.accountant import Accountant, Remaining
+from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import exact
+from dpsql.privacy.remaining import Remaining
 from dpsql.query.manner import PEOPLE, Manner
 from dpsql.schema import Noise, Schema
 from dpsql.session import told

@@ -12,7 +12,9 @@ from typing import Literal, assert_never
 from dpsql.answers import Answers
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
-from dpsql.privacy.accountant import Accountant, Budget, Standing
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import Standing
 from dpsql.privacy.ledger import Ledger, ledger_path
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule

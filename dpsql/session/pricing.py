@@ -17,8 +17,8 @@ from dpsql.accuracy.reached import Reached
 from dpsql.accuracy.target import Goal, Target
 from dpsql.errors import BudgetExhausted, Refused, StatementError
 from dpsql.plan import Plan
-from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.measure import Cost
+from dpsql.privacy.remaining import Remaining
 from dpsql.release import Released
 from dpsql.shell import Result
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from dpsql.plan import OutputColumn
-from dpsql.privacy.accountant import Remaining
+from dpsql.privacy.remaining import Remaining
 from dpsql.query.budget_table import BudgetRow
 from dpsql.shell import Result
 

@@ -9,9 +9,9 @@ from typing import Literal as OneOf
 
 from dpsql.errors import DataError
 from dpsql.plan import Plan
-from dpsql.privacy.accountant import Remaining
 from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
+from dpsql.privacy.remaining import Remaining
 from dpsql.schema import Schema
 from dpsql.workload.block import (
     AdvancedBlock,

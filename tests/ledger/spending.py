@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import Cost
 

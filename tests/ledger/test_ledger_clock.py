@@ -15,7 +15,8 @@ from places import FilePlace, Place, ServerPlace, reopen
 from spending import Ask, fill
 
 from dpsql.errors import BudgetExhausted, LedgerError
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.ledger import file as file_module
 from dpsql.privacy.ledger import server as server_module

@@ -9,7 +9,8 @@ from places import Place, reopen
 from spending import Ask, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.ledger import journal as journal_module
 

@@ -14,7 +14,8 @@ from places import Place, reopen
 from spending import TENTH, Ask, admit, fill, other
 
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger, Line, Spent
 from dpsql.privacy.measure import Cost
 

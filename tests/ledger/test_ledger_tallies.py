@@ -10,7 +10,9 @@ import pytest
 from places import Place, reopen
 from spending import other
 
-from dpsql.privacy.accountant import Accountant, Budget, admits
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.rule import Advanced, Renyi, Rule
 

@@ -14,7 +14,8 @@ from spending import Ask, fill, other
 from window_budgets import CAP, FIFTH, GAUSSIAN, MICRO, TOTAL, ask, count, laplace
 
 from dpsql.errors import BudgetExhausted, LedgerError
-from dpsql.privacy.accountant import Accountant, Budget
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Renyi, Rule
 from dpsql.privacy.window import Refresh

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from window_budgets import CAP, MICRO, TOTAL, ask, laplace
 
-from dpsql.privacy.accountant import Accountant, Budget, admits
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import admits
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.window import Refresh, Window

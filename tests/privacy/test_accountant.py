@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from dpsql.errors import BudgetExhausted, DataError, InternalError
-from dpsql.privacy.accountant import Accountant, Budget, Charge, Remaining, Standing, admits
+from dpsql.privacy.accountant import Accountant, Charge
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import FREE, GRID, Cost, epsilon_of_rho, epsilon_of_rho_standard
+from dpsql.privacy.remaining import Remaining
 from dpsql.privacy.rule import Advanced
 
 MICRO = Fraction("1e-6")
@@ -138,7 +141,7 @@ def test_the_filter_never_passes_its_budget(budget: Budget, asked: list[Cost]) -
 @settings(max_examples=100, deadline=None)
 @given(budgets, st.lists(costs, max_size=5), costs)
 def test_the_forecast_is_what_the_filter_does(budget: Budget, before: list[Cost], cost: Cost) -> None:
-    from dpsql.privacy.accountant import Standing
+    from dpsql.privacy.filter import Standing
 
     spent = FREE
     for earlier in before:
@@ -263,7 +266,7 @@ def test_what_remains_is_of_the_tighter_budget(open_accountant: Callable[..., Ac
 
 def test_what_remains_never_falls_below_nothing() -> None:
     """An owner who lowers the budget under what is spent leaves nothing, and nothing more is admitted."""
-    from dpsql.privacy.accountant import Standing
+    from dpsql.privacy.filter import Standing
 
     for budget in (Budget(Fraction(1)), Budget(Fraction(1), MICRO)):
         standing = Standing(None, budget, Cost(Fraction(9), Fraction(40), MICRO))

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from dpsql.errors import DataError, InternalError
 from dpsql.privacy import composition
-from dpsql.privacy.accountant import Budget, admits
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import (
     FREE,
     GRID,

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsql.errors import BudgetExhausted, DataError, LedgerError
-from dpsql.privacy.accountant import Accountant, Budget, Standing, admits
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.composition import advanced as textbook_advanced
 from dpsql.privacy.composition import epsilon_of_renyi, laplace_renyi
+from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, epsilon_of_rho_standard
 from dpsql.privacy.mechanism.laplace import Laplace
