@@ -11,6 +11,7 @@ import pytest
 
 from dpsql.audit.claims import compare
 from dpsql.errors import Refused
+from dpsql.optimizer import CAREFUL
 from dpsql.session import Session, open_session
 
 SCHEMA = """
@@ -52,6 +53,14 @@ w = {{ type = "integer" }}
 #: Of 3,000 people some stay more often and in more places than others; a few have rows of one group alone.
 STAYS = """SELECT i AS id, j % (1 + i % 10) AS w, CASE WHEN j > 2 THEN j END AS v, j * 10 AS x
     FROM range(3000) a(i), range(12) b(j) WHERE j <= i % 12"""
+TABLES = {
+    "people": "SELECT i AS id, i % 3 AS g FROM range(3000) t(i)",
+    "visits": """SELECT i % 3000 AS id, i % 7 AS k,
+                   CASE WHEN i % 50 = 0 THEN 150.0 WHEN i % 50 = 1 THEN NULL ELSE i % 100 END::DOUBLE AS x
+                 FROM range(9000) t(i) UNION ALL SELECT n, 11, -1.0::DOUBLE FROM range(200) t(n)""",
+    "stays": STAYS,
+    "orders": f"SELECT id, w FROM ({STAYS})",
+}
 
 
 @pytest.fixture(scope="module", params=["delta = 0", "delta = 1e-6"])
@@ -60,21 +69,24 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = home / "data"
     folder.mkdir()
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT i AS id, i % 3 AS g FROM range(3000) t(i)) TO '{folder}/people.parquet'")
-        connection.execute(
-            f"""COPY (SELECT i % 3000 AS id, i % 7 AS k,
-                  CASE WHEN i % 50 = 0 THEN 150.0 WHEN i % 50 = 1 THEN NULL ELSE i % 100 END::DOUBLE AS x
-                FROM range(9000) t(i) UNION ALL
-                SELECT n, 11, -1.0::DOUBLE FROM range(200) t(n)) TO '{folder}/visits.parquet'"""
-        )
-        connection.execute(f"COPY ({STAYS}) TO '{folder}/stays.parquet'")
-        connection.execute(f"COPY (SELECT id, w FROM ({STAYS})) TO '{folder}/orders.parquet'")
+        for table, rows in TABLES.items():
+            connection.execute(f"COPY ({rows}) TO '{folder}/{table}.parquet'")
     (home / "visits.toml").write_text(SCHEMA.format(folder=folder, delta=request.param), encoding="utf-8")
     opened = open_session(home / "visits.toml", ledger=home / "ledger")
     opened.epsilon = Fraction(100)
     opened.set("dpsql.clipping", "report")
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def source() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same rows, for plain SQL and under the names that engine SQL reads."""
+    with duckdb.connect(config=dict(CAREFUL)) as connection:
+        connection.execute("ATTACH ':memory:' AS source; USE source")
+        for table, rows in TABLES.items():
+            connection.execute(f"CREATE TABLE {table} AS {rows}")
+        yield connection
 
 
 COUNTED = {
@@ -149,16 +161,14 @@ ABOVE = {
 
 
 @pytest.mark.parametrize("asked", ABOVE, ids=lambda asked: asked[2])
-def test_units_above_each_limit_are_counted(asked: tuple[str, str, str], session: Session) -> None:
+def test_units_above_each_limit_are_counted(
+    asked: tuple[str, str, str], session: Session, source: duckdb.DuckDBPyConnection
+) -> None:
     """Rows in at most 4 groups of at most 2 are 8 under the L1 norm, and √(4·2²) = 4 under the L2 norm."""
     text, words, _ = asked
     held = 4 if session.schema.privacy.delta else 8
     words = f"{held} rows" if words == "row" else words
-    with duckdb.connect() as connection:
-        folder = session.schema.source_path
-        for table in ("stays", "orders"):
-            connection.execute(f"CREATE VIEW {table} AS FROM '{folder / table}.parquet'")
-        plain = connection.execute(ABOVE[asked].format(held=held)).fetchall()
+    plain = source.execute(ABOVE[asked].format(held=held)).fetchall()
     above, whole = sum(more for _, more in plain), len(plain)
     (said,) = [notice for notice in session.execute(text).notices if f"more than {words} " in notice]
     told = re.fullmatch(r"about ([\d,]+) ± \d+ of about ([\d,]+) units \(([\d.]+) %\) .* count in part; .*", said)
@@ -178,21 +188,16 @@ def test_keys_that_are_not_declared_say_how_many_stand_in_too_many_groups(sessio
     assert re.match(r"about 2,[\d]{3} ± \d+ of about [\d,]+ units \(\d\d %\) are in more than 2 groups", said), said
 
 
-def test_what_is_counted_beside_keeps_its_claims(session: Session) -> None:
+def test_what_is_counted_beside_keeps_its_claims(session: Session, source: duckdb.DuckDBPyConnection) -> None:
     """Drop a person: no count beside an answer moves by more than its noise is made for."""
-    session_folder = session.schema.source_path
-    with duckdb.connect() as connection:
-        connection.execute("ATTACH ':memory:' AS source")
-        for table in ("people", "visits", "stays", "orders"):
-            connection.execute(f"CREATE TABLE source.main.{table} AS FROM '{session_folder / table}.parquet'")
-        texts = [*COUNTED, *(text for text, _, _ in ABOVE)]
-        beside = [core for text in texts for core in session.plan(text).cores[1:]]
-        whole = [connection.execute(core.sql).fetchall() for core in beside]
-        for person in (0, 7, 11, 59, 119, 2999):
-            connection.execute("BEGIN")
-            for table in ("people", "visits", "stays", "orders"):
-                connection.execute(f"DELETE FROM source.main.{table} WHERE id = {person}")
-            for core, rows in zip(beside, whole, strict=True):
-                uses = compare(core, rows, connection.execute(core.sql).fetchall())
-                assert not uses.wrong and not any(use.broken for use in uses.uses), core.sql
-            connection.execute("ROLLBACK")
+    texts = [*COUNTED, *(text for text, _, _ in ABOVE)]
+    beside = [core for text in texts for core in session.plan(text).cores[1:]]
+    whole = [source.execute(core.sql).fetchall() for core in beside]
+    for person in (0, 7, 11, 59, 119, 2999):
+        source.execute("BEGIN")
+        for table in TABLES:
+            source.execute(f"DELETE FROM {table} WHERE id = {person}")
+        for core, rows in zip(beside, whole, strict=True):
+            uses = compare(core, rows, source.execute(core.sql).fetchall())
+            assert not uses.wrong and not any(use.broken for use in uses.uses), core.sql
+        source.execute("ROLLBACK")
