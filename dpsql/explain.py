@@ -22,12 +22,13 @@ from dpsql.explained import (
 from dpsql.frequency import Clip, Counted, Most
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
-from dpsql.plan import CorePlan, OutputColumn, Plan
+from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.measure import shown
 from dpsql.privacy.remaining import Remaining
 from dpsql.quantile import Ranked
 from dpsql.query.cube import Cube, is_additive
 from dpsql.query.rewrite import readable
+from dpsql.result_columns import OutputColumn
 
 
 @dataclass(frozen=True)

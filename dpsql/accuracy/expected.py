@@ -15,8 +15,9 @@ from statistics import median
 from dpsql.accuracy.grouping_sets import finest_half_width
 from dpsql.estimate import Estimate, Mean, Seen
 from dpsql.frequency import Clip, Counted, Frequent, Most
-from dpsql.plan import CorePlan, OutputColumn, Plan
+from dpsql.plan import CorePlan, Plan
 from dpsql.quantile import Ranked
+from dpsql.result_columns import OutputColumn
 from dpsql.shell import Result
 
 

@@ -11,8 +11,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from dpsql.errors import DatabaseError
-from dpsql.plan import OutputColumn, Plan
+from dpsql.plan import Plan
 from dpsql.query.parameter_value import read_value
+from dpsql.result_columns import OutputColumn
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.
 TEXTS = ("", "day", "1")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from dpsql.plan import OutputColumn
 from dpsql.privacy.remaining import Remaining
 from dpsql.query.budget_table import BudgetRow
+from dpsql.result_columns import OutputColumn
 from dpsql.shell import Result
 
 

@@ -14,13 +14,14 @@ from sqlglot import exp
 
 from dpsql.cubes import CubeTable, cube_table
 from dpsql.estimate import Interval
-from dpsql.plan import CorePlan, Ends, OutputColumn, Plan, Redrawn, Stage
+from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.query.bind import Query
 from dpsql.query.cube import Cube, shapes
 from dpsql.query.derived import Types
 from dpsql.query.interval_ends import names_ends
 from dpsql.query.relation import Core
 from dpsql.release import Released, ReleasedTable
+from dpsql.result_columns import Ends, OutputColumn, Redrawn
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns

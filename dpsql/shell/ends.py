@@ -13,11 +13,11 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.plan import Ends, Later
 from dpsql.query.aggregate import is_grouped
 from dpsql.query.ctes import alias_columns
 from dpsql.query.interval_ends import end_called
 from dpsql.query.refusal import refuse
+from dpsql.result_columns import Ends, Later
 from dpsql.schema import fold
 from dpsql.shell.origin import Origin, ReleasedColumns, Source, leave_out, origin_of, output_origins
 from dpsql.shell.trace import hides_star, is_odd, renamed

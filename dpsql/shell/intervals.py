@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from dpsql.estimate import Interval
-from dpsql.plan import Ends, OutputColumn, Plan
+from dpsql.plan import Plan
+from dpsql.result_columns import Ends, OutputColumn
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, computed_intervals, is_number
 from dpsql.shell.origin import Origin

@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from dpsql.errors import Refused, ShellFailed, ShellStopped
 from dpsql.estimate import Interval
-from dpsql.plan import Ends, Later, OutputColumn, Redrawn
 from dpsql.query.aggregate import is_grouped
+from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, drawn_types, is_number, summary, told
 from dpsql.shell.extremes import extreme, farthest
