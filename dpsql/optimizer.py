@@ -1,4 +1,4 @@
-"""What DuckDB's optimizer may decide, in every DuckDB that dpsql runs a query in."""
+"""What DuckDB's optimizer may decide, in every DuckDB that answers or audits a statement."""
 
 from __future__ import annotations
 

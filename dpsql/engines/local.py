@@ -64,6 +64,8 @@ class LocalData:
             if self._opened is None and not self._closed:
                 with suppress(NotOpened, Unfit):
                     self._opened = self._open()
+                if self._closed:  # meanwhile
+                    self._let_go()
             if self._opened is None:
                 raise OperationalError("the data of this schema cannot be opened any more")
             return self._opened
@@ -101,7 +103,7 @@ class LocalData:
 
     def close(self) -> None:
         """Close what this process has opened, but in a fork of it."""
-        self._closed = True
+        self._closed = True  # without the lock, which a thread may have held where this process was forked
         self._let_go()
 
 

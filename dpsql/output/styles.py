@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -46,13 +46,15 @@ def reserved(file: Path | None) -> Iterator[None]:
     if file is None:
         yield
         return
-    made = not file.exists()
+    target = file.resolve()  # a link stays where it is
+    made = not target.exists()
     file.open("ab").close()
     try:
         yield
     except BaseException:
-        if made and file.stat().st_size == 0:
-            file.unlink()
+        with suppress(OSError):  # what is told is the trouble, not what became of the file
+            if made and target.stat().st_size == 0:
+                target.unlink()
         raise
 
 

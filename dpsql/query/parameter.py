@@ -28,7 +28,7 @@ _DOLLAR = re.compile(r"'(?:[^']|'')*+'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|
 #: Tokens after which a list begins: a comma behind them, or behind another comma, has nothing before it.
 _BEGINNINGS = frozenset({
     TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.SELECT, TokenType.DISTINCT,
-    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY, TokenType.VALUES,
+    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
 })  # fmt: skip
 #: Names of the aggregate that joins texts, where they are called.
 _JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNORECASE)
@@ -88,7 +88,7 @@ def _require_operands(tokens: list[Token]) -> None:
     """Refuse gaps that the parser would close: nothing before a comma, as in IN (1,,2), no name behind AS, USING ()."""
     for place, token in enumerate(tokens):
         before = [each.token_type for each in tokens[max(place - 3, 0) : place]]
-        named, last = before[-2:-1] == [TokenType.DOT], before[-1] if before else None
+        named, last = before[-2:-1] in ([TokenType.DOT], [TokenType.ALIAS]), before[-1] if before else None
         if token.token_type == TokenType.COMMA and not named:
             begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
             if begins or last == TokenType.ALIAS:

@@ -18,6 +18,7 @@ from dpsql.explain import Explanation, explain
 from dpsql.explain import priced as cost_lines
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.privacy.remaining import Remaining
 from dpsql.query.manner import PEOPLE, Manner
@@ -41,8 +42,9 @@ class Session:
     """An analyst at a private database; the budget is the database's, whoever and how many they are.
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
-    without them the session has its own, and closing it closes the engine. ``answers`` are those already paid for;
-    ``manner`` is what the front end chooses where SQL leaves it open; ``memory`` what was planned and answered lately.
+    without them the session has its own, and closing it closes the engine and the ledger. ``answers`` are those already
+    paid for; ``manner`` is what the front end chooses where SQL leaves it open; ``memory`` what was planned and
+    answered lately.
     """
 
     def __init__(
@@ -58,10 +60,10 @@ class Session:
         memory: Memory | None = None,
     ) -> None:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
-        self._owned: tuple[Shells | Engine, ...] = ()
+        self._owned: tuple[Shells | Engine | Ledger, ...] = ()
         if shells is None:
             shells = Shells(schema, engine.public_rows)
-            self._owned = (shells, engine)
+            self._owned = (shells, engine, accountant.ledger)
         privacy, self._turns = schema.privacy, Turns(shells, analyst)
         self._choices = self._default = Choices(privacy.query_epsilon, mechanism=privacy.mechanism)
         self._compiler = Compiler(schema, accountant, analyst, manner, self._turns, memory)

@@ -24,7 +24,7 @@ from dpsql.session.conversation import Session
 
 
 def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
-    """A session on the database that a schema file (or a loaded schema) describes; closing it closes the engine.
+    """A session on the database that a schema file (or a loaded schema) describes; closing it closes what it opened.
 
     ``ledger`` is for the owner's tools; by default it is the schema's, or the one that lies beside the data.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,21 @@ from sqlglot import exp
 
 from dpsql.shell.computed import Rows
 from dpsql.shell.jumps import spans, widened
+from dpsql.shell.trace import trace
 
 
-def extreme(query: exp.Query, place: int) -> type[exp.Expr] | None:
-    """Max or Min where the column of the query is that of one column over rows, as it is, cast or rounded, else None.
+def extreme(query: exp.Query, place: int, public: Mapping[str, Sequence[str]]) -> type[exp.Expr] | None:
+    """Max or Min where the column of the query is that of one released number, or what is computed of it, over rows.
+
+    What is computed of several numbers may keep what they have in common as they rise: None, as of all else.
+    ``public`` holds the columns of the public tables that the query reads.
 
     >>> import sqlglot
-    >>> text = "SELECT ROUND(MAX(n), 1), MIN(n) OVER (), MAX(n) - MIN(n), MAX(n / m), SUM(n) FROM g"
-    >>> [each and each.__name__ for each in (extreme(sqlglot.parse_one(text), place) for place in range(5))]
-    ['Max', 'Min', None, None, None]
+    >>> text = "SELECT ROUND(MAX(n), 1), MIN(n) OVER (), MAX(n) - MIN(n), MAX(m), SUM(n), MAX(9 - n) FROM (SELECT "
+    >>> text += "g.a0 AS n, g.a1 / g.a0 AS m FROM released.core0 AS g) AS t"
+    >>> found = [extreme(sqlglot.parse_one(text), place, {}) for place in range(6)]
+    >>> [each and each.__name__ for each in found]
+    ['Max', 'Min', None, None, None, 'Max']
     """
     if not isinstance(query, exp.Select) or place >= len(query.expressions):
         return None
@@ -27,12 +33,17 @@ def extreme(query: exp.Query, place: int) -> type[exp.Expr] | None:
         node = node.this
     if not isinstance(node, (exp.Max, exp.Min)) or node.args.get("expressions"):
         return None
-    inner = node.this
-    while isinstance(inner, (exp.Cast, exp.Paren)):
-        inner = inner.this
-    if not isinstance(inner, (exp.Column, exp.Count, exp.Sum)):
+    return type(node) if _numbers(node.this, query, public) == 1 else None
+
+
+def _numbers(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[str]]) -> int | None:
+    """Of how many aggregates of a released row an expression over the query's sources is made; None of others."""
+    sources = {name: query.args[name] for name in ("from_", "joins") if query.args.get(name)}
+    traced = trace(exp.Select(expressions=[item], **sources).copy(), public)
+    (origin,) = (traced and traced.ordered) or (None,)
+    if origin is None:
         return None
-    return type(node)
+    return len({each.name for each in origin.expression.find_all(exp.Column) if each.name.startswith("a")})
 
 
 def farthest(tables: Sequence[Rows], confidence: float) -> list[list[list[NDArray[np.float64]]]]:

@@ -81,7 +81,8 @@ def redrawn(
         return None
     known = tuple(place for place, depending in enumerate(tainted) if not depending)
     jumping = tuple(place for place in wanted if may_jump(query, place))
-    greatest, least = (tuple(place for place in wanted if extreme(query, place) is each) for each in (exp.Max, exp.Min))
+    extremes = {place: extreme(query, place, public) for place in wanted}
+    greatest, least = (tuple(place for place in wanted if extremes[place] is each) for each in (exp.Max, exp.Min))
     sql = _over_draws(query, wanted, known, len(tainted), ends)
     return Redrawn(sql, wanted, known, tables, jumping, greatest, least)
 
@@ -161,8 +162,8 @@ def _told(seen: _Seen, value: object, plan: Redrawn, column: int, most: int) -> 
     known = told(value, seen.low, seen.high, None)
     if known is None or seen.lowest is None or seen.highest is None:
         return known
-    low, high = known
-    return (min(low, seen.lowest), high) if column in plan.greatest else (low, max(high, seen.highest))
+    low, high, reach = *known, (seen.lowest, seen.highest)
+    return (min(low, *reach), high) if column in plan.greatest else (low, max(high, *reach))
 
 
 @dataclass(frozen=True)

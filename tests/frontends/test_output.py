@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import DataError
-from dpsql.output import STYLES, Rows, as_text, chart, write
+from dpsql.output import STYLES, Rows, as_text, chart, reserved, write
 
 SALES = Rows(
     ("city", "day", "n", "mean"),
@@ -61,6 +61,24 @@ def test_parquet_keeps_the_types(tmp_path: Path) -> None:
     assert [row[1] for row in described] == [
         "VARCHAR", "DATE", "BIGINT", "DOUBLE", "DOUBLE", "DECIMAL(10,2)", "DOUBLE", "DOUBLE",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("before", [None, "before"])
+def test_a_file_for_which_nothing_came_is_as_before_behind_its_link(tmp_path: Path, before: str | None) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    if before is not None:
+        target.write_text(before)
+    with pytest.raises(DataError), reserved(link):
+        raise DataError("nothing came")
+    assert link.is_symlink() and target.exists() == (before is not None)
+    assert before is None or target.read_text() == before
+
+
+def test_a_file_that_vanishes_does_not_hide_the_trouble(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="nothing came"), reserved(tmp_path / "gone"):
+        (tmp_path / "gone").unlink()
+        raise DataError("nothing came")
 
 
 def test_rows_without_rows_have_names() -> None:

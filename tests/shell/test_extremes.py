@@ -35,6 +35,7 @@ max_rows_per_unit = 1
 [tables.people.columns]
 person = {{ type = "integer" }}
 lot = {{ type = "integer", values = [{lots}] }}
+x = {{ type = "integer", bounds = [0, 10] }}
 """
 LOTS = 20
 COUNTS = "FROM (SELECT lot, COUNT(*) AS n FROM people GROUP BY lot) AS g"
@@ -71,7 +72,9 @@ def test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it(
 @pytest.fixture(params=["Laplace", "Gaussian"])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
     with duckdb.connect(str(tmp_path / "lots.duckdb")) as connection:
-        connection.execute(f"CREATE TABLE people AS SELECT r AS person, r % {LOTS} AS lot FROM range(4000) t(r)")
+        connection.execute(
+            f"CREATE TABLE people AS SELECT r AS person, r % {LOTS} AS lot, r % 11 AS x FROM range(4000) t(r)"
+        )
     delta = "delta = 0" if request.param == "Laplace" else "delta = 1e-6"
     text = SCHEMA.format(source=tmp_path / "lots.duckdb", delta=delta, lots=", ".join(map(str, range(LOTS))))
     with closing(open_session(loads(text), ledger=tmp_path / "ledger")) as opened:
@@ -99,6 +102,32 @@ def test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off(s
             assert row[0] < bars[0][1] and bars[1][0] < row[1]
             below, above = row[0] - bars[0][0], bars[0][1] - row[0]
             assert below > above / 2
+
+
+@pytest.mark.parametrize(("item", "greatest", "least"), [
+    ("MAX(n)", True, False), ("MIN(n) OVER ()", False, True), ("ROUND(MAX(n) FILTER (WHERE lot > 3), 1)", True, False),
+    ("MAX(1000 - n)", True, False), ("MAX(s / n)", False, False), ("MIN(n * 1.0 / m)", False, False),
+    ("MAX(w)", False, False), ("MAX(least)", False, False), ("SUM(n)", False, False), ("MAX(n) - MIN(n)", False, False),
+])  # fmt: skip
+def test_only_of_one_released_number_the_ends_are_known(
+    session: Session, item: str, greatest: bool, least: bool
+) -> None:
+    """Of what is made of several numbers draws alone tell, and by how much they move on the average."""
+    counts = "SELECT lot, COUNT(*) AS n, SUM(x) AS s, COUNT(x) AS m FROM people GROUP BY lot"
+    rows = f"SELECT lot, n, s, m, s / n AS w FROM ({counts}) AS c"
+    if item == "MAX(least)":
+        rows = f"SELECT lot % 2 AS two, MIN(n) AS least FROM ({counts}) AS c GROUP BY lot % 2"
+    found = session.plan(f"SELECT {item} FROM ({rows}) AS g").redrawn
+    assert found is not None and (bool(found.greatest), bool(found.least)) == (greatest, least)
+
+
+@pytest.mark.parametrize("item", ["MAX(1000 - n)", "MIN(1000 - n)"])
+def test_the_greatest_of_what_falls_reaches_as_far(session: Session, item: str) -> None:
+    """MAX(1000 - n) is 1000 - MIN(n), of the same release."""
+    other = "MIN(n)" if item.startswith("MAX") else "MAX(n)"
+    session.epsilon = Fraction(3, 2)
+    ((low, high), (least, most)) = session.execute(f"SELECT {item}, {other} {COUNTS}").intervals[0]
+    assert (low, high) == pytest.approx((1000 - most, 1000 - least), abs=3)
 
 
 def test_it_holds_the_truth(session: Session) -> None:
