@@ -1,4 +1,4 @@
-"""What an answer leaves out, told from noisy counts beside it (``docs/proofs/clipped.md``) or from its own keys."""
+"""What an answer leaves out, told from noisy counts beside it (``docs/proofs/clipped.md``)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,6 @@ from dpsql.release import Released
 def left_out(plan: Plan, released: Released) -> tuple[str, ...]:
     """One sentence for each count of what the answer to the plan leaves out in part."""
     return tuple(_said(each, released) for each in plan.left_out)
-
-
-def none_shown(plan: Plan, released: Released) -> tuple[str, ...]:
-    """A sentence where keys that are not declared were asked for, and every one of them is withheld."""
-    needed = [core.selection.units_needed() if core.selection is not None else None for core in plan.cores]
-    kept = [table for table, units in zip(released.tables, needed, strict=True) if units is not None]
-    if not kept or any(table.keys for table in kept):
-        return ()
-    units = max(units for units in needed if units is not None)
-    return (f"no group was shown: those of fewer than about {units} units are not where keys are not declared",)
 
 
 def _said(each: LeftOut, released: Released) -> str:

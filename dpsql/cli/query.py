@@ -79,7 +79,11 @@ def query(
         explanation = _priced(connection, sql)
         cursor = connection.execute(sql)
         if cursor.description is not None:
-            output.write(output.Rows.of_cursor(cursor), style, intervals, file)
+            rows = output.Rows.of_cursor(cursor)
+            output.write(rows, style, intervals, file)
+            if not rows.rows and explanation is not None and explanation.missing_below is not None:
+                click.echo(f"no group was shown: those of fewer than about {explanation.missing_below} units are not, "
+                           "where the schema does not declare the keys", err=True)  # fmt: skip
         if explanation is not None:
             click.echo(said_price(explanation, connection.remaining, cursor.price.charged), err=True)
         for notice in cursor.notices:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.answers import Paid
-from dpsql.clipping import left_out, none_shown
+from dpsql.clipping import left_out
 from dpsql.plan import Plan
 from dpsql.release import NOTHING, Released
 from dpsql.session.memory import Memory
@@ -43,9 +43,7 @@ class Answering:
             rows = shell.run(plan, paid.released)
         own = plan.price if charged is None else charged
         price = Price(own if plan.cores and not paid.stored else Fraction(0), paid.stored)
-        notices = plan.notices
-        if plan.cores:
-            notices += (*left_out(plan, paid.released), *none_shown(plan, paid.released))
+        notices = (*plan.notices, *left_out(plan, paid.released)) if plan.cores else plan.notices
         result = replace(rows, price=price, notices=notices)
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)

@@ -71,12 +71,3 @@ def test_the_analyst_is_told_once_and_only_of_such_counts(session: Session) -> N
     assert session.execute(TOWNS).notices == (CAVEAT,)
     assert session.execute("SELECT town, COUNT(*) FROM people GROUP BY town").notices == ()
     assert session.execute("SELECT sex, COUNT(DISTINCT id) FROM people GROUP BY sex").notices == ()
-
-
-def test_an_answer_in_which_no_group_is_shown_says_so(session: Session) -> None:
-    """Where some are shown, and where the statement itself leaves them out, nothing is said."""
-    nobody = session.execute("SELECT town, COUNT(*) AS n FROM people WHERE id < 0 GROUP BY town")
-    assert nobody.rows == [] and len(nobody.notices) == 1
-    assert nobody.notices[0].startswith("no group was shown: those of fewer than about ")
-    assert session.execute("SELECT town, COUNT(*) FROM people GROUP BY town HAVING COUNT(*) < -9999").notices == ()
-    assert session.execute("SELECT sex, COUNT(*) FROM people WHERE id < 0 GROUP BY sex").notices == ()
