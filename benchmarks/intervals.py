@@ -66,6 +66,8 @@ SHOWN = "units of a shown group"
 COUNTED = "SELECT size, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY size"
 #: Five groups of as many people.
 EQUAL = "SELECT part, COUNT(*) AS n FROM people WHERE size = 10000 GROUP BY part"
+#: Twenty of them.
+LOTS = "SELECT lot, COUNT(*) AS n, SUM(x) AS s FROM people WHERE size = 10000 GROUP BY lot"
 #: Numbers that are made of several released rows, as statements of which the last column is looked at.
 TABLES = {
     "sum over groups": f"SELECT SUM(n) FROM ({COUNTED}) AS g",
@@ -82,7 +84,10 @@ TABLES = {
     "total of a second GROUP BY": f"SELECT size > 50, SUM(s) FROM ({COUNTED}) AS g GROUP BY size > 50",
     "greatest of equal counts": f"SELECT MAX(n) FROM ({EQUAL}) AS g",
     "least of equal counts": f"SELECT MIN(n) FROM ({EQUAL}) AS g",
-    "greatest of twenty counts": "SELECT MAX(n) FROM (SELECT lot, COUNT(*) AS n FROM people GROUP BY lot) AS g",
+    "greatest of twenty counts": f"SELECT MAX(n) FROM ({LOTS}) AS g",
+    "least of two greatest counts": "SELECT MIN(m) FROM (SELECT lot % 2 AS half, MAX(n) AS m "
+    f"FROM ({LOTS}) AS g GROUP BY lot % 2) AS h",
+    "greatest of equal averages": f"SELECT MAX(s / n) FROM ({LOTS}) AS g",
     "rank": f"SELECT size, RANK() OVER (ORDER BY n DESC) FROM ({COUNTED}) AS g",
     "rank among equals": f"SELECT part, RANK() OVER (ORDER BY n DESC) FROM ({EQUAL}) AS g",
     "dense rank among equals": f"SELECT part, DENSE_RANK() OVER (ORDER BY n) FROM ({EQUAL}) AS g",

@@ -82,8 +82,9 @@ def query(
             rows = output.Rows.of_cursor(cursor)
             output.write(rows, style, intervals, file)
             if not rows.rows and explanation is not None and explanation.missing_below is not None:
-                click.echo(f"no group was shown: those of fewer than about {explanation.missing_below} units are not, "
-                           "where the schema does not declare the keys", err=True)  # fmt: skip
+                click.echo("no row is shown: where the schema does not declare the keys, groups of fewer than about "
+                           f"{explanation.missing_below} units are withheld; conditions of the statement may leave out "
+                           "others", err=True)  # fmt: skip
         if explanation is not None:
             click.echo(said_price(explanation, connection.remaining, cursor.price.charged), err=True)
         for notice in cursor.notices:

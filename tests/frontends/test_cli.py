@@ -192,9 +192,9 @@ def test_an_answer_without_groups_says_why(dpsql: Dpsql) -> None:
     found = dpsql(
         "query", NAFLD, "SELECT patient_id % 9000 AS p, COUNT(*) AS n FROM patients WHERE age = 200 GROUP BY p"
     )
-    assert found.code == 0 and "no group was shown: those of fewer than about " in found.err
+    assert found.code == 0 and "groups of fewer than about " in found.err
     for empty in ("SELECT diagnosis FROM conditions WHERE FALSE", f"{BY_SEX} HAVING COUNT(*) < -9999"):
-        assert "no group was shown" not in dpsql("query", NAFLD, empty).err
+        assert "no row is shown" not in dpsql("query", NAFLD, empty).err
 
 
 def test_what_nobody_paid_for_is_said(dpsql: Dpsql) -> None:
