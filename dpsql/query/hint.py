@@ -18,7 +18,8 @@ from dpsql.query.googlesql import IS_UNIT
 from dpsql.query.interval_ends import names_ends
 from dpsql.query.mends import counts_for_exists, filters_for_pivot, joined_on_the_unit, quoted_texts, values_for_ends
 from dpsql.query.nearest import nearest_aggregates
-from dpsql.query.parse import parse, place
+from dpsql.query.parse import parse
+from dpsql.query.refusal import place
 from dpsql.schema import Schema, fold
 
 #: Refusals for which another statement about the same rows is a sensible answer.

@@ -10,7 +10,7 @@ from bisect import bisect_left
 
 from sqlglot import Dialect, Token, TokenType, exp
 
-from dpsql.errors import Position
+from dpsql.query.gaps import require_operands
 from dpsql.query.googlesql import marked
 from dpsql.query.refusal import refuse
 
@@ -25,11 +25,6 @@ _NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
 #: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
 _NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
 _DOLLAR = re.compile(r"'(?:[^']|'')*+'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
-#: Tokens after which a list begins: a comma behind them, or behind another comma, has nothing before it.
-_BEGINNINGS = frozenset({
-    TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.SELECT, TokenType.DISTINCT,
-    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
-})  # fmt: skip
 #: Names of the aggregate that joins texts, where they are called.
 _JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNORECASE)
 
@@ -61,7 +56,7 @@ def parse_numbered(text: str) -> list[exp.Expr]:
         if tokens and (token.text.startswith(_MARK) or tokens[-1].text.startswith(_MARK)):
             _require_apart(tokens[-1], token)
         tokens.append(token)
-    _require_operands(tokens)
+    require_operands(tokens)
     if numbered and count:
         refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
     return [_turned_back(_as_written(tree, text)) for tree in dialect.parser().parse(tokens, text) if tree is not None]
@@ -82,20 +77,6 @@ def _require_apart(before: Token, after: Token) -> None:
     """Refuse a parameter directly beside another or beside a string, which the parser would put together."""
     if before.token_type == after.token_type == TokenType.STRING:
         refuse("E_PARSE", "two values stand side by side; put a comma between them, or join them with ||")
-
-
-def _require_operands(tokens: list[Token]) -> None:
-    """Refuse gaps that the parser would close: nothing before a comma, as in IN (1,,2), no name behind AS, USING ()."""
-    for place, token in enumerate(tokens):
-        before = [each.token_type for each in tokens[max(place - 3, 0) : place]]
-        named, last = before[-2:-1] in ([TokenType.DOT], [TokenType.ALIAS]), before[-1] if before else None
-        if token.token_type == TokenType.COMMA and not named:
-            begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
-            if begins or last == TokenType.ALIAS:
-                reason = "nothing stands before this comma" if begins else "no name stands behind this AS"
-                refuse("E_PARSE", reason, Position(token.line, token.col))
-        if token.token_type == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
-            refuse("E_PARSE", "USING takes the names of columns", Position(token.line, token.col))
 
 
 def _mark(token: Token, place: int) -> Token:

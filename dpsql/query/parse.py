@@ -15,12 +15,13 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import Position
 from dpsql.query.clause import Options, read_clause
 from dpsql.query.constant_moment import with_constant_moments
+from dpsql.query.gaps import require_brackets
 from dpsql.query.parameter import parse_numbered
 from dpsql.query.pivot import as_select
-from dpsql.query.refusal import refuse
+from dpsql.query.refusal import place, refuse
 from dpsql.query.semi_joins import with_exists
 
-MAX_BYTES, MAX_NODES, MAX_DEPTH, MAX_TREE_DEPTH = 20_000, 1_500, 60, 120
+MAX_BYTES, MAX_NODES, MAX_TREE_DEPTH = 20_000, 1_500, 120
 
 #: What the parser raises and, of trees that it made without a part (as of ``BOOLAND(x, 1, 2)``), whoever reads them.
 MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
@@ -183,23 +184,7 @@ def _check_spellings(bare: str, text: str) -> None:
         found = pattern.search(unnamed)
         if found is not None:
             refuse(code, reason, place(text, found.start()))
-    _check_brackets(bare, text)
-
-
-def _check_brackets(bare: str, text: str) -> None:
-    """Refuse brackets that do not close one another, where the parser would guess: ``MAX(x AS y FROM t``."""
-    opened: list[re.Match[str]] = []
-    for bracket in re.finditer(r"[()\[\]]", bare):
-        if bracket.group() in "([":
-            opened.append(bracket)
-        elif not opened or opened.pop().group() + bracket.group() not in ("()", "[]"):
-            refuse("E_PARSE", "this bracket closes none", place(text, bracket.start()))
-        if len(opened) > MAX_DEPTH:
-            refuse(
-                "E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start())
-            )
-    if opened:
-        refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
+    require_brackets(bare, text)
 
 
 def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:
@@ -210,12 +195,6 @@ def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], b
             mend = "; write names with it in double quotes, and comments without it" if character.isalpha() else ""
             reason = f"character U+{ord(character):04X} is not read here{mend}"
             refuse("E_CHARSET", reason, place(text, start + offset))
-
-
-def place(text: str, offset: int) -> Position:
-    """The line and the column of a character offset."""
-    before = text[:offset]
-    return Position(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
 def _where(error: SqlglotError) -> Position | None:

@@ -31,6 +31,12 @@ def position_of(node: exp.Expr) -> Position | None:
     return Position(*min(places)) if places else None
 
 
+def place(text: str, offset: int) -> Position:
+    """The line and the column of a character offset."""
+    before = text[:offset]
+    return Position(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+
+
 def called(node: exp.Expr) -> str:
     """The function's name as the analyst wrote it, in capitals."""
     written = node.meta.get("dpsql_written", "")

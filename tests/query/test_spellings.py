@@ -81,14 +81,6 @@ def test_spellings_that_mean_different_things_are_refused(session: Session, text
         session.plan(text, (1,) if "$1" in text else ())
 
 
-@pytest.mark.parametrize("text", [
-    "SELECT COUNT(*) AS values, SUM(ward) AS s FROM patients", "SELECT COUNT(*) AS distinct, 1 AS one FROM patients",
-    "SELECT values, COUNT(*) AS n FROM (SELECT ward AS values FROM patients) AS t GROUP BY values",
-])  # fmt: skip
-def test_names_that_begin_lists_elsewhere_are_names(session: Session, text: str) -> None:
-    assert len(session.plan(text).columns) == 2
-
-
 @pytest.mark.parametrize("manner", [PEOPLE, TOOLS])
 @pytest.mark.parametrize(
     ("written", "name"),
