@@ -18,7 +18,7 @@ from dpsql.audit.confinement import confinement
 from dpsql.audit.empirical import empirical
 from dpsql.audit.lockdown import lock_down
 from dpsql.audit.neighbours import Neighbours
-from dpsql.audit.planning import planner
+from dpsql.audit.planning import planner, require_answered
 from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Report, Room, as_data
 from dpsql.audit.samplers import CHOICES, DRAWS, samplers
 from dpsql.audit.statements import sensitivity
@@ -47,13 +47,18 @@ class Asked:
 
 
 def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: None) -> Report:
-    """The report on the database that a schema file describes; it charges nothing and answers nobody."""
+    """The report on the database that a schema file describes; it charges nothing and answers nobody.
+
+    ProgrammingError where a statement that was asked for is not answered: it would not be checked.
+    """
     schema, clock = completed_schema(path), Clock(asked.minutes, tell)
     written = journal(schema)
-    texts = list(dict.fromkeys([*asked.statements, *asked.epsilon_of, *written.statements]))
+    named = list(dict.fromkeys([*asked.statements, *asked.epsilon_of]))
+    texts = list(dict.fromkeys([*named, *written.statements]))
     neighbours = Neighbours(schema)
     try:
         with planner(schema, neighbours) as plans:
+            require_answered(plans, named)
             clock.tell("lock-down")
             locked = lock_down(schema, plans)
             rooms = [

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from dpsql.audit.neighbours import Neighbours
 from dpsql.engines.engine import Reading
-from dpsql.errors import DatabaseError, InternalError
+from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.query.manner import PEOPLE, TOOLS
@@ -89,6 +89,25 @@ def _planned(session: Session, text: str) -> Plan:
             refusal = refusal or error
     assert refusal is not None
     raise refusal
+
+
+def require_answered(planner: Planner, texts: Sequence[str]) -> None:
+    """Raise unless each statement is answered under the schema; all that are not are told together, with the mends.
+
+    ProgrammingError, before any of them is looked at.
+    """
+    refusals: list[str] = []
+    for text in texts:
+        try:
+            planner.plan(text)
+        except DatabaseError as error:
+            refusals.append(
+                f"  {' '.join(text.split()) or '(no statement)'}\n    " + "\n    ".join(str(error).splitlines())
+            )
+    if refusals:
+        which = "the statement" if len(texts) == 1 else f"{len(refusals)} of {len(texts)} statements"
+        said = f"nothing was audited: of what was named, {which} cannot be checked under this schema"
+        raise ProgrammingError("\n".join([said, *refusals]))
 
 
 @contextmanager

@@ -185,10 +185,36 @@ def test_a_fault_is_an_exit_code(asked_clinic: Path, dpsql: Command) -> None:
 
 def test_statements_come_from_files_too(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
     file = tmp_path / "more.sql"
-    file.write_text("SELECT COUNT(DISTINCT place) FROM visits;\nSELECT name FROM patients;\n-- nothing\n")
-    _, text, _ = dpsql(str(asked_clinic), "--file", str(file), "--units", "3")
-    assert "✓ SELECT COUNT(DISTINCT place) FROM visits" in text
-    assert "○ SELECT name FROM patients" in text and "1 not looked at" in text.splitlines()[-1]
+    file.write_text("SELECT COUNT(DISTINCT place) FROM visits;\nSELECT MIN(cost) FROM visits;\n-- nothing\n")
+    code, text, _ = dpsql(str(asked_clinic), "--file", str(file), "--units", "3")
+    assert code == 0
+    assert "✓ SELECT COUNT(DISTINCT place) FROM visits" in text and "✓ SELECT MIN(cost) FROM visits" in text
+
+
+@pytest.mark.parametrize("option", ["--statement", "--epsilon-of", "--file"])
+def test_a_named_statement_that_cannot_be_checked_ends_the_audit(
+    asked_clinic: Path, dpsql: Command, tmp_path: Path, option: str
+) -> None:
+    file, page = tmp_path / "more.sql", tmp_path / "page.html"
+    for text, code in (("not sql", "E_PARSE"), ("SELECT name FROM patients", "E_RAW"), ("SELECT SUM(c", "E_PARSE")):
+        file.write_text(f"{STATEMENTS[0]};\n{text};\n")
+        named = str(file) if option == "--file" else text
+        ended, told, error = dpsql(str(asked_clinic), "--statement", STATEMENTS[0], option, named, "--page", str(page))
+        assert (ended, told) == (1, "") and not page.exists()
+        assert f"1 of 2 statements cannot be checked under this schema\n  {text}\n    {code} " in error
+
+
+def test_all_that_cannot_be_checked_is_told_at_once(asked_clinic: Path, dpsql: Command) -> None:
+    code, _, error = dpsql(str(asked_clinic), "--statement", "not sql", "--statement", "SELECT naem FROM patients")
+    assert code == 1 and "2 of 2 statements" in error and error.count("E_") == 2
+    code, _, error = dpsql(str(asked_clinic), "--statement", "")
+    assert code == 1 and "the statement cannot be checked under this schema\n  (no statement)\n    E_PARSE" in error
+
+
+def test_a_statement_of_the_journal_that_is_answered_no_more_is_not_looked_at(quick: None, asked_clinic: Path) -> None:
+    asked_clinic.write_text(asked_clinic.read_text().replace("bounds = [0, 500], ", ""))
+    looked = room(audit(asked_clinic, Asked(**FEW)), "sensitivity")
+    assert (looked[STATEMENTS[-1]], looked[STATEMENTS[0]]) == ("skipped", "passed")
 
 
 def test_nothing_that_serves_analysts_reaches_the_audit() -> None:
