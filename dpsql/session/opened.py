@@ -13,7 +13,7 @@ from dpsql.answers import Answers
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
 from dpsql.privacy.accountant import Accountant
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import Standing
 from dpsql.privacy.ledger import Ledger, ledger_path
 from dpsql.privacy.measure import FREE, Cost, shown
@@ -64,8 +64,10 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 
 
 def _total(schema: Schema) -> Budget:
-    """The budget of the whole database; SchemaError where it does not hold what the schema fixes beforehand."""
+    """The budget of the whole database; SchemaError where it does not hold what the schema fixes beforehand, or where
+    the price of a statement is so small a part of it that every statement would be refused."""
     total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=_rule(schema.privacy.accountant))
+    _require_price(schema, total)
     _require_fixed_statements_fit(schema, total)
     return total
 
@@ -93,6 +95,15 @@ def _rule(accountant: Literal["hybrid", "basic", "zcdp", "rdp"] | AdvancedCompos
             return Advanced(statements, epsilon)
         case _:
             assert_never(accountant)
+
+
+def _require_price(schema: Schema, total: Budget) -> None:
+    """Refuse a price of statements that is next to nothing of the budget."""
+    price, least = schema.privacy.query_epsilon, total.epsilon * SMALLEST_SHARE
+    if price < least:
+        fault = f"{shown(price)} is below {shown(least)}, 2**-40 of epsilon, so that every statement at it is refused"
+        mend = f"set query_epsilon to a small part of epsilon, such as {shown(total.epsilon / 100)}"
+        raise schema.error([f"privacy, query_epsilon: {fault}; {mend}"])
 
 
 def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
