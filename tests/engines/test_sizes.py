@@ -133,6 +133,9 @@ TOTALS = "(SELECT person, SUM(income) AS t FROM people WHERE income < 1000 GROUP
         "SELECT SUM(LEAST(income, DP_CLIP(income))) FROM people WHERE income < 1000",
         f"SELECT SUM(DP_CLIP(t)) FROM {TOTALS}",
         f"SELECT SUM(t) FROM {TOTALS.replace('SUM', 'DP_CLIP')}",
+        "SELECT SUM(DP_CLIP(income)) FILTER (WHERE income < 1000) FROM people",
+        "SELECT SUM(LEAST(income, DP_CLIP(income))) FILTER (WHERE income < 1000) FROM people",
+        "SELECT SUM(t) FROM (SELECT person, DP_CLIP(income) FILTER (WHERE income < 1000) AS t FROM people GROUP BY 1)",
     ],
 )
 def test_a_size_inside_of_a_sum_is_refused_with_the_statement_that_finds_it_first(schema: Path, refused: str) -> None:

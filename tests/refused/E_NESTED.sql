@@ -21,7 +21,7 @@ WITH t AS (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) SEL
 -- schema: nafld
 SELECT test, SUM(DP_CLIP(value)) FILTER (day > 3) AS s, SUM(DP_CLIP(day + 1)) FROM labs WHERE value > 2 GROUP BY test ORDER BY s
 -- says: DP_CLIP is an aggregate and may not stand here (line 1, column 18)
--- instead: WITH sizes AS (SELECT DP_CLIP(value) AS size1, DP_CLIP(day + 1) AS size2 FROM labs WHERE value > 2) SELECT test, sizes.size1 * SUM(GREATEST(LEAST(value / sizes.size1, 1), -1)) FILTER(WHERE day > 3) AS s, sizes.size2 * SUM(GREATEST(LEAST((day + 1) / sizes.size2, 1), -1)) FROM labs CROSS JOIN sizes WHERE value > 2 GROUP BY test, sizes.size1, sizes.size2 ORDER BY s
+-- instead: WITH sizes AS (SELECT DP_CLIP(value) FILTER(WHERE day > 3) AS size1, DP_CLIP(day + 1) AS size2 FROM labs WHERE value > 2) SELECT test, sizes.size1 * SUM(GREATEST(LEAST(value / sizes.size1, 1), -1)) FILTER(WHERE day > 3) AS s, sizes.size2 * SUM(GREATEST(LEAST((day + 1) / sizes.size2, 1), -1)) FROM labs CROSS JOIN sizes WHERE value > 2 GROUP BY test, sizes.size1, sizes.size2 ORDER BY s
 
 -- schema: nafld
 SELECT COUNT(*) FROM labs WHERE value < DP_CLIP(value)
