@@ -75,7 +75,10 @@ TAMPERED = {
     "nothing": lambda sql: "",
     "SHOW": lambda sql: "SELECT * FROM (SHOW ALL TABLES)",
     "DESCRIBE": lambda sql: "DESCRIBE source.main.patients",
-    "a table that was planned and is not read": lambda sql: "SELECT 1",
+    "a table that was planned and is not read": lambda sql: 'SELECT count(*) FROM (VALUES (1)) AS "t"("x")',
+    "a collation": lambda sql: sql.replace('"rows"."u"', '"rows"."u" COLLATE NOCASE', 1),
+    "a parameter": lambda sql: sql.replace(" 2048 ", " $1 ", 1),
+    "a column by its place": lambda sql: f"{sql} ORDER BY #1",
 }
 
 
