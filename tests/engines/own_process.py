@@ -17,6 +17,8 @@ from dpsql.plan import Plan
 from dpsql.session import Session
 
 ONE = "SELECT COUNT(*) FROM patients"
+#: Seconds within which anything comes true, on a busy machine too.
+PATIENCE = 60.0
 QUICK = CoreSql('SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset())
 
 
@@ -35,7 +37,10 @@ def living(pid: int) -> bool:
 
 
 def until(true: Callable[[], bool]) -> None:
+    """Go on once that is true; AssertionError where it does not come true in time."""
+    end = time.monotonic() + PATIENCE
     while not true():
+        assert time.monotonic() < end, "it did not come true"
         time.sleep(0.01)
 
 
@@ -55,5 +60,5 @@ def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineP
     thread.start()
     until(lambda: bool(process._waiting))
     happens(process)
-    thread.join(60)
+    thread.join(PATIENCE)
     return found

@@ -34,18 +34,22 @@ def test_several_statements_run_at_once_and_an_interrupt_ends_one(opened: Proces
         except Failed:
             heard.append(name)
 
+    def interrupt_until_it_ends(cursor: data.ProcessCursor, thread: threading.Thread) -> None:
+        def ended() -> bool:
+            cursor.interrupt()
+            thread.join(0.02)
+            return not thread.is_alive()
+
+        until(ended)
+
     threads = [threading.Thread(target=ask, args=pair) for pair in (("ended", ended), ("other", other))]
     for thread in threads:
         thread.start()
     assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
-    while threads[0].is_alive():
-        ended.interrupt()
-        time.sleep(0.02)
+    interrupt_until_it_ends(ended, threads[0])
     assert heard == ["ended"] and threads[1].is_alive()
     assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
-    while threads[1].is_alive():
-        other.interrupt()
-        time.sleep(0.02)
+    interrupt_until_it_ends(other, threads[1])
     assert heard == ["ended", "other"]
 
 
@@ -108,15 +112,22 @@ def test_it_ends_with_dpsql(tmp_path: Path, end: str, fork: bool) -> None:
 import os, sys, time
 from dpsql.session import open_session
 session = open_session({str(clinic(tmp_path))!r})
-print(session._river.engine._data.pid, flush=True)
-if {fork} and not os.fork():
-    sys.stdout.close(); os.close(1); os.close(2); time.sleep(20); os._exit(0)
+forked = os.fork() if {fork} else None
+if forked == 0:
+    sys.stdout.close(); os.close(1); os.close(2); time.sleep(600); os._exit(0)
 session.execute({ONE!r})
+print(session._river.engine._data.pid, forked or "", flush=True)
 {ENDS[end]}
 """
     done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)
-    pid = int(done.stdout)
-    until(lambda: not living(pid))
+    engine, *forks = map(int, done.stdout.split())
+    assert len(forks) == fork
+    try:
+        until(lambda: not living(engine))
+        assert all(map(living, forks)), "it did not wait for the fork to end"
+    finally:
+        for each in forks:
+            os.kill(each, signal.SIGKILL)
 
 
 def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
