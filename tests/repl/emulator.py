@@ -73,11 +73,13 @@ class Emulator:
                 self._read()
 
     def wait_for_the_end(self) -> int:
-        """The exit code, once the command has ended."""
+        """The exit code, once the command has ended: below 0 where a signal ended it, and AssertionError where nothing did."""
+        end = time.monotonic() + PATIENCE
         while self.child.isalive():
+            assert time.monotonic() < end, f"it did not end:\n{self.text}"
             self._read()
         self._read()
-        return int(self.child.exitstatus or 0)
+        return -self.child.signalstatus if self.child.exitstatus is None else int(self.child.exitstatus)
 
     def close(self) -> None:
         """End the command, if it is still there."""
