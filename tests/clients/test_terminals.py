@@ -35,8 +35,11 @@ def test_pgcli(server: Server, home: Path) -> None:
         screen.wait_for("conditions", "diagnoses", "labs", "patients")
         screen.type("\\d patients\n")
         screen.wait_for("followup_days", "patients_pkey")
-        screen.type("\\df\n\\dn\n\\l\n")
-        screen.wait_for("public")
+        for command, shown in (("\\df", "Argument data types"), ("\\dn", "public"), ("\\l", "Encoding")):
+            screen.type("", "C-l")
+            screen.wait_until_gone("+--")
+            screen.type(f"{command}\n")
+            screen.wait_for(shown, "SELECT ")
         screen.type("", "C-l")
         screen.type(f"{first};\n")
         screen.wait_for("SELECT 1", "| n ")
