@@ -73,7 +73,7 @@ class Emulator:
                 self._read()
 
     def wait_for_the_end(self) -> int:
-        """The exit code, once the command has ended: below 0 where a signal ended it, and AssertionError where nothing did."""
+        """The exit code once the command has ended, below 0 where a signal ended it; AssertionError where none does."""
         end = time.monotonic() + PATIENCE
         while self.child.isalive():
             assert time.monotonic() < end, f"it did not end:\n{self.text}"
