@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from databases import clinic
-from wire_client import Client, charges
+from wire_client import PASSWORD, Client, charges
 
 from dpsql.database import Database, open_database
+from dpsql.pgwire.login import Gate
 from dpsql.pgwire.server import Server
+from dpsql.pgwire.users import add_user
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +58,18 @@ def serve(database: Database) -> Iterator[Callable[..., Server]]:
             return servers.enter_context(Server(database, port=0, **options))
 
         yield started
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    """A file in which two have passwords."""
+    file = tmp_path / "users.json"
+    add_user(file, "ada", PASSWORD)
+    add_user(file, "Zoë O'Hara", "пароль")
+    return file
+
+
+@pytest.fixture
+def guarded(serve: Callable[..., Server], users: Path) -> Server:
+    """A server that asks for them."""
+    return serve(gate=Gate(users=users))

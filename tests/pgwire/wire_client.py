@@ -16,6 +16,9 @@ from dpsql.database import Database
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message, from_backend
 
+#: What ada logs in with.
+PASSWORD = "correct horse battery staple"
+
 
 class Hung(Exception):
     """The server has closed the connection."""

@@ -18,6 +18,7 @@ STATISTICS = "tests/properties/test_moments.py::test_without_noise_a_statistic_i
 DEPARTURE = "tests/session/test_departure.py"
 ERRORS = "tests/engines/test_engine_errors.py"
 ANSWERS = "tests/session/test_answers.py"
+KEPT = "tests/session/test_answers_kept.py"
 TERMINAL = "tests/repl/test"
 WIRE = "tests/pgwire/test"
 CATALOGUE = "tests/pgcatalog/test_catalogue.py"

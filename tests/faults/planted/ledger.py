@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planted.fault import Fault
-from planted.finders import ANSWERS, LEDGER
+from planted.finders import KEPT, LEDGER
 
 FAULTS = (
     Fault(
@@ -11,7 +11,7 @@ FAULTS = (
         "dpsql/privacy/ledger/kept.py",
         "    whole = isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)",
         "    whole = isinstance(answer, bytes)",
-        (f"{ANSWERS}::test_a_damaged_answer_counts_as_none_and_is_paid_for",),
+        (f"{KEPT}::test_a_damaged_answer_counts_as_none_and_is_paid_for",),
     ),
     Fault(
         "a ledger on a server has two writers",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planted.fault import Fault
-from planted.finders import ANSWERS, DEPARTURE, ERRORS, RELEASED
+from planted.finders import ANSWERS, DEPARTURE, ERRORS, KEPT, RELEASED
 
 FAULTS = (
     Fault(
@@ -171,14 +171,14 @@ FAULTS = (
         "dpsql/answers/paid.py",
         "            return self._keep(key, entry, released, plan, version)",
         "            return self._keep(key, entry - 1, released, plan, version)",
-        (f"{ANSWERS}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),
+        (f"{KEPT}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),
     ),
     Fault(
         "an answer is kept of data that changed while they were read",
         "dpsql/answers/paid.py",
         "            if self._version() != version:",
         "            if False:",
-        (f"{ANSWERS}::test_data_that_change_while_they_are_read_are_not_kept",),
+        (f"{KEPT}::test_data_that_change_while_they_are_read_are_not_kept",),
     ),
     Fault(
         "the sandbox's words reach clients",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from planted.fault import Fault
 
 LOSS = "tests/privacy/test_loss.py"
+DOMINANCE = "tests/privacy/test_loss_dominance.py"
+LATTICE = "tests/privacy/test_loss_lattice.py"
 BLOCKS, OFFERS = "tests/workload/test_blocks.py", "tests/workload/test_offers.py"
 PARALLEL, LOSSES = "tests/workload/test_parallel.py", "tests/workload/test_plan_losses.py"
 MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
@@ -89,7 +91,7 @@ FAULTS = (
         "dpsql/privacy/loss.py",
         "        each = -(-self.distance // FINEST)\n",
         "        each = self.distance // FINEST\n",
-        (f"{LOSS}::test_a_large_distance_is_rounded_up_and_stretched",),
+        (f"{DOMINANCE}::test_a_large_distance_is_rounded_up_and_stretched",),
     ),
     Fault(
         "a threshold leaks nothing in a block",
@@ -117,21 +119,21 @@ FAULTS = (
         "dpsql/privacy/loss.py",
         "LineLoss(self.l2_squared / (self.variance - smoothing(self.l2_squared)))",
         "LineLoss(self.l2_squared / self.variance)",
-        (f"{LOSS}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
+        (f"{LATTICE}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
     ),
     Fault(
         "Gaussian releases of a block are composed as if they were one",
         "dpsql/privacy/loss.py",
         "sum((each.square * times for each, times in lines), Fraction(0))",
         "max(each.square for each, times in lines)",
-        (f"{LOSS}::test_the_wider_the_noise_the_nearer_is_the_lattice_to_the_line",),
+        (f"{LATTICE}::test_the_wider_the_noise_the_nearer_is_the_lattice_to_the_line",),
     ),
     Fault(
         "rounding to integers is seen of many",
         "dpsql/privacy/loss.py",
         "Fraction(l2_squared.bit_length() + 62, 28)",
         "Fraction(62, 28)",
-        (f"{LOSS}::test_what_is_rounded_to_integers_is_not_seen",),
+        (f"{LATTICE}::test_what_is_rounded_to_integers_is_not_seen",),
     ),
     Fault(
         "advanced composition of statements of several prices",

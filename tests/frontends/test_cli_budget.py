@@ -1,0 +1,141 @@
+"""``dpsql budget``: what was spent by whom on what, drawn and in words, and what a renewed budget promises."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from command import BY_SEX, NAFLD, Dpsql
+
+from dpsql.cli.spending import standing_after
+from dpsql.dbapi import connect
+from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.schema import load
+from dpsql.session import open_accountant
+
+
+def test_what_nobody_paid_for_is_said(dpsql: Dpsql) -> None:
+    assert dpsql("budget", NAFLD, "--history").out.endswith("nothing was paid for\n")
+    assert dpsql("budget", NAFLD, "--by-statement", "--analyst", "eve").out.endswith("nothing was paid for by eve\n")
+
+
+def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
+    with (checkout / NAFLD).open("a") as schema:
+        schema.write("\n[analysts.ada]\nepsilon = 1\n")
+    for analyst, text in (("ada", BY_SEX), ("bob", f"{BY_SEX} HAVING COUNT(*) > AVG(age)")):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(text)
+    found = dpsql("budget", NAFLD, "--history", "--group", "3").out.splitlines()
+    assert found[0] == "nafld: unit patients.patient_id, ε = 3, δ = 0.000001"
+    assert [line.split()[0] for line in found[1:4]] == ["all", "ada", "bob"]
+    assert "2 statements" in found[1] and "of 1;" in found[2] and "no cap" in found[3]
+    assert found[4].startswith("lifetime         ε = 3, δ = 0.000001; 2 statements, ρ = 0.01")
+    assert found[5].startswith("a group of 3: ε = 9")
+    assert [BY_SEX in line for line in found[6:]] == [True, True]
+    report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
+    assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
+    assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
+
+
+def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> None:
+    for analyst, text in (
+        ("ada", BY_SEX),
+        ("bob", "SELECT COUNT(*) FROM labs"),
+        ("bob", "SELECT COUNT(*) FROM patients"),
+    ):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute("SET dpsql.epsilon = 0.05" if analyst == "ada" else "SET dpsql.epsilon = 0.1")
+            connection.execute(text)
+    with connect(NAFLD, analyst="ada") as connection:
+        connection.execute("SET dpsql.epsilon = 0.2")
+        connection.execute(BY_SEX.replace("FROM", " FROM\n"))
+    found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[5:]
+    assert [(line.split()[0], BY_SEX in line) for line in found] == [("2", True), ("1", False), ("1", False)]
+    report = json.loads(dpsql("budget", NAFLD, "--by-statement", "--history", "--analyst", "bob", "--json").out)
+    assert [each["analysts"] for each in report["statements"]] == [["bob"], ["bob"]]
+    assert [each["analyst"] for each in report["history"]] == ["bob", "bob"]
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: bytes) -> None:
+    with (checkout / NAFLD).open("a") as schema:
+        schema.write("\n[analysts.ada]\nepsilon = 1\n")
+    nothing = dpsql("budget", NAFLD, "--chart", f"spent.{kind}")
+    assert nothing.code == 1 and "nothing was spent yet" in nothing.err
+    for analyst, text in (("ada", BY_SEX), ("bob$x$", "SELECT COUNT(*) FROM labs")):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(text)
+    drawn = dpsql("budget", NAFLD, "--chart", f"spent.{kind}")
+    assert drawn.code == 0 and f"drawn in spent.{kind}" in drawn.out
+    picture = Path(f"spent.{kind}").read_bytes()
+    assert picture.startswith(begins)
+    if kind == "svg":
+        assert all(f"<!-- {word} -->".encode() in picture for word in ("ada", "all"))
+    other = dpsql("budget", NAFLD, "--chart", "spent.txt")
+    assert other.code == 1 and ".svg, .png, .pdf" in other.err
+
+
+@pytest.mark.parametrize(
+    "accountant", ['"hybrid"', '"basic"', '"zcdp"', '"rdp"', '{ name = "advanced", statements = 30, epsilon = 0.1 }']
+)
+def test_a_picture_draws_what_the_accountant_adds_up(
+    dpsql: Dpsql, checkout: Path, accountant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last step of each stair is what is left for its holder, and none is flat."""
+    from dpsql.output import spending
+
+    schema = checkout / NAFLD
+    named = f'accountant = {accountant}\nmechanism = "laplace"\nquery_epsilon'
+    schema.write_text(schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 2\n")
+    for analyst, age in (("ada", 20), ("bob", 21), ("ada", 22)):
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {age}")
+    drawn: list[spending.Spending] = []
+    monkeypatch.setattr(spending, "draw_spending", lambda _, total, each, path: drawn.extend([total, *each]))
+    assert dpsql("budget", NAFLD, "--chart", "spent.svg").code == 0
+    left = open_accountant(load(NAFLD))
+    for stair, holder in zip(drawn, (None, "ada", "bob"), strict=True):
+        steps = [used for _, used in stair.used]
+        assert steps[0] > 0 and steps == sorted(set(steps))
+        if holder != "bob":  # who has no cap is shown against the total, of which others have used a part
+            standing = left.remaining(holder).standings[-1]
+            assert steps[-1] == float(standing.budget.epsilon - standing.epsilon)
+
+
+def test_a_renewed_budget_says_what_its_whole_life_promises(
+    dpsql: Dpsql, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = checkout / NAFLD
+    schema.write_text(schema.read_text().replace("query_epsilon", 'refresh = "weekly"\nquery_epsilon'))
+    with schema.open("a") as text:
+        text.write("\n[analysts.ada]\nepsilon = 1\n")
+    for day, analyst, sql in ((10, "ada", BY_SEX), (16, "bob", BY_SEX + " HAVING COUNT(*) > AVG(age)")):
+        shown = datetime(2026, 3, day, 12, tzinfo=UTC)
+        monkeypatch.setattr(LedgerFile, "now", lambda self, tables, shown=shown: shown)
+        with connect(NAFLD, analyst=analyst) as connection:
+            connection.execute(sql)
+    found = dpsql("budget", NAFLD, "--group", "2", "--chart", "spent.svg").out.splitlines()
+    assert found[0].endswith("ε = 3, δ = 0.000001, weekly: 2026-03-16 to 2026-03-22 (UTC)")
+    assert ["0 statements" in line for line in found[1:4]] == [False, True, False] and "ε = 1 left, of 1;" in found[2]
+    assert found[4].startswith("lifetime         ε = 6, δ = 0.000002 over 2 windows; 2 statements, ρ = 0.01")
+    assert found[5].startswith("a group of 2: ε = 6, ") and "in each window, ε = 12, " in found[5]
+    assert "weekly; lifetime: ε = 6" in Path("spent.svg").read_text("utf-8")
+    entries = list(open_accountant(load(NAFLD)).ledger.history())
+    budget = open_accountant(load(NAFLD)).budget
+    after = [(at.isoformat()[:10], float(now.spent.rho)) for at, now in standing_after(entries, budget, "weekly")]
+    assert after == [("2026-03-10", 0.005), ("2026-03-16", 0.0), ("2026-03-16", 0.005)]
+    assert [float(now.spent.rho) for _, now in standing_after(entries, budget, None)] == [0.005, 0.01]
+    report = json.loads(dpsql("budget", NAFLD, "--json").out)
+    assert report["refresh"] == "weekly" and report["window"] == {"start": "2026-03-16", "renewed_on": "2026-03-23"}
+    assert {name: report["lifetime"][name] for name in ("windows", "epsilon", "delta", "statements")} == {
+        "windows": 2, "epsilon": 6.0, "delta": 2e-6, "statements": 2,
+    }  # fmt: skip
+    assert [each["statements"] for each in report["holders"]] == [1, 0, 1]
+    assert [each["lifetime"]["statements"] for each in report["holders"]] == [2, 1, 1]
+    lifetime = "renewed on 2026-03-23 (lifetime: ε = 6, δ = 0.000002 over 2 windows)"
+    assert lifetime in dpsql("explain", NAFLD, BY_SEX).out and lifetime in dpsql("query", NAFLD, BY_SEX).err
+    assert json.loads(dpsql("explain", NAFLD, BY_SEX, "--json").out)["lifetime"]["epsilon"] == 6
+    said = dpsql(NAFLD, "-c", "\\budget").err
+    assert "this window          2026-03-16 to 2026-03-22" in said and "the whole life       ε = 6" in said

@@ -1,0 +1,138 @@
+"""Which answers are kept and for how long: none that was not paid for, none that is damaged, and not too many."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked_again import SEXES
+from databases import clinic
+
+from dpsql.database import Database, open_database
+from dpsql.errors import ExecutionFailed
+from dpsql.privacy.ledger import kept
+
+
+def test_data_that_change_while_they_are_read_are_not_kept(tmp_path: Path) -> None:
+    database = open_database(clinic(tmp_path, parquet=True))
+    read, file = database._engine.run, tmp_path / "clinic" / "places.parquet"
+
+    def run(charge: Any) -> Any:
+        os.utime(file, ns=(2, 2))
+        return read(charge)
+
+    database._engine.run = run  # type: ignore[method-assign]
+    for _ in range(2):
+        os.utime(file, ns=(1, 1))
+        assert not database.session("ada").execute(SEXES).price.stored
+    database.close()
+
+
+def test_the_charge_is_in_the_ledger_before_the_answer_is_kept(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    ledger = database.accountant.ledger
+    keep = ledger.keep
+
+    def watched(key: str, entry: int, answer: bytes) -> bytes | None:
+        seen.append((entry, len(list(ledger.history()))))
+        return keep(key, entry, answer)
+
+    monkeypatch.setattr(ledger, "keep", watched)
+    database.session("ada").execute(SEXES)
+    assert seen == [(1, 1)] * 2  # the answer, and its price
+
+
+def test_what_fails_in_the_engine_is_charged_and_not_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = database.session("ada")
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.engines.duckdb.DuckDBReading._rows", lambda *_: 1 / 0)
+        with pytest.raises(ExecutionFailed):
+            session.execute(SEXES)
+    assert len(list(database.accountant.ledger.history())) == 1
+    assert not session.execute(SEXES).price.stored
+    assert len(list(database.accountant.ledger.history())) == 2
+
+
+def test_a_release_that_cannot_be_kept_is_given_and_stays_paid(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = database.session("ada")
+    monkeypatch.setattr(kept, "LARGEST", 10)
+    assert session.execute(SEXES).rows
+    assert not session.execute(SEXES).price.stored
+
+
+def _damage(path: Path, change: str) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(change)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE answers SET answer = x'00'",
+        "UPDATE answers SET answer = substr(answer, 1, length(answer) - 1)",
+        "UPDATE answers SET key = key || 'x' WHERE key NOT LIKE '%/%'",
+        "UPDATE answers SET entry = 2",
+        "UPDATE answers SET entry = 77",
+        "UPDATE answers SET digest = ''",
+        "UPDATE answers SET answer = (SELECT b.answer FROM answers AS b WHERE b.key <> answers.key)",
+        "UPDATE answers SET answer = NULL || 'text'",
+        "DELETE FROM answers",
+    ],
+)
+def test_a_damaged_answer_counts_as_none_and_is_paid_for(tmp_path: Path, change: str) -> None:
+    schema = clinic(tmp_path)
+    database = open_database(schema)
+    first, second = (
+        database.session("ada").execute(SEXES),
+        database.session("ada").execute("SELECT COUNT(*) FROM patients"),
+    )
+    database.close()
+    try:
+        _damage(tmp_path / "clinic.ledger", change)
+    except sqlite3.IntegrityError:
+        return
+    database = open_database(schema)
+    for text, before in ((SEXES, first), ("SELECT COUNT(*) FROM patients", second)):
+        answered = database.session("ada").execute(text)
+        assert answered.rows == before.rows or not answered.price.stored
+        assert database.session("ada").execute(text).price.stored
+    assert len(list(database.accountant.ledger.history())) > 2
+    database.close()
+
+
+def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST", 4)  # an answer and its price each
+    session = database.session("ada")
+    for ward in range(4):
+        session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
+    with sqlite3.connect(database.accountant.ledger.place) as connection:
+        assert connection.execute("SELECT DISTINCT entry FROM answers ORDER BY entry").fetchall() == [(3,), (4,)]
+    connection.close()
+
+
+def test_the_answers_together_are_bounded(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "LARGEST_SUM", 300)
+    session = database.session("ada")
+    for ward in range(4):
+        session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
+    with sqlite3.connect(database.accountant.ledger.place) as connection:
+        assert connection.execute("SELECT sum(length(answer)) <= 300, count(*) > 0 FROM answers").fetchone() == (1, 1)
+    connection.close()
+
+
+def test_an_owner_may_keep_none(tmp_path: Path) -> None:
+    schema = clinic(tmp_path)
+    schema.write_text(schema.read_text().replace("[privacy]\n", "[privacy]\nkeep_answers = false\n"))
+    database = open_database(schema)
+    for _ in range(2):
+        assert not database.session("ada").execute(SEXES).price.stored
+    assert len(list(database.accountant.ledger.history())) == 2
+    database.close()
