@@ -167,24 +167,16 @@ EDGES: dict[str, list[object]] = {
 _SAID = {"DOUBLE": "double precision", "FLOAT": "real", "HUGEINT": "numeric", "BLOB": "bytea", "VARCHAR[]": "text[]"}
 
 
-@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.parametrize("name", [name for name in EDGES if name != "INTERVAL"])
 def test_a_real_postgres_writes_the_same(reference: postgres.PostgresClient, name: str) -> None:
     kind = by_name(name)
     reference.query("SET timezone = 'Asia/Kolkata'; SET extra_float_digits = 1")
-    said = {
-        "DOUBLE": "double precision",
-        "FLOAT": "real",
-        "HUGEINT": "numeric",
-        "BLOB": "bytea",
-        "VARCHAR[]": "text[]",
-    }.get(name, name.partition("(")[0])
+    said = _SAID.get(name, name.partition("(")[0])
     for value in EDGES[name]:
         binary, text = binary_format.encoder(kind)(value), text_format.encoder(kind, ZoneInfo("Asia/Kolkata"))(value)
         query = Parse(query=f"SELECT CAST($1 AS {said}) AS v", param_types=[kind.oid])
         for code, mine in ((0, text), (1, binary)):
             given_back = rows(reference.extended(query, Bind(param_values=[text], result_formats=[code]), Execute()))
-            if name == "INTERVAL":  # written as microseconds and days here, as hours beyond a day there
-                continue
             assert given_back == [[mine]], (value, code)
             given_back = rows(
                 reference.extended(
@@ -195,6 +187,7 @@ def test_a_real_postgres_writes_the_same(reference: postgres.PostgresClient, nam
 
 
 def test_intervals_have_the_value_that_postgres_reads(reference: postgres.PostgresClient) -> None:
+    """Written as microseconds and days here, as hours beyond a day there."""
     dice = random.Random(5)
     for _ in range(50):
         value = timedelta(days=dice.randint(-400, 400), microseconds=dice.randint(-(10**11), 10**11))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 import sys
 from pathlib import Path
@@ -121,6 +120,5 @@ def test_users_by_the_command_line(tmp_path: Path) -> None:
 
 
 def test_no_lock_or_draft_is_left_readable(users: Path) -> None:
-    for file in users.parent.iterdir():
-        if file.name.startswith("users"):
-            assert stat.S_IMODE(os.stat(file).st_mode) == 0o600  # noqa: PTH116
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in users.parent.glob("users*")}
+    assert modes.keys() >= {users.name} and set(modes.values()) == {0o600}

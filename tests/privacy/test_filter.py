@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from asks import MICRO, costs, gaussian, laplace
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpsql.errors import BudgetExhausted
@@ -71,6 +71,8 @@ budgets = st.builds(Budget, st.fractions(min_value=Fraction(1, 10), max_value=5)
 
 @settings(max_examples=100, deadline=None)
 @given(budgets, st.lists(costs, max_size=40))
+@example(Budget(Fraction(3), MICRO), [gaussian(Fraction(1, 400))] * 80)
+@example(Budget(Fraction(3), MICRO), [laplace("0.1")] * 40)
 def test_the_filter_never_passes_its_budget(budget: Budget, asked: list[Cost]) -> None:
     spent = FREE
     for cost in asked:
