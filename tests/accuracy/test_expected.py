@@ -134,7 +134,7 @@ def test_noise_that_is_all_but_0_has_a_spread() -> None:
 def test_the_numbers_of_values_of_keys(session: Session, sets: str, sizes: tuple[int, ...] | None) -> None:
     text = f"SELECT COUNT(*) AS n FROM patients GROUP BY {sets}"
     if not session.schema.privacy.delta and "name" in sets:  # names are not declared, and a threshold needs a delta
-        with pytest.raises(Refused, match="E_KEY .* need a budget with delta"):
+        with pytest.raises(Refused, match=r"E_KEY .* need a budget with delta"):
             session.plan(text)
         return
     plan = session.plan(text)

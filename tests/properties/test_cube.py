@@ -127,7 +127,7 @@ def test_totals_are_the_sums_of_their_parts(name: str, promise: str, tmp_path: P
 def test_a_cube_costs_what_was_asked(name: str, promise: str) -> None:
     text = (STATEMENTS | APART)[name].replace("{}", VALUES)
     if (name, promise) == ("thresholded", "L1"):  # a threshold needs a delta
-        with pytest.raises(Refused, match="E_KEY .* need a budget with delta"):
+        with pytest.raises(Refused, match=r"E_KEY .* need a budget with delta"):
             planned(_world(promise), text)
         return
     cores = planned(_world(promise), text)
