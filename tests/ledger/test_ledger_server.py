@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -253,6 +254,77 @@ def test_a_server_that_is_not_there_is_refused_without_its_address() -> None:
             Ledger.open(address, dataset="d", unit="p.id")
     assert "secret" not in str(caught.value) and str(port) not in str(caught.value)
     assert LedgerServer(address).place == f"postgresql://ada@127.0.0.1:{port}/db?schema=dpsql_ledger"
+
+
+def _as(address: str, user: str = "postgres", database: str = "postgres") -> str:
+    """The address of the tests' server, for another user and another database."""
+    return address.replace("postgres:@/postgres", f"{user}@/{database}")
+
+
+def test_a_database_that_does_not_exist_is_made_with_createdb(postgres: str) -> None:
+    for name, said in (("budgets", "budgets"), ("my%20budgets", "'my budgets'")):
+        with pytest.raises(LedgerError, match="nothing is released") as caught:
+            Ledger.open(_as(postgres, database=name), dataset="d", unit="p.id")
+        mend = f"the database {said} does not exist on the server; make it with `createdb {said}`"
+        assert mend in str(caught.value) and "socket" not in str(caught.value)
+
+
+def test_a_role_that_may_not_come_in_is_told_why(postgres: str) -> None:
+    with pytest.raises(LedgerError, match=r"the server has no role eve; make it with `createuser eve`"):
+        Ledger.open(_as(postgres, user="eve"), dataset="d", unit="p.id")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE ROLE silent")
+        connection.execute("CREATE ROLE crowd LOGIN CONNECTION LIMIT 0")
+        connection.execute("CREATE DATABASE shut ALLOW_CONNECTIONS false")
+        connection.execute("CREATE DATABASE own")
+        connection.execute("REVOKE CONNECT ON DATABASE own FROM PUBLIC")
+        connection.execute("CREATE ROLE guest LOGIN")
+    for user, database, said in (
+        ("silent", "postgres", "the role silent may not log in"),
+        ("crowd", "postgres", "too many connections"),
+        ("postgres", "shut", "the database shut accepts no connections"),
+        ("guest", "own", "the role may not connect to the database own; GRANT CONNECT lets it"),
+    ):
+        with pytest.raises(LedgerError, match=f"{said}.*; nothing is released"):
+            Ledger.open(_as(postgres, user, database), dataset="d", unit="p.id")
+
+
+def test_a_password_that_is_wrong_or_missing_is_told(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    monkeypatch.setenv("PGPASSFILE", "/dev/null")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE ROLE judge LOGIN PASSWORD 'right'")
+        connection.execute("CREATE ROLE outcast LOGIN")
+        ((rules,),) = connection.execute("SHOW hba_file").fetchall()
+        before = Path(rules).read_text(encoding="utf-8")
+        ours = "local all judge scram-sha-256\nlocal all outcast reject\n"
+        Path(rules).write_text(ours + before, encoding="utf-8")
+        try:
+            connection.execute("SELECT pg_reload_conf()")
+            _until_refused(_as(postgres, user="outcast"))
+            for address, said in (
+                (_as(postgres, user="judge:wrong"), "the server does not take the password of judge; libpq reads"),
+                (_as(postgres, user="judge"), "the server wants a password and has got none; libpq reads"),
+                (_as(postgres, user="outcast"), "does not let this role in from this machine"),
+            ):
+                with pytest.raises(LedgerError, match=said) as caught:
+                    Ledger.open(address, dataset="d", unit="p.id")
+                assert "wrong" not in str(caught.value)
+            psycopg.connect(_as(postgres, user="judge:right")).close()
+        finally:
+            Path(rules).write_text(before, encoding="utf-8")
+            connection.execute("SELECT pg_reload_conf()")
+
+
+def _until_refused(address: str) -> None:
+    """Wait for the server to have read its rules anew."""
+    for _ in range(600):
+        try:
+            psycopg.connect(address).close()
+        except psycopg.OperationalError:
+            return
+        time.sleep(0.1)
+    pytest.fail("the server never read its rules")
 
 
 def test_a_line_is_appended_by_admitted_text_only(ledger: Ledger) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
+from dpsql.privacy.ledger.reasons import reason
 from dpsql.privacy.ledger.store import PATIENCE, Found, Tables, Written
 
 try:
@@ -93,21 +94,6 @@ _WANTED = {
     "fsync": ("on", "it runs without fsync, so that a crash could lose what was charged"),
     "full_page_writes": ("on", "it runs without full_page_writes, so that a crash could damage what was charged"),
     "server_encoding": ("UTF8", "its encoding is not UTF8"),
-}
-
-#: What PostgreSQL says by SQLSTATE, in our words.
-_REASONS = {
-    "55P03": "another process holds it",
-    "25006": "it is read-only",
-    "53100": "the disk is full",
-    "53300": "the server has too many connections",
-    "42P01": "there is no ledger in it",
-    "3F000": "there is no ledger in it",
-    "42501": "the server does not permit it",
-    "28": "the server does not let dpsql in",
-    "3D000": "there is no such database on the server",
-    "57": "the server is stopping, or ended the connection",
-    "25P03": "the connection was idle for too long in the midst of a charge",
 }
 
 
@@ -303,7 +289,5 @@ def _said() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        state = error.sqlstate or ""
-        known = _REASONS.get(state) or _REASONS.get(state[:2])
-        reason = known or ("it cannot be read" if state else "the server cannot be reached")
-        raise LedgerError(f"the ledger cannot be used: {reason}; nothing is released") from error
+        said = reason(error.sqlstate, str(error))
+        raise LedgerError(f"the ledger cannot be used: {said}; nothing is released") from error
