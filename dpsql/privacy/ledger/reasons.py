@@ -1,4 +1,7 @@
-"""What PostgreSQL says when it cannot be used, in our words, with the mend and without an address."""
+"""What PostgreSQL says when it cannot be used, in our words, with the mend and without an address.
+
+``docs/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 
