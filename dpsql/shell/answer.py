@@ -25,8 +25,9 @@ from dpsql.result_columns import Ends, OutputColumn, Redrawn
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
-from dpsql.shell.redrawn import known_last, redrawn, redrawn_intervals, with_branches, with_later
+from dpsql.shell.redrawn import known_last, redrawn, with_branches, with_later
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
+from dpsql.shell.seen import redrawn_intervals
 from dpsql.shell.trace import trace
 
 Rowset: TypeAlias = list[tuple[Any, ...]]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from dpsql.shell.computed import Rows
+from dpsql.shell.draws import Kind, Points
 from dpsql.shell.jumps import spans, widened
 from dpsql.shell.trace import trace
 
@@ -46,8 +47,8 @@ def _numbers(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[st
     return len({each.name for each in origin.expression.find_all(exp.Column) if each.name.startswith("a")})
 
 
-def farthest(tables: Sequence[Rows], confidence: float) -> list[list[list[NDArray[np.float64]]]]:
-    """For each table, row and aggregate how low and how high it may be while it is among others that may be equal.
+def farthest(tables: Sequence[Rows], confidence: float) -> Points:
+    """How low and how high each released number may be while it is among others that may be equal.
 
     With k numbers that may be equal to it, it is lower than that, or higher, with a part of 1/k of what may fail.
     """
@@ -55,7 +56,7 @@ def farthest(tables: Sequence[Rows], confidence: float) -> list[list[list[NDArra
     for table in tables:
         columns = [_column(table, place, confidence) for place in range(len(table.shape.aggregates))]
         found.append([[column[row] for column in columns] for row in range(len(table.keys))])
-    return found
+    return Points((Kind.LOW, Kind.HIGH), found)
 
 
 def _column(table: Rows, place: int, confidence: float) -> NDArray[np.float64]:

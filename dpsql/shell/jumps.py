@@ -15,8 +15,9 @@ from sqlglot import exp
 
 from dpsql.cubes import CubeTable
 from dpsql.privacy.mechanism import Laplace
-from dpsql.release import ReleasedTable
 from dpsql.schema import fold
+from dpsql.shell.computed import Rows
+from dpsql.shell.draws import Kind, Points
 
 #: Functions whose values are ranks or numbers of rows, and what chooses rows or cases.
 JUMPING = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Count, exp.CountIf,
@@ -62,8 +63,8 @@ def _jumps_inside(query: exp.Select, column: exp.Column) -> bool:
     return False
 
 
-def corners(tables: Sequence[ReleasedTable | CubeTable], confidence: float) -> list[list[list[NDArray[np.float64]]]]:
-    """For each table, row and aggregate the values at which a number that jumps is looked at, as many for each.
+def corners(tables: Sequence[Rows], confidence: float) -> Points:
+    """The points at which a number that jumps is looked at.
 
     Together the ends hold with the confidence. First all are at their lower, then all at their upper ends, then all
     that may be equal are; then each row in turn is as high as it may be, all others being as low, and as low, all
@@ -79,12 +80,10 @@ def corners(tables: Sequence[ReleasedTable | CubeTable], confidence: float) -> l
         columns = [_column(table, place, factor, own, each) for place in range(len(table.shape.aggregates))]
         found.append([[column[row] for column in columns] for row in range(len(table.keys))])
         first += len(table.keys)
-    return found
+    return Points((Kind.CORNER,) * (3 + 2 * len(each)), found)
 
 
-def _column(
-    table: ReleasedTable | CubeTable, place: int, factor: float, own: Sequence[int], each: range
-) -> NDArray[np.float64]:
+def _column(table: Rows, place: int, factor: float, own: Sequence[int], each: range) -> NDArray[np.float64]:
     """The values of one aggregate: for each row those at all corners."""
     values, low, high = spans(table, place)
     low, high = values - (values - low) * factor, values + (high - values) * factor
@@ -104,7 +103,7 @@ def _column(
     return np.array(found).T if len(values) else np.zeros((0, len(found)))
 
 
-def widened(tables: Sequence[ReleasedTable | CubeTable], before: float, after: float) -> float:
+def widened(tables: Sequence[Rows], before: float, after: float) -> float:
     """How many times as wide intervals are at the confidence after as at that before."""
     plans = [each.plan for table in tables for each in (table.tables if isinstance(table, CubeTable) else (table,))]
     if any(isinstance(noise, Laplace) for plan in plans for noise in plan.noises):
@@ -113,9 +112,7 @@ def widened(tables: Sequence[ReleasedTable | CubeTable], before: float, after: f
     return normal.inv_cdf((1 + after) / 2) / normal.inv_cdf((1 + before) / 2)
 
 
-def spans(
-    table: ReleasedTable | CubeTable, place: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def spans(table: Rows, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """An aggregate on each row, and the ends of its intervals; where it has none it is its own end."""
     values = np.array([_number(row[place]) for row in table.aggregates], float)
     known = [row[place] for row in table.intervals]

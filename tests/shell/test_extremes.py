@@ -63,7 +63,7 @@ def table_of(law: str, values: list[float]) -> Any:
 def test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it(
     law: str, values: list[float], alike: list[int]
 ) -> None:
-    ((*rows,),) = farthest([cast(Any, table_of(law, values))], 1 - TAIL)
+    ((*rows,),) = farthest([cast(Any, table_of(law, values))], 1 - TAIL).values
     for value, k, ((low, high),) in zip(values, alike, rows, strict=True):
         half = half_width(law, 2 * TAIL / k)
         assert (low, high) == pytest.approx((value - half, value + half))
@@ -93,9 +93,9 @@ def test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off(s
             found = shell.run(plan, released)
             (row,), (bars,) = found.rows, found.intervals
             (table,) = released.tables
-            ((reach,),) = {(row[0].shape,) for row in farthest([table], 1 - TAIL)[0]}
+            ((reach,),) = {(row[0].shape,) for row in farthest([table], 1 - TAIL).values[0]}
             assert reach == (2,)
-            ends = [each[0] for each in farthest([table], 1 - TAIL)[0]]
+            ends = [each[0] for each in farthest([table], 1 - TAIL).values[0]]
             assert bars[0][0] <= max(low for low, _ in ends) + 1e-9
             assert bars[1][1] >= min(high for _, high in ends) - 1e-9
             assert bars[2] == pytest.approx(bars[0], abs=1e-5)

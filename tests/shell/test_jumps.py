@@ -25,7 +25,7 @@ def table_of(values: list[float], halves: list[float]) -> Any:
     bare = SimpleNamespace(keys=[(n,) for n in range(len(values))], shape=shape, plan=plan,
                            aggregates=[(value,) for value in values],
                            intervals=[((value - 1, value + 1),) for value in values])  # fmt: skip
-    far = corners([cast(Any, bare)], CONFIDENCE)[0][0][0][1] - values[0]  # what a half-width of 1 grows to
+    far = corners([cast(Any, bare)], CONFIDENCE).values[0][0][0][1] - values[0]  # what a half-width of 1 grows to
     bare.intervals = [((value - h / far, value + h / far),) for value, h in zip(values, halves, strict=True)]
     return bare
 
@@ -50,7 +50,7 @@ def test_corners_reach_every_rank_that_values_inside_reach(seed: int) -> None:
     values, halves = random.integers(0, 9, 5).astype(float).tolist(), (random.integers(0, 3, 5) + TOUCHING).tolist()
     inside = itertools.product(*(np.arange(v - h + TOUCHING, v + h, 0.5) for v, h in zip(values, halves, strict=True)))
     everywhere = np.array([ranks([round(each, 6) for each in point]) for point in inside])
-    found = np.array([column[0] for column in corners([table_of(values, halves)], CONFIDENCE)[0]])
+    found = np.array([column[0] for column in corners([table_of(values, halves)], CONFIDENCE).values[0]])
     at_corners = np.array([ranks(found[:, corner].tolist()) for corner in range(found.shape[1])])
     assert (at_corners.min(axis=0) <= everywhere.min(axis=0)).all()
     assert (at_corners.max(axis=0) >= everywhere.max(axis=0)).all()
@@ -63,7 +63,7 @@ def test_corners_reach_every_rank_that_values_inside_reach(seed: int) -> None:
 def test_corners_reach_the_fewest_different_values_and_every_number_of_rows_above(seed: int) -> None:
     random = np.random.default_rng(seed)
     values, halves = random.integers(0, 9, 6).astype(float).tolist(), (random.integers(0, 4, 6) + TOUCHING).tolist()
-    found = np.array([column[0] for column in corners([table_of(values, halves)], CONFIDENCE)[0]]).round(6)
+    found = np.array([column[0] for column in corners([table_of(values, halves)], CONFIDENCE).values[0]]).round(6)
     spans = [(v - h, v + h) for v, h in zip(values, halves, strict=True)]
     points, fewest = sorted({end for span in spans for end in span}), 0
     for fewest in range(1, 7):

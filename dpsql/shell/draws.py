@@ -1,0 +1,70 @@
+"""Released tables on draws of their noise, and at points that are looked at beside them (``docs/proofs/ends.md``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.shell.computed import Rows, drawn_types
+from dpsql.shell.sandbox import Sandbox, columns_of
+
+#: For each table, row and aggregate, its values at some points.
+Values: TypeAlias = list[list[list[NDArray[np.float64]]]]
+
+
+class Kind(StrEnum):
+    """What a draw is: of noise, all numbers as low or as high as they may be among those like them, or a corner."""
+
+    NOISE = "noise"
+    LOW = "low"
+    HIGH = "high"
+    CORNER = "corner"
+
+
+@dataclass(frozen=True)
+class Points:
+    """Draws that are not drawn: what each of them is, and the values of each table, row and aggregate there."""
+
+    kinds: tuple[Kind, ...]
+    values: Values
+
+
+def put_draws(
+    sandbox: Sandbox, tables: Sequence[tuple[str, Rows]], draws: int, confidence: float, beside: Sequence[Points]
+) -> None:
+    """The tables, by their names behind ``drawn``, on draws of their noise and on the points beside them.
+
+    Each row has the number of its draw; the table ``draws`` has the kind of each draw.
+    """
+    kinds = [Kind.NOISE] * draws + [kind for points in beside for kind in points.kinds]
+    types = {"draw": "BIGINT", "kind": "VARCHAR"}
+    sandbox.create("draws", types)
+    sandbox.insert("draws", [list(range(len(kinds))), [kind.value for kind in kinds]], types)
+    for number, (name, table) in enumerate(tables):
+        drawn = [
+            [np.concatenate([each, *(points.values[number][row][place] for points in beside)])
+             for place, each in enumerate(table.draws(row, draws, confidence))]
+            for row in range(len(table.keys))
+        ]  # fmt: skip
+        _put(sandbox, f"drawn {name}", table, drawn, len(kinds))
+
+
+def _put(sandbox: Sandbox, name: str, table: Rows, drawn: Sequence[Sequence[NDArray[np.float64]]], draws: int) -> None:
+    """The rows of a released table as often as there are draws, with the values that its aggregates have there."""
+    fixed, width = columns_of(table), len(table.shape.aggregates)
+    types = {**drawn_types(table), "draw": "BIGINT"}
+    data: list[list[object]] = [[value for value in column for _ in range(draws)] for column in fixed[: -width or None]]
+    for place in range(width):
+        if types[f"a{place}"] == "DOUBLE":
+            values = [None if each != each else each for row in drawn for each in row[place].tolist()]
+        else:
+            values = [row[place] for row in table.aggregates for _ in range(draws)]
+        data.append(values)
+    data.append([draw for _ in drawn for draw in range(draws)])
+    sandbox.create(name, types)
+    sandbox.insert(name, data if drawn else [], types)

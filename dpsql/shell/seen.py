@@ -1,0 +1,135 @@
+"""What is seen on draws of numbers that several released rows make, and the intervals that follow from it.
+
+Proved in ``docs/proofs/ends.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpsql.errors import ShellFailed, ShellStopped
+from dpsql.estimate import Interval
+from dpsql.result_columns import Redrawn
+from dpsql.shell.computed import Rows, summary, told
+from dpsql.shell.draws import Kind, Points, put_draws
+from dpsql.shell.extremes import farthest
+from dpsql.shell.jumps import corners
+from dpsql.shell.sandbox import Sandbox
+
+#: The draws of every table, the fewest that intervals are made of, and how many drawn rows there may be.
+DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 300_000
+#: The part of the draws in which a row has to appear.
+OFTEN = 0.5
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of a number: its ends and mean on the draws, what it is with all released numbers as low, and as
+    high, as they may be among those like them, how far it goes at all corners, how many values it has.
+    """
+
+    low: float | None
+    high: float | None
+    mean: float | None
+    lowest: float | None
+    highest: float | None
+    least: float | None
+    most: float | None
+    different: int
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is not the same whatever the noise is."""
+        return self.low != self.high or self.least != self.most
+
+
+#: How many figures are found of each number.
+SEEN = len(fields(Seen))
+
+
+def figures(column: str) -> list[str]:
+    """The figures of `Seen`, as SQL over the values of a column on all draws; ``:low`` and ``:high`` are the tails."""
+    value = f"TRY_CAST({column} AS DOUBLE)"
+
+    def on(kind: Kind) -> str:
+        return f"FILTER (WHERE {is_of(kind)} AND NOT isnan({value}))"
+
+    on_draws = summary(column, ":low", ":high", is_of(Kind.NOISE))
+    first = [f"min({value}) {on(kind)}" for kind in (Kind.LOW, Kind.HIGH)]
+    return [*on_draws, *first, *(f"{side}({value}) {on(Kind.CORNER)}" for side in ("min", "max")),
+            f"count(DISTINCT {value})"]  # fmt: skip
+
+
+def is_of(kind: Kind) -> str:
+    """That a draw is of the kind, as SQL."""
+    return f"kind = '{kind.value}'"
+
+
+def redrawn_intervals(
+    sandbox: Sandbox, plan: Redrawn, tables: Mapping[str, Rows], rows: Sequence[Sequence[object]], confidence: float
+) -> dict[tuple[int, int], Interval]:
+    """The intervals of cells of the result, by row and column."""
+    asked = [tables[name] for name in plan.tables]
+    draws = min(DRAWS, MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1))
+    if draws < FEWEST or not rows:
+        return {}
+    put_draws(sandbox, list(zip(plan.tables, asked, strict=True)), draws, confidence, _beside(plan, asked, confidence))
+    tail = (1 - confidence) / 2
+    try:
+        found = sandbox.execute(plan.sql.replace(":low", repr(tail)).replace(":high", repr(1 - tail)))
+    except (ShellFailed, ShellStopped):
+        return {}
+    width, most = len(plan.known), 2 * sum(len(table.keys) for table in asked) + 2
+    seen = [_seen(each[width + 2 :]) for each in found]
+    varying = {at for at, _ in enumerate(plan.wanted) if any(row[at].varies for row in seen)}
+    once: dict[object, list[Seen]] = {}
+    for each, own in zip(found, seen, strict=True):
+        if each[width] == each[width + 1] >= OFTEN * draws:
+            once[_identity(each[:width])] = own
+    places: dict[object, list[int]] = {}
+    for number, row in enumerate(rows):
+        places.setdefault(_identity([row[place] for place in plan.known]), []).append(number)
+    return {
+        (numbers[0], column): interval
+        for identity, numbers in places.items() if len(numbers) == 1 and identity in once
+        for at, column in enumerate(plan.wanted) if at in varying
+        if (interval := _told(once[identity][at], rows[numbers[0]][column], plan, column, most)) is not None
+    }  # fmt: skip
+
+
+def _beside(plan: Redrawn, tables: Sequence[Rows], confidence: float) -> list[Points]:
+    """The points beside the draws at which the columns are looked at."""
+    found = []
+    if plan.greatest or plan.least:
+        found.append(farthest(tables, confidence))
+    if plan.jumping:
+        found.append(corners(tables, confidence))
+    return found
+
+
+def _told(seen: Seen, value: object, plan: Redrawn, column: int, most: int) -> Interval | None:
+    """The interval of a released value; one that jumps has no more than ``most`` different values."""
+    if column in plan.jumping and seen.different <= most and seen.least is not None and seen.most is not None:
+        ends = [each for each in (seen.least, seen.low, seen.most, seen.high) if each is not None]
+        with suppress(TypeError, ValueError, OverflowError):
+            ends.append(float(value))  # type: ignore[arg-type]
+        return min(ends), max(ends)
+    if column not in (*plan.greatest, *plan.least):
+        return told(value, seen.low, seen.high, seen.mean)
+    known = told(value, seen.low, seen.high, None)
+    if known is None or seen.lowest is None or seen.highest is None:
+        return known
+    (low, high), reach = known, (seen.lowest, seen.highest)
+    return min(low, *reach) if column in plan.greatest else low, max(high, *reach) if column in plan.least else high
+
+
+def _seen(numbers: Sequence[Any]) -> list[Seen]:
+    """What was seen of each number that is wanted."""
+    return [Seen(*numbers[at : at + SEEN]) for at in range(0, len(numbers), SEEN)]
+
+
+def _identity(values: Sequence[object]) -> object:
+    return tuple("NaN" if value != value else value if value.__hash__ is not None else repr(value) for value in values)
