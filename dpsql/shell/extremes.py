@@ -8,33 +8,69 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from dpsql.query.ctes import alias_columns
+from dpsql.schema import fold
 from dpsql.shell.computed import Rows
 from dpsql.shell.draws import Kind, Points
 from dpsql.shell.jumps import spans, widened
 from dpsql.shell.trace import trace
 
+#: What leaves the order of numbers as it is.
+KEEPING_ORDER = (exp.Cast, exp.Paren, exp.Round)
 
-def extreme(query: exp.Query, place: int, public: Mapping[str, Sequence[str]]) -> type[exp.Expr] | None:
-    """Max or Min where the column of the query is that of one released number, or what is computed of it, over rows.
 
-    What is computed of several numbers may keep what they have in common as they rise: None, as of all else.
+def extremes(query: exp.Query, place: int, public: Mapping[str, Sequence[str]]) -> frozenset[type[exp.Expr]]:
+    """Max, Min or both where the column of the query is that of one released number, or what is computed of it, over
+    rows, or one of what is such a number itself; else empty.
+
+    What is computed of several numbers may keep what they have in common as they rise, and tells nothing.
     ``public`` holds the columns of the public tables that the query reads.
 
     >>> import sqlglot
     >>> text = "SELECT ROUND(MAX(n), 1), MIN(n) OVER (), MAX(n) - MIN(n), MAX(m), SUM(n), MAX(9 - n) FROM (SELECT "
     >>> text += "g.a0 AS n, g.a1 / g.a0 AS m FROM released.core0 AS g) AS t"
-    >>> found = [extreme(sqlglot.parse_one(text), place, {}) for place in range(6)]
-    >>> [each and each.__name__ for each in found]
-    ['Max', 'Min', None, None, None, 'Max']
+    >>> found = [extremes(sqlglot.parse_one(text), place, {}) for place in range(6)]
+    >>> [[each.__name__ for each in some] for some in found]
+    [['Max'], ['Min'], [], [], [], ['Max']]
     """
     if not isinstance(query, exp.Select) or place >= len(query.expressions):
+        return frozenset()
+    return _behind(query.expressions[place].unalias(), query, public) or frozenset()
+
+
+def _behind(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[str]]) -> frozenset[type[exp.Expr]] | None:
+    """Max, Min or both, where they lie between an expression over the query's sources and one number of each released
+    row; empty where nothing does, None where anything else does. What is computed of one may turn it round: both.
+    """
+    while isinstance(item, (*KEEPING_ORDER, exp.Window, exp.Filter)):
+        item = item.this
+    if isinstance(item, (exp.Max, exp.Min)) and not item.args.get("expressions"):
+        inner = _behind(item.this, query, public)
+        return None if inner is None else inner | {type(item)}
+    if _numbers(item, query, public) == 1:
+        return frozenset()
+    names = {(column.table, column.name) for column in item.find_all(exp.Column)}
+    if len(names) != 1 or item.find(exp.AggFunc, exp.Window, exp.Query) is not None:
         return None
-    node: exp.Expr = query.expressions[place].unalias()
-    while isinstance(node, (exp.Cast, exp.Paren, exp.Round, exp.Window, exp.Filter)):
-        node = node.this
-    if not isinstance(node, (exp.Max, exp.Min)) or node.args.get("expressions"):
-        return None
-    return type(node) if _numbers(node.this, query, public) == 1 else None
+    inside = _inside(*names.pop(), query)
+    found = None if inside is None else _behind(*inside, public)
+    return frozenset((exp.Max, exp.Min)) if found and not isinstance(item, exp.Column) else found
+
+
+def _inside(table: str, name: str, query: exp.Select) -> tuple[exp.Expr, exp.Select] | None:
+    """What the column of a subquery is made of, and the subquery; None where none or several may have it."""
+    nodes = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or ())]
+    found = []
+    for node in nodes:
+        if not isinstance(node, exp.Subquery) or (table and fold(node.alias_or_name) != fold(table)):
+            continue
+        inner = node.this
+        if not isinstance(inner, exp.Select) or node.args.get("pivots") or alias_columns(node):
+            return None
+        found += [(each.unalias(), inner) for each in inner.expressions if fold(each.alias_or_name) == fold(name)]
+        if any(isinstance(each, exp.Star) or each.is_star for each in inner.expressions):
+            return None
+    return found[0] if len(found) == 1 else None
 
 
 def _numbers(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[str]]) -> int | None:

@@ -18,7 +18,7 @@ from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
 from dpsql.shell.computed import is_number
 from dpsql.shell.draws import Kind
-from dpsql.shell.extremes import extreme
+from dpsql.shell.extremes import extremes
 from dpsql.shell.jumps import may_jump
 from dpsql.shell.seen import figures, is_of
 from dpsql.shell.tainted import depends
@@ -71,8 +71,8 @@ def redrawn(
         return None
     known = tuple(place for place, depending in enumerate(tainted) if not depending)
     jumping = tuple(place for place in wanted if may_jump(query, place))
-    extremes = {place: extreme(query, place, public) for place in wanted}
-    greatest, least = (tuple(place for place in wanted if extremes[place] is each) for each in (exp.Max, exp.Min))
+    behind = {place: extremes(query, place, public) for place in wanted}
+    greatest, least = (tuple(place for place in wanted if each in behind[place]) for each in (exp.Max, exp.Min))
     sql = _over_draws(query, wanted, known, len(tainted), ends)
     return Redrawn(sql, wanted, known, tables, jumping, greatest, least)
 

@@ -39,6 +39,7 @@ x = {{ type = "integer", bounds = [0, 10] }}
 """
 LOTS = 20
 COUNTS = "FROM (SELECT lot, COUNT(*) AS n FROM people GROUP BY lot) AS g"
+WIDE = "SELECT lot, COUNT(*) AS n, SUM(x) AS s, COUNT(x) AS m FROM people GROUP BY lot"
 BOTH = f"SELECT MAX(n), MIN(n), ROUND(CAST(MAX(n) AS DOUBLE), 6), SUM(n) {COUNTS}"
 
 
@@ -107,18 +108,35 @@ def test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off(s
 @pytest.mark.parametrize(("item", "greatest", "least"), [
     ("MAX(n)", True, False), ("MIN(n) OVER ()", False, True), ("ROUND(MAX(n) FILTER (WHERE lot > 3), 1)", True, False),
     ("MAX(1000 - n)", True, False), ("MAX(s / n)", False, False), ("MIN(n * 1.0 / m)", False, False),
-    ("MAX(w)", False, False), ("MAX(least)", False, False), ("SUM(n)", False, False), ("MAX(n) - MIN(n)", False, False),
+    ("MAX(w)", False, False), ("SUM(n)", False, False), ("MAX(n) - MIN(n)", False, False),
 ])  # fmt: skip
 def test_only_of_one_released_number_the_ends_are_known(
     session: Session, item: str, greatest: bool, least: bool
 ) -> None:
     """Of what is made of several numbers draws alone tell, and by how much they move on the average."""
-    counts = "SELECT lot, COUNT(*) AS n, SUM(x) AS s, COUNT(x) AS m FROM people GROUP BY lot"
-    rows = f"SELECT lot, n, s, m, s / n AS w FROM ({counts}) AS c"
-    if item == "MAX(least)":
-        rows = f"SELECT lot % 2 AS two, MIN(n) AS least FROM ({counts}) AS c GROUP BY lot % 2"
-    found = session.plan(f"SELECT {item} FROM ({rows}) AS g").redrawn
-    assert found is not None and (bool(found.greatest), bool(found.least)) == (greatest, least)
+    rows = f"SELECT lot, n, s, m, s / n AS w FROM ({WIDE}) AS c"
+    assert behind(session, f"SELECT {item} FROM ({rows}) AS g") == (greatest, least)
+
+
+@pytest.mark.parametrize(("item", "inner", "greatest", "least"), [
+    ("MAX(y)", "MIN(n)", True, True), ("MIN(y)", "MAX(n)", True, True), ("MAX(y)", "MAX(n)", True, False),
+    ("MIN(1 - y)", "ROUND(MAX(n), 1)", True, True), ("MIN(y) OVER ()", "MIN(n)", False, True),
+    ("MAX(0 - y)", "MAX(n)", True, True), ("MAX(CAST(y AS DOUBLE))", "MAX(2 - n)", True, False),
+    ("MAX(y)", "SUM(n)", False, False), ("MAX(y)", "MIN(n) + MAX(n)", False, False), ("SUM(y)", "MAX(n)", False, False),
+    ("MAX(y + two)", "MIN(n)", False, False), ("MAX(y)", "MIN(n * s)", False, False),
+])  # fmt: skip
+def test_of_the_greatest_of_the_least_the_ends_are_known_on_both_sides(
+    session: Session, item: str, inner: str, greatest: bool, least: bool
+) -> None:
+    rows = f"SELECT lot % 2 AS two, {inner} AS y FROM ({WIDE}) AS c GROUP BY lot % 2"
+    assert behind(session, f"SELECT {item} FROM ({rows}) AS g") == (greatest, least)
+    assert behind(session, f"SELECT {item} FROM (SELECT two, y FROM ({rows}) AS h) AS g") == (greatest, least)
+
+
+def behind(session: Session, text: str) -> tuple[bool, bool]:
+    found = session.plan(text).redrawn
+    assert found is not None
+    return bool(found.greatest), bool(found.least)
 
 
 @pytest.mark.parametrize("item", ["MAX(1000 - n)", "MIN(1000 - n)"])
