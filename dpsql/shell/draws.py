@@ -18,9 +18,13 @@ Values: TypeAlias = list[list[list[NDArray[np.float64]]]]
 
 
 class Kind(StrEnum):
-    """What a draw is: of noise, all numbers as low or as high as they may be among those like them, or a corner."""
+    """What a draw is: of noise around the released numbers; those that may be equal made equal, and noise around these;
+    all numbers as low, or as high, as they may be among those like them; or a corner.
+    """
 
     NOISE = "noise"
+    EQUAL = "equal"
+    NOISE_OF_EQUAL = "noise of equal"
     LOW = "low"
     HIGH = "high"
     CORNER = "corner"
@@ -35,22 +39,32 @@ class Points:
 
 
 def put_draws(
-    sandbox: Sandbox, tables: Sequence[tuple[str, Rows]], draws: int, confidence: float, beside: Sequence[Points]
+    sandbox: Sandbox,
+    tables: Sequence[tuple[str, Rows]],
+    draws: int,
+    confidence: float,
+    beside: Sequence[Points],
+    equal: Values | None,
 ) -> None:
     """The tables, by their names behind ``drawn``, on draws of their noise and on the points beside them.
 
-    Each row has the number of its draw; the table ``draws`` has the kind of each draw.
+    Each row has the number of its draw; the table ``draws`` has the kind of each draw. Where ``equal`` tells what each
+    number is and how far it is moved while those that may be equal are, the same noise is there around these too.
     """
-    kinds = [Kind.NOISE] * draws + [kind for points in beside for kind in points.kinds]
+    noise = [Kind.NOISE] * draws + ([] if equal is None else [Kind.EQUAL] + [Kind.NOISE_OF_EQUAL] * draws)
+    kinds = noise + [kind for points in beside for kind in points.kinds]
     types = {"draw": "BIGINT", "kind": "VARCHAR"}
     sandbox.create("draws", types)
     sandbox.insert("draws", [list(range(len(kinds))), [kind.value for kind in kinds]], types)
     for number, (name, table) in enumerate(tables):
-        drawn = [
-            [np.concatenate([each, *(points.values[number][row][place] for points in beside)])
-             for place, each in enumerate(table.draws(row, draws, confidence))]
-            for row in range(len(table.keys))
-        ]  # fmt: skip
+        drawn = []
+        for row in range(len(table.keys)):
+            around = table.draws(row, draws, confidence)
+            if equal is not None:
+                ways = zip(around, equal[number][row], strict=True)
+                around = [np.concatenate([each, [mean], each + moved]) for each, (mean, moved) in ways]
+            more = [[points.values[number][row][place] for points in beside] for place in range(len(around))]
+            drawn.append([np.concatenate([each, *others]) for each, others in zip(around, more, strict=True)])
         _put(sandbox, f"drawn {name}", table, drawn, len(kinds))
 
 

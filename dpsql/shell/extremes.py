@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from dpsql.query.ctes import alias_columns
 from dpsql.schema import fold
+from dpsql.shell.alike import spans, widened
 from dpsql.shell.computed import Rows
 from dpsql.shell.draws import Kind, Points
-from dpsql.shell.jumps import spans, widened
 from dpsql.shell.trace import trace
 
 #: What leaves the order of numbers as it is.

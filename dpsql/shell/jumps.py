@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from dpsql.cubes import CubeTable
-from dpsql.privacy.mechanism import Laplace
 from dpsql.schema import fold
+from dpsql.shell.alike import spans, widened
 from dpsql.shell.computed import Rows
 from dpsql.shell.draws import Kind, Points
 
@@ -103,24 +101,6 @@ def _column(table: Rows, place: int, factor: float, own: Sequence[int], each: ra
     return np.array(found).T if len(values) else np.zeros((0, len(found)))
 
 
-def widened(tables: Sequence[Rows], before: float, after: float) -> float:
-    """How many times as wide intervals are at the confidence after as at that before."""
-    plans = [each.plan for table in tables for each in (table.tables if isinstance(table, CubeTable) else (table,))]
-    if any(isinstance(noise, Laplace) for plan in plans for noise in plan.noises):
-        return math.log(1 - after) / math.log(1 - before)
-    normal = NormalDist()
-    return normal.inv_cdf((1 + after) / 2) / normal.inv_cdf((1 + before) / 2)
-
-
-def spans(table: Rows, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """An aggregate on each row, and the ends of its intervals; where it has none it is its own end."""
-    values = np.array([_number(row[place]) for row in table.aggregates], float)
-    known = [row[place] for row in table.intervals]
-    ends = [(value, value) if end is None else end for value, end in zip(values, known, strict=True)]
-    low, high = np.array(ends, float).reshape(len(values), 2).T
-    return values, low, high
-
-
 def _together(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
     """A point of each interval, as few different ones as there may be, of the greatest intervals first.
 
@@ -133,10 +113,3 @@ def _together(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
             point = low[place]
         found[place] = min(point, high[place])
     return found
-
-
-def _number(value: object) -> float:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return math.nan

@@ -24,6 +24,11 @@ from dpsql.shell.seen import figures, is_of
 from dpsql.shell.tainted import depends
 from dpsql.shell.trace import trace
 
+#: What chooses among numbers by their size, or tells how far they are apart.
+CHOOSING = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.Greatest, exp.Least, exp.Abs, exp.Quantile, exp.Median,
+            exp.PercentileCont, exp.PercentileDisc, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
+            exp.VariancePop, exp.RowNumber, exp.Rank, exp.DenseRank, exp.FirstValue, exp.LastValue, exp.NthValue,
+            exp.Limit)  # fmt: skip
 _DRAWS, _DRAWN, _BRANCH = "dpsql draws", "dpsql drawn", "dpsql branch"
 
 
@@ -74,7 +79,8 @@ def redrawn(
     behind = {place: extremes(query, place, public) for place in wanted}
     greatest, least = (tuple(place for place in wanted if each in behind[place]) for each in (exp.Max, exp.Min))
     sql = _over_draws(query, wanted, known, len(tainted), ends)
-    return Redrawn(sql, wanted, known, tables, jumping, greatest, least)
+    choosing = query.find(*CHOOSING) is not None and not set(wanted) <= {*greatest, *least}
+    return Redrawn(sql, wanted, known, tables, jumping, greatest, least, choosing)
 
 
 def with_later(again: Redrawn | None, later: Sequence[Later]) -> Redrawn:

@@ -5,6 +5,7 @@ Proved in ``docs/proofs/ends.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -13,6 +14,7 @@ from typing import Any
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
 from dpsql.result_columns import Redrawn
+from dpsql.shell.alike import evened
 from dpsql.shell.computed import Rows, summary, told
 from dpsql.shell.draws import Kind, Points, put_draws
 from dpsql.shell.extremes import farthest
@@ -27,13 +29,17 @@ OFTEN = 0.5
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of a number: its ends and mean on the draws, what it is with all released numbers as low, and as
-    high, as they may be among those like them, how far it goes at all corners, how many values it has.
+    """What was seen of a number: its ends and mean on the draws; its value while those that may be equal are, and its
+    ends on draws around that; what it is with all released numbers as low, and as high, as they may be among those
+    like them; how far it goes at all corners; how many values it has.
     """
 
     low: float | None
     high: float | None
     mean: float | None
+    equal: float | None
+    equal_low: float | None
+    equal_high: float | None
     lowest: float | None
     highest: float | None
     least: float | None
@@ -58,9 +64,10 @@ def figures(column: str) -> list[str]:
         return f"FILTER (WHERE {is_of(kind)} AND NOT isnan({value}))"
 
     on_draws = summary(column, ":low", ":high", is_of(Kind.NOISE))
-    first = [f"min({value}) {on(kind)}" for kind in (Kind.LOW, Kind.HIGH)]
-    return [*on_draws, *first, *(f"{side}({value}) {on(Kind.CORNER)}" for side in ("min", "max")),
-            f"count(DISTINCT {value})"]  # fmt: skip
+    around_equal = summary(column, ":low", ":high", is_of(Kind.NOISE_OF_EQUAL))[:2]
+    equal, lowest, highest = (f"min({value}) {on(kind)}" for kind in (Kind.EQUAL, Kind.LOW, Kind.HIGH))
+    far = [f"{side}({value}) {on(Kind.CORNER)}" for side in ("min", "max")]
+    return [*on_draws, equal, *around_equal, lowest, highest, *far, f"count(DISTINCT {value})"]
 
 
 def is_of(kind: Kind) -> str:
@@ -76,7 +83,8 @@ def redrawn_intervals(
     draws = min(DRAWS, MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1))
     if draws < FEWEST or not rows:
         return {}
-    put_draws(sandbox, list(zip(plan.tables, asked, strict=True)), draws, confidence, _beside(plan, asked, confidence))
+    named, beside = list(zip(plan.tables, asked, strict=True)), _beside(plan, asked, confidence)
+    put_draws(sandbox, named, draws, confidence, beside, evened(asked) if plan.choosing else None)
     tail = (1 - confidence) / 2
     try:
         found = sandbox.execute(plan.sql.replace(":low", repr(tail)).replace(":high", repr(1 - tail)))
@@ -118,12 +126,24 @@ def _told(seen: Seen, value: object, plan: Redrawn, column: int, most: int) -> I
             ends.append(float(value))  # type: ignore[arg-type]
         return min(ends), max(ends)
     if column not in (*plan.greatest, *plan.least):
-        return told(value, seen.low, seen.high, seen.mean)
+        return _as_if_equal(seen, value, told(value, seen.low, seen.high, seen.mean))
     known = told(value, seen.low, seen.high, None)
     if known is None or seen.lowest is None or seen.highest is None:
         return known
     (low, high), reach = known, (seen.lowest, seen.highest)
     return min(low, *reach) if column in plan.greatest else low, max(high, *reach) if column in plan.least else high
+
+
+def _as_if_equal(seen: Seen, value: object, known: Interval | None) -> Interval | None:
+    """An interval that holds too where those that may be equal are, and noise chooses among them."""
+    if known is None or seen.equal is None or seen.equal_low is None or seen.equal_high is None:
+        return known
+    try:
+        middle = float(value) + seen.equal  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return known
+    ends = [end for end in (middle - seen.equal_high, middle - seen.equal_low) if math.isfinite(end)]
+    return min([known[0], *ends]), max([known[1], *ends])
 
 
 def _seen(numbers: Sequence[Any]) -> list[Seen]:

@@ -6,22 +6,17 @@ from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import duckdb
-import numpy as np
 import pytest
-from scipy import stats
 
 from dpsql.engines.exact import ExactRows
-from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.release import release
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.shell.extremes import farthest
+from released_numbers import TAIL, half_width, table_of
 
-TAIL = 0.05
 SCHEMA = """
 name = "lots"
 source = "{source}"
@@ -43,19 +38,6 @@ WIDE = "SELECT lot, COUNT(*) AS n, SUM(x) AS s, COUNT(x) AS m FROM people GROUP 
 BOTH = f"SELECT MAX(n), MIN(n), ROUND(CAST(MAX(n) AS DOUBLE), 6), SUM(n) {COUNTS}"
 
 
-def half_width(law: str, tail: float) -> float:
-    """Of noise of scale 1: the least h with P(|noise| > h) = tail."""
-    return float(-np.log(tail) if law == "Laplace" else stats.norm.isf(tail / 2))
-
-
-def table_of(law: str, values: list[float]) -> Any:
-    noise = Laplace.priced(1, 1) if law == "Laplace" else Gaussian.priced(1, 1)
-    half = half_width(law, TAIL)
-    return SimpleNamespace(keys=[(n,) for n in range(len(values))], shape=SimpleNamespace(aggregates=("n",)),
-                           plan=SimpleNamespace(noises=(noise,)), aggregates=[(value,) for value in values],
-                           intervals=[((value - half, value + half),) for value in values])  # fmt: skip
-
-
 @pytest.mark.parametrize("law", ["Laplace", "Gaussian"])
 @pytest.mark.parametrize(("values", "alike"), [
     ([5.0], [1]), ([5.0] * 20, [20] * 20), ([0.0, 100.0, 200.0], [1, 1, 1]), ([0.0, 1.0, 1.5, 90.0], [3, 3, 3, 1]),
@@ -64,7 +46,7 @@ def table_of(law: str, values: list[float]) -> Any:
 def test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it(
     law: str, values: list[float], alike: list[int]
 ) -> None:
-    ((*rows,),) = farthest([cast(Any, table_of(law, values))], 1 - TAIL).values
+    ((*rows,),) = farthest([table_of(law, values)], 1 - TAIL).values
     for value, k, ((low, high),) in zip(values, alike, rows, strict=True):
         half = half_width(law, 2 * TAIL / k)
         assert (low, high) == pytest.approx((value - half, value + half))

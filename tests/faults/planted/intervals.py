@@ -110,8 +110,8 @@ FAULTS = (
     Fault(
         "what is computed of several released numbers rises with them",
         "dpsql/shell/extremes.py",
-        "_numbers(node.this, query, public) == 1",
-        "_numbers(node.this, query, public) != 0",
+        "_numbers(item, query, public) == 1",
+        "(_numbers(item, query, public) or 0) >= 1",
         ("tests/shell/test_extremes.py::test_only_of_one_released_number_the_ends_are_known",),
     ),
     Fault(
@@ -120,6 +120,34 @@ FAULTS = (
         "max(high, *reach) if column in plan.least else high",
         "high",
         ("tests/shell/test_extremes.py::test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off",),
+    ),
+    Fault(
+        "the greatest of the least is off to one side only",
+        "dpsql/shell/extremes.py",
+        "inner | {type(item)}",
+        "frozenset({type(item)})",
+        ("tests/shell/test_extremes.py::test_of_the_greatest_of_the_least_the_ends_are_known_on_both_sides",),
+    ),
+    Fault(
+        "numbers that may be equal are left apart",
+        "dpsql/shell/alike.py",
+        "APART = 1.25",
+        "APART = 0.25",
+        ("tests/shell/test_alike.py::test_a_number_is_moved_to_the_mean_of_those_that_may_be_equal",),
+    ),
+    Fault(
+        "the noise of equal numbers is around the released ones",
+        "dpsql/shell/draws.py",
+        "each + moved",
+        "each",
+        ("tests/shell/test_alike.py::test_the_same_noise_is_around_the_released_and_around_the_equal_numbers",),
+    ),
+    Fault(
+        "how noise moves the choice among equal numbers is taken the wrong way round",
+        "dpsql/shell/seen.py",
+        "(middle - seen.equal_high, middle - seen.equal_low)",
+        "(seen.equal_low, seen.equal_high)",
+        ("tests/shell/test_alike.py::test_an_interval_holds_too_where_those_that_may_be_equal_are",),
     ),
     Fault(
         "what may be equal is never taken to be",
