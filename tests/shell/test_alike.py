@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from released_numbers import table_of
 
 from dpsql.shell import seen
 from dpsql.shell.alike import evened
 from dpsql.shell.draws import Kind, put_draws
 from dpsql.shell.seen import Seen
-from released_numbers import table_of
 
 
 def means_of(values: list[float], halves: list[float]) -> list[float]:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from released_numbers import TAIL, half_width, table_of
 
 from dpsql.engines.exact import ExactRows
 from dpsql.release import release
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.shell.extremes import farthest
-from released_numbers import TAIL, half_width, table_of
 
 SCHEMA = """
 name = "lots"
