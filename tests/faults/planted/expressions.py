@@ -120,7 +120,7 @@ FAULTS = (
     ),
     Fault(
         "a domain asks a subquery of private rows",
-        "dpsql/query/domain.py",
+        "dpsql/query/domain_values.py",
         "            return self._function(expression)\n        public = ",
         "            return expression\n        public = ",
         ("tests/properties/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
