@@ -1,4 +1,4 @@
-"""Real data for the tests: the packaged NAFLD study, and TPC-H generated once per session."""
+"""What tests of several rooms need: real data, the command, and noise that is the same each time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_runs import Dpsql, Run
 
 import dpsql
+from dpsql import cli
 from dpsql.engines import opening
 from dpsql.privacy.sampling import entropy
 
@@ -77,6 +79,23 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(PROJECT / "dpsql" / "data", tmp_path / "dpsql" / "data", ignore=without_ledgers)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(name="dpsql")
+def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Dpsql:
+    """The command in a checkout of its own; ``stdin`` is what is piped into it."""
+
+    def run(*arguments: str, stdin: str = "") -> Run:
+        (checkout / "piped").write_text(stdin, encoding="utf-8")
+        with (checkout / "piped").open(encoding="utf-8") as piped, monkeypatch.context() as patch:
+            patch.setattr("sys.stdin", piped)
+            with pytest.raises(SystemExit) as ended:
+                cli.commands(list(arguments), prog_name="dpsql")
+        streams = capsys.readouterr()
+        assert "Traceback" not in streams.out + streams.err
+        return Run(int(ended.value.code or 0), streams.out, streams.err)
+
+    return run
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

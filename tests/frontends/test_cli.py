@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from command import BY_SEX, NAFLD, Dpsql, Run
+from command_runs import BY_SEX, NAFLD, Dpsql, Run
 
 from dpsql import statement
 from dpsql.schema import json_schema

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from command import BY_SEX, NAFLD, Dpsql
+from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.cli.spending import standing_after
 from dpsql.dbapi import connect

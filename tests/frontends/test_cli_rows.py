@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import duckdb
-from command import BY_SEX, NAFLD, Dpsql
+from command_runs import BY_SEX, NAFLD, Dpsql
 
 
 def test_a_table_shows_what_noise_leaves(dpsql: Dpsql) -> None:

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from repl_runs import BY_SEX, NAFLD, Dpsql
+from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.errors import BudgetExhausted
 from dpsql.repl.conversation import Conversation

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_runs import BY_SEX, NAFLD
 from emulator import Emulator
-from repl_runs import BY_SEX, NAFLD
 
 Start = Callable[..., Emulator]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from repl_runs import BY_SEX, NAFLD, Dpsql
+from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.engines.duckdb import DuckDBReading
 from dpsql.shell import Shell

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from repl_runs import BY_SEX
+from command_runs import BY_SEX
 
 from dpsql.output import Rows
 from dpsql.repl.catalogue import COMMANDS, find

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from repl_runs import NAFLD
+from command_runs import NAFLD
 
 pytestmark = pytest.mark.clients
 

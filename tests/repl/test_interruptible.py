@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from repl_runs import BY_SEX
+from command_runs import BY_SEX
 
 from dpsql.errors import DataError, InternalError, QueryCancelled
 from dpsql.repl.interruptible import interruptibly
