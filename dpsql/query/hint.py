@@ -12,6 +12,7 @@ from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.query.bind import bind
 from dpsql.query.clipped_sums import sizes_first
 from dpsql.query.closest import averaged_over_units, closest_names
+from dpsql.query.cube import shapes
 from dpsql.query.derived import Describe
 from dpsql.query.frequent import frequent_value
 from dpsql.query.googlesql import IS_UNIT
@@ -20,6 +21,7 @@ from dpsql.query.mends import counts_for_exists, filters_for_pivot, joined_on_th
 from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse
 from dpsql.query.refusal import place
+from dpsql.query.shell_names import misplaced, renamed
 from dpsql.schema import Schema, fold
 
 #: Refusals for which another statement about the same rows is a sensible answer.
@@ -52,6 +54,8 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
         position=refusal.position or start,
         sqlstate=refusal.sqlstate,
     )
+    if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
+        return _with_names(refusal, text, schema, describe)
     if refusal.code not in _MENDABLE or refusal.hint:
         return refusal
     for candidate in _candidates(text, schema, (closest_names,) if refusal.code == "E_TABLE" else _MENDS):
@@ -64,6 +68,28 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
             continue
         return type(refusal)(refusal.code, refusal.reason, hint=candidate, position=refusal.position)
     return refusal
+
+
+def _with_names(refusal: StatementError, text: str, schema: Schema, describe: Describe) -> StatementError:
+    """The refusal at the name that it speaks of and, where that does not exist, with the statement that has the nearest
+    one which does."""  # fmt: skip
+    try:
+        tree = parse(text).tree
+    except DatabaseError:
+        return refusal
+    hint, position = None, misplaced(refusal, tree)
+    for candidate, place_of_it in renamed(refusal, tree, schema):
+        written = candidate.sql(dialect="duckdb", comments=False)
+        try:
+            query = bind(parse(written), schema, (), describe)
+            describe(query.shell, shapes(query.cores, query.cubes), query.public)
+        except (DatabaseError, SqlglotError):
+            continue
+        hint, position = written, place_of_it
+        break
+    return StatementError(
+        refusal.code, refusal.reason, hint=hint, position=position or refusal.position, sqlstate=refusal.sqlstate
+    )
 
 
 def _candidates(text: str, schema: Schema, mends: tuple[Mend, ...]) -> Iterator[str]:

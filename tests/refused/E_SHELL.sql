@@ -1,9 +1,24 @@
 -- schema: nafld
 SELECT name FROM conditions GROUP BY chapter
--- says: column "name" must appear in the GROUP BY clause or be used in an aggregate function (line 1, column 1)
+-- says: column "name" must appear in the GROUP BY clause or be used in an aggregate function (line 1, column 8)
 -- answered: SELECT chapter FROM conditions GROUP BY chapter
 
 -- schema: nafld
 SELECT male, COUNT(*) FROM patients GROUP BY male ORDER BY 7
 -- says: ORDER BY position is not in select list (line 1, column 1)
 -- answered: SELECT male, COUNT(*) FROM patients GROUP BY male ORDER BY 2
+
+-- schema: nafld
+SELECT s.mael FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS s
+-- says: column "mael" does not exist (line 1, column 8)
+-- instead: SELECT s.male FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS s
+
+-- schema: nafld
+WITH g AS (SELECT diagnosis, COUNT(*) AS total FROM diagnoses GROUP BY diagnosis) SELECT diagnosis FROM g WHERE totl > 5
+-- says: column "totl" does not exist (line 1, column 113)
+-- instead: WITH g AS (SELECT diagnosis, COUNT(*) AS total FROM diagnoses GROUP BY diagnosis) SELECT diagnosis FROM g WHERE total > 5
+
+-- schema: nafld
+SELECT c.chapter FROM conditions AS cd
+-- says: missing FROM-clause entry for table "c" (line 1, column 8)
+-- instead: SELECT cd.chapter FROM conditions AS cd
