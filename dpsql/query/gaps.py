@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 from sqlglot import Token, TokenType
 
@@ -16,6 +17,10 @@ _BEGINNINGS = frozenset({
     TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.SELECT, TokenType.DISTINCT,
     TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
 })  # fmt: skip
+#: Tokens after which nothing but a name may stand: a dot behind them lacks the name before it.
+_BEFORE_NAMES = _BEGINNINGS - {TokenType.SELECT} | {TokenType.FROM, TokenType.JOIN}
+#: Operators of two signs, which the parser takes apart too.
+_SHIFTS = frozenset({TokenType.LT, TokenType.GT})
 
 
 def require_brackets(bare: str, text: str) -> None:
@@ -35,14 +40,57 @@ def require_brackets(bare: str, text: str) -> None:
 
 
 def require_operands(tokens: list[Token]) -> None:
-    """Refuse tokens with nothing before a comma, as in ``IN (1,,2)``, no name behind an AS, or ``USING ()``."""
+    """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
+    ``NOT IS``, rows of VALUES without a comma between them."""  # fmt: skip
     for number, token in enumerate(tokens):
-        before = [each.token_type for each in tokens[max(number - 3, 0) : number]]
+        kind, before = token.token_type, [each.token_type for each in tokens[max(number - 3, 0) : number]]
         named, last = before[-2:-1] in ([TokenType.DOT], [TokenType.ALIAS]), before[-1] if before else None
-        if token.token_type == TokenType.COMMA and not named:
+        if kind == TokenType.COMMA and not named:
             begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
             if begins or last == TokenType.ALIAS:
-                reason = "nothing stands before this comma" if begins else "no name stands behind this AS"
-                refuse("E_PARSE", reason, Position(token.line, token.col))
-        if token.token_type == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
-            refuse("E_PARSE", "USING takes the names of columns", Position(token.line, token.col))
+                missing("nothing stands before this comma" if begins else "no name stands behind this AS", token)
+        if kind == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
+            missing("USING takes the names of columns", token)
+        if kind == TokenType.ALIAS and not named:
+            if last in (TokenType.SELECT, TokenType.L_PAREN) and following(tokens, number) not in ("STRUCT", "VALUE"):
+                missing("nothing stands before this AS", token)
+            if following(tokens, number) in ("", ")", ";"):
+                missing("no name stands behind this AS", token)
+        if kind == TokenType.IS and last == TokenType.NOT and not named:
+            missing("NOT stands before this IS; write NOT before the whole, or IS NOT", token)
+        if kind in _SHIFTS and last == kind and tokens[number - 1].end + 1 != token.start:
+            missing(f"{token.text} {token.text} is no operator; write {token.text * 2} or one of them", token)
+        if kind == TokenType.DOT and last in _BEFORE_NAMES and not following(tokens, number)[:1].isdigit():
+            missing("no name stands before this dot", token)
+    _require_commas_between_rows(tokens)
+
+
+def _require_commas_between_rows(tokens: list[Token]) -> None:
+    for number, token in enumerate(tokens):
+        if token.token_type == TokenType.VALUES and following(tokens, number) == "(":
+            behind = after_brackets(tokens, number + 1)
+            while behind < len(tokens) and tokens[behind].token_type == TokenType.COMMA:
+                behind = after_brackets(tokens, behind + 1)
+            if behind < len(tokens) and tokens[behind].token_type == TokenType.L_PAREN:
+                missing("no comma stands before this row of VALUES", tokens[behind])
+
+
+def following(tokens: list[Token], number: int) -> str:
+    """The text of the token behind that one, in capitals; nothing at the end."""
+    return tokens[number + 1].text.upper() if number + 1 < len(tokens) else ""
+
+
+def after_brackets(tokens: list[Token], number: int) -> int:
+    """The number of the token behind the bracket that opens there; the same number where none does."""
+    depth = 0
+    for at, token in enumerate(tokens[number:], number):
+        depth += token.token_type == TokenType.L_PAREN
+        depth -= token.token_type == TokenType.R_PAREN
+        if depth == 0:
+            return at + (at > number)
+    return len(tokens)
+
+
+def missing(reason: str, token: Token) -> NoReturn:
+    """Raise the refusal of a gap at a token."""
+    refuse("E_PARSE", reason, Position(token.line, token.col - len(token.text) + 1))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlglot import Token, TokenType, exp
 
+from dpsql.errors import Position
 from dpsql.query.refusal import refuse
 
 #: The functions that stand in the tree for the clause, and for the bounds that follow an argument.
@@ -68,6 +69,8 @@ def _with_bounds(tokens: list[Token]) -> list[Token]:
         if not found or found[-1].token_type != TokenType.COMMA:
             refuse("E_PARSE", f"{tokens[place].text} follows the argument of an aggregate")
         comma = found.pop()
+        if found and found[-1].token_type == TokenType.COMMA:
+            refuse("E_PARSE", "nothing stands before this comma", Position(comma.line, comma.col))
         end = _end_of_parentheses(tokens, place + 2)
         start, stop = _first_argument(found)
         argument = found[start:stop]

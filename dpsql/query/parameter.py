@@ -10,9 +10,11 @@ from bisect import bisect_left
 
 from sqlglot import Dialect, Token, TokenType, exp
 
+from dpsql.query.clauses import require_clauses
 from dpsql.query.gaps import require_operands
 from dpsql.query.googlesql import marked
 from dpsql.query.refusal import refuse
+from dpsql.query.reserved import require_parts
 
 #: What a ? carries in ``meta``: its place among the parameters, from 0.
 PLACE = "dpsql_parameter"
@@ -57,9 +59,12 @@ def parse_numbered(text: str) -> list[exp.Expr]:
             _require_apart(tokens[-1], token)
         tokens.append(token)
     require_operands(tokens)
+    require_clauses(tokens)
     if numbered and count:
         refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
-    return [_turned_back(_as_written(tree, text)) for tree in dialect.parser().parse(tokens, text) if tree is not None]
+    trees = [tree for tree in dialect.parser().parse(tokens, text) if tree is not None]
+    require_parts(trees, tokens)
+    return [_turned_back(_as_written(tree, text)) for tree in trees]
 
 
 def _apart(text: str) -> str:

@@ -19,6 +19,7 @@ from dpsql.query.gaps import require_brackets
 from dpsql.query.parameter import parse_numbered
 from dpsql.query.pivot import as_select
 from dpsql.query.refusal import place, refuse
+from dpsql.query.reserved import require_names
 from dpsql.query.semi_joins import with_exists
 
 MAX_BYTES, MAX_NODES, MAX_TREE_DEPTH = 20_000, 1_500, 120
@@ -83,6 +84,7 @@ def parse(text: str) -> Statement:
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)
     tree, options = read_clause(_without_idle_limits(tree))
+    require_names(tree, plain)
     return Statement(with_constant_moments(with_exists(tree)), text, options)
 
 

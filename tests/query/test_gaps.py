@@ -46,3 +46,31 @@ def test_a_gap_is_refused_where_it_is(session: Session, text: str, said: str) ->
 ])  # fmt: skip
 def test_names_that_begin_lists_elsewhere_are_names(session: Session, text: str) -> None:
     assert len(session.plan(text).columns) == 2
+
+
+#: Statements that look as if something lacked, and are whole.
+WHOLE = (
+    'SELECT COUNT(*) AS limit, 1 AS "where", 2 AS "then" FROM patients',
+    "SELECT COUNT(*) AS n FROM patients WHERE CASE WHEN ward = 1 THEN ward > 0 ELSE ward IN (2, 3) END",
+    "SELECT CASE WHEN COUNT(*) > 1 THEN CASE sex WHEN 'f' THEN 1 END ELSE 2 END AS c FROM patients GROUP BY sex",
+    "SELECT COUNT(*) AS n FROM visits JOIN patients USING (patient) JOIN places ON places.place = visits.place",
+    "SELECT COUNT(*) AS n FROM visits NATURAL JOIN places",
+    "SELECT a.n FROM (SELECT COUNT(*) AS n FROM patients) AS a CROSS JOIN (SELECT COUNT(*) AS m FROM visits) AS b",
+    "SELECT a.n FROM (SELECT COUNT(*) AS n FROM patients) a, (SELECT COUNT(*) AS m FROM visits) b LIMIT 1 OFFSET 0",
+    "WITH a AS (SELECT COUNT(*) AS n FROM patients), b(m) AS MATERIALIZED (SELECT n FROM a) (SELECT m FROM b)",
+    "SELECT n FROM (WITH a AS (SELECT COUNT(*) AS n FROM patients) SELECT n FROM a) AS t",
+    "SELECT COUNT(*) AS n FROM patients WHERE ward BETWEEN 1 AND 2 AND weight BETWEEN .5 AND 3 AND NOT sex IS NULL",
+    "SELECT SUM(COUNT(*)) OVER (ORDER BY sex ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM patients GROUP BY sex",
+    "SELECT SUM(COUNT(*)) OVER w AS s FROM patients GROUP BY sex WINDOW w AS (ORDER BY sex)",
+    "SELECT sex, COUNT(*) AS n FROM patients GROUP BY ALL ORDER BY ALL LIMIT ALL",
+    "SELECT x FROM (VALUES (1), (2)) AS t(x) WHERE x >> 1 > 0 OR x << 1 > 0",
+    "SELECT 'p' AS what, COUNT(*) AS n FROM patients UNION ALL (SELECT 'v', COUNT(*) FROM visits) ORDER BY what",
+    "SELECT public.patients.sex, COUNT(*) AS n FROM public.patients GROUP BY 1",
+    "FROM patients SELECT COUNT(*) AS n, SUM(ward) AS s",
+    "SELECT DISTINCT ON (region) region, place FROM places",
+)
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_a_whole_statement_has_no_gap(session: Session, text: str) -> None:
+    assert session.plan(text).columns
