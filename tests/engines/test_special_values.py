@@ -96,3 +96,25 @@ def test_zero_and_negative_zero_and_all_nans_are_one_key_each(session: Session) 
 def test_rows_of_nobody_count_nowhere(session: Session) -> None:
     assert session.execute("SELECT COUNT(*) FROM visits WHERE note = 'nobody'").rows == [(0,)]
     assert session.execute("SELECT note, COUNT(*) FROM visits WHERE note = 'nobody' GROUP BY note").rows == []
+
+
+def test_rows_of_nobody_are_taken_back_in_every_sum_and_group(session: Session) -> None:
+    (row,) = session.execute(
+        "SELECT COUNT(*), COUNT(cost), SUM(cost), SUM(cost * cost) FROM visits WHERE visit = 4"
+    ).rows
+    assert row == (0, 0, 0, 0)
+    who = "CASE WHEN visit = 4 THEN 'nobody' ELSE 'others' END"
+    rows = session.execute(f"SELECT {who} AS who, COUNT(*), SUM(cost) FROM visits GROUP BY who").rows
+    assert ("nobody", 0, 0) in rows and len(rows) == 2
+
+
+@pytest.mark.parametrize("bounds", [(-300, 0), (0, 300)])
+def test_a_column_that_ends_at_zero_has_sizes_where_it_may_be_null(bounds: tuple[int, int]) -> None:
+    column = Column("t", "x", SqlType("double"), True, bounds)  # type: ignore[arg-type]
+    size, grid = at_least(column, quantum(column)), quantum(column)
+    assert size is not None
+    most, whole = size.sql(dialect="duckdb"), quantised(column, grid).sql(dialect="duckdb")
+    values = "(-300.0::DOUBLE), (300), (-1e-5), (1e-5), ('nan'), ('inf'), ('-inf'), (1e308), (-1e308)"
+    compared = f'SELECT BOOL_AND({most} >= ABS({whole}) * {float(grid.size)!r}) FROM (VALUES {values}) AS "t"("x")'
+    with duckdb.connect() as connection:
+        assert connection.execute(compared).fetchone() == (True,)

@@ -6,7 +6,7 @@ The statement that is emitted reads from top to bottom:
 ``contributions``   where units are counted: the sum of each cell's values per unit and key
 ``kept``            where keys are thresholded: at most so many keys per unit (`dpsql.query.rewrite.keep`)
 ``sums_…``          the few units above a limit, and their factors (`dpsql.query.rewrite.clip`)
-``measured``        all values, and beside them what clipping changes
+``measured``        all values, rows added up per key, and beside them what clipping changes
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
 ``h0_…``            the counts of histograms (`dpsql.query.rewrite.histogram`)
 
@@ -15,6 +15,7 @@ The cells of counts of units are clipped in the same steps, as ``units_…``. Pr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
@@ -25,7 +26,7 @@ from sqlglot import exp
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.quantum import ProductQuantum, Quantum
 from dpsql.query.reads import tables_measured
-from dpsql.query.relation import Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
+from dpsql.query.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
 from dpsql.query.rewrite import clip, histogram, keep, node
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.quantise import at_least, product, quantised
@@ -125,6 +126,20 @@ class _Emission:
         measured = (*self.contributions, *self.histograms)
         return len(tables_measured(self.core, [each.cell for each in measured])) > 1
 
+    @property
+    def _takes_back(self) -> bool:
+        """Whether rows without a unit are added up and taken back, so that totals need not read every row's unit.
+
+        That is for rows of a table as it is, where such rows are cheap to find, where nothing but sums reads them, and
+        where no key is shown for being theirs.
+        """
+        relation = self.core.relation
+        while isinstance(relation, Filter):
+            relation = relation.child
+        one_table = isinstance(relation, Scan) and not self._keeps_rows
+        only_sums = self._base == "rows" and not self.distinct and not self.histograms
+        return one_table and only_sums and (self.core.domain is not None or not self.keys)
+
     @cached_property
     def _sizes(self) -> dict[str, exp.Expr]:
         """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
@@ -149,8 +164,8 @@ class _Emission:
         outputs += [node.aliased(_row_value(each), f"v{place}") for place, each in enumerate(self.contributions)]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
         outputs += [node.aliased(_row_value(each), f"h{place}") for place, each in enumerate(self.histograms)]
-        where = node.conjoined([*conditions, node.not_null(native(self.core.unit))])
-        return node.select(outputs, source, joins, where)
+        owned = [] if self._takes_back else [node.not_null(native(self.core.unit))]
+        return node.select(outputs, source, joins, node.conjoined([*conditions, *owned]))
 
     def _contributions(self) -> exp.Select:
         groups: list[exp.Expr] = [node.bare(name) for name in ["u", *self.keys]]
@@ -166,11 +181,19 @@ class _Emission:
     def _measured(self) -> exp.Query:
         """Every value under its key and, for units above a limit, what scaling them down changes.
 
+        Rows are added up per key first: changes have 128 bits, and rows beside them would be made as wide.
         ``counted`` is 1 on the values of kept groups, so that its sum is their number of units.
         """
         names = [*self.keys, *(name for name, _ in self.summed)]
         counted = [] if self.groups is None else [node.aliased(node.integer(1), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
+        if self._base == "rows":
+            whole = self._added_up("rows")
+        if self._takes_back:
+            taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
+            nobody = exp.Is(this=node.bare("u"), expression=exp.null())
+            back = node.select([*map(node.bare, self.keys), *taken], node.table("rows"), where=nobody)
+            whole = exp.Union(this=whole, expression=back, distinct=False)
         for family, members in self._families().items():
             own = {*self.keys, *(name for name, _ in members)}
             outputs: list[exp.Expr] = [node.bare(name) if name in own else exp.null() for name in names]
@@ -180,11 +203,14 @@ class _Emission:
         return whole
 
     def _totals(self) -> exp.Select:
+        units = [] if self.groups is None else [node.aliased(exp.Sum(this=node.bare("counted")), "units")]
+        return self._added_up("measured", units)
+
+    def _added_up(self, source: str, more: Sequence[exp.Expr] = ()) -> exp.Select:
+        """Each sum per key, NULL where nothing adds to it, with more outputs behind."""
         outputs: list[exp.Expr] = [node.bare(name) for name in self.keys]
         outputs += [node.aliased(exp.Sum(this=node.bare(name)), name) for name, _ in self.summed]
-        if self.groups is not None:
-            outputs.append(node.aliased(exp.Sum(this=node.bare("counted")), "units"))
-        return node.select(outputs, node.table("measured"), group=[node.bare(name) for name in self.keys])
+        return node.select([*outputs, *more], node.table(source), group=[node.bare(name) for name in self.keys])
 
     def _distinct(self, name: str) -> exp.Select:
         source = f"pairs_{name}"

@@ -40,13 +40,13 @@ def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
 def at_least(argument: Expression, grid: Quantum) -> exp.Expr | None:
     """A DOUBLE that is no smaller than the size of what `quantised` makes of the argument, in units of the argument.
 
-    The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the upper end it is larger than
+    The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the bounds it is larger than
     it need be, NaN is above everything, and NULL may count as 0. None where no cheap expression tells.
     """
     half = number(float(grid.size / 2))
-    if grid.low < 0 < grid.high:
+    if grid.low <= 0 <= grid.high:
         return node.plus(node.function("ABS", double(argument)), half)
-    if grid.low == 0 or (grid.low > 0 and not is_nullable(argument)):
+    if grid.low > 0 and not is_nullable(argument):
         return node.plus(node.function("GREATEST", double(argument), number(float(grid.low * grid.size))), half)
     return None
 

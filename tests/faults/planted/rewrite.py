@@ -173,8 +173,22 @@ FAULTS = (
     Fault(
         "rows without a unit are kept",
         CORE,
-        "where = node.conjoined([*conditions, node.not_null(native(self.core.unit))])",
-        "where = node.conjoined([*conditions])",
+        "owned = [] if self._takes_back else [node.not_null(native(self.core.unit))]",
+        "owned = []",
+        (VALUES,),
+    ),
+    Fault(
+        "rows without a unit are not taken back",
+        CORE,
+        "        if self._takes_back:\n            taken",
+        "        if False:\n            taken",
+        (ANSWER, VALUES),
+    ),
+    Fault(
+        "rows without a unit are taken back where they are not added up",
+        CORE,
+        "        if self._takes_back:\n            taken",
+        "        if True:\n            taken",
         (ANSWER, VALUES),
     ),
     Fault(
