@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from dpsql.errors import BudgetExhausted, SchemaError
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.schema import Schema, check, loads
+from dpsql.schema import Schema, check, load, loads
 from dpsql.session import open_accountant, statements_paid_for
 
 SCHEMA = """
@@ -87,6 +88,20 @@ def test_the_owner_is_told_what_the_default_noise_pays_for_and_what_another_woul
     assert str(check(file, paid_for=statements_paid_for)[0]).endswith(
         "at least 36 statements at the default query_epsilon"
     )
+
+
+def test_laplace_noise_pays_for_more_in_tpch() -> None:
+    assert statements_paid_for(load("schemas/tpch.toml")) == {"gaussian": 12, "laplace": 20}
+
+
+@pytest.mark.parametrize(("epsilon", "price"), [(1, "0.05"), (3, "0.13"), (10, "0.31")])
+def test_laplace_noise_pays_for_more_from_the_price_on_that_the_docs_name(epsilon: int, price: str) -> None:
+    def paid(at: Fraction) -> Mapping[str, int]:
+        text = SCHEMA.format(f"epsilon = {epsilon}\ndelta = 1e-6", 1)
+        return statements_paid_for(loads(text.replace("query_epsilon = 0.1", f"query_epsilon = {float(at)}")))
+
+    above, below = paid(Fraction(price)), paid(Fraction(price) * 9 / 10)
+    assert above["laplace"] > above["gaussian"] and below["laplace"] <= below["gaussian"]
 
 
 def test_statements_that_are_fixed_and_do_not_fit_are_an_error_of_the_check(tmp_path: Path) -> None:
