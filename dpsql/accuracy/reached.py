@@ -50,7 +50,8 @@ class Reached:
     def _instead(self) -> list[str]:
         if self.most is None:
             return ["the budget does not admit it, nor any other price"]
-        return [f"the budget does not admit it; it admits ε = {shown(self.most)}, which gives {said(self.best)}"]
+        most = f"it admits ε = {shown(self.most)} in one statement"
+        return [f"the budget does not admit it; {most}, which gives {said(self.best)}"]
 
 
 def said(errors: tuple[ColumnError, ...]) -> str:

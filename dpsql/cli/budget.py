@@ -47,14 +47,14 @@ def budget(
 ) -> None:
     """Show the budget of a database: the total, each analyst's part, what is left, and what it was spent on."""
     from dpsql.schema import load
-    from dpsql.session import open_accountant
+    from dpsql.session import open_accountant, usual_costs
 
     declared = load(schema)
-    accountant = open_accountant(declared)
+    accountant, price = open_accountant(declared), declared.privacy.query_epsilon
     entries = list(accountant.ledger.history())
-    whole, found = accountant.remaining(), holders(accountant, entries)
+    whole, found = accountant.remaining(), holders(accountant, entries, usual_costs(declared))
     if chart is not None:
-        draw(declared.name, accountant, entries, chart)
+        draw(declared.name, accountant, entries, chart, f"one statement {uses(found, price)}")
     asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
         data = report(accountant, whole, found) | group_report(accountant, whole, group)
@@ -64,11 +64,12 @@ def budget(
         return
     click.echo(_heading(declared, whole))
     for holder in found:
-        click.echo(_line(holder))
+        click.echo(_line(holder, price))
     click.echo(f"{'lifetime':<16} {whole.lifetime}; {_counted(found[0].statements_ever)}, "
                f"{_said_cost(whole.lifetime.spent)} spent")  # fmt: skip
     if group is not None:
         click.echo(_group_line(group, accountant.group(group), whole))
+    click.echo(f"{'one statement':<16} {uses(found, price)}")
     for entry in asked if history else ():
         click.echo(_history_line(entry))
     for statement in statements_of(asked) if by_statement else ():
@@ -94,13 +95,26 @@ def _group_line(size: int, promise: Promise, left: Remaining) -> str:
     return f"a group of {size}: {said} in each window, {lifetime} over its lifetime"
 
 
-def _line(holder: Holder) -> str:
+def _line(holder: Holder, price: Fraction) -> str:
     cap = "no cap of its own" if holder.cap is None else f"of {_said(holder.cap)}"
-    spent = _said_cost(holder.spent)
     return (
         f"{plain(holder.name):<16} {bar(holder.share)} ε = {_said(holder.left)} left, {cap}; "
-        f"{_counted(holder.statements)}, {spent} spent"
+        f"{holder.next.statements} more at ε = {_said(price)}; "
+        f"{_counted(holder.statements)}, {_said_cost(holder.spent)} spent"
     )
+
+
+def uses(holders: list[Holder], price: Fraction) -> str:
+    """What one more statement takes of the total and of each cap, which is more than its price where ρ is added up."""
+    taken = {
+        each.cap: f"{_said(each.next.share * each.cap)} of ε = {_said(each.cap)}"
+        + (f" (ρ = {_said(each.holds)})" if each.holds and each.next.cost.epsilon is None else "")
+        for each in holders
+        if each.cap is not None and each.next.statements
+    }
+    cost = holders[0].next.cost
+    first = f"at ε = {_said(price)} is charged as {_said_cost(cost)}"
+    return f"{first}" + (f", and takes {', '.join(taken.values())}" if taken else "")
 
 
 def _history_line(entry: Entry) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dpsql.cli.query import as_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from dpsql.cli.spending import Statement
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
     from dpsql.privacy.remaining import Remaining
+    from dpsql.schema.privacy import Noise
+
+
+@dataclass(frozen=True)
+class Next:
+    """A statement at the schema's price: its noise and cost, how many more are admitted, and the next one's share.
+
+    The share is of the holder's own budget, from 0 to 1; of the total where there is no cap.
+    """
+
+    noise: Noise
+    cost: Cost
+    statements: int
+    share: Fraction
 
 
 @dataclass(frozen=True)
@@ -22,6 +37,7 @@ class Holder:
     """One line of the report: the database as a whole, or one analyst; ``cap`` is None where only the total binds.
 
     ``spent`` and ``statements`` are of the present window, ``ever`` and ``statements_ever`` of all time.
+    ``holds`` is the ρ of the own budget or the total, ``rho_left`` what is left of it; 0 where none is added up.
     """
 
     name: str
@@ -32,18 +48,24 @@ class Holder:
     statements: int
     ever: Cost
     statements_ever: int
+    holds: Fraction
+    rho_left: Fraction
+    next: Next
 
 
-def holders(accountant: Accountant, entries: list[Entry]) -> list[Holder]:
-    """Everybody first, then each analyst who has a cap or has asked, by name."""
+def holders(accountant: Accountant, entries: list[Entry], costs: Mapping[Noise, Cost]) -> list[Holder]:
+    """Everybody first, then each analyst who has a cap or has asked, by name; ``costs`` is of one more statement."""
     return [
-        _holder(accountant, name, entries)
+        _holder(accountant, name, entries, costs)
         for name in (None, *sorted({*accountant.caps, *(entry.analyst for entry in entries)}))
     ]
 
 
-def _holder(accountant: Accountant, name: str | None, entries: list[Entry]) -> Holder:
+def _holder(accountant: Accountant, name: str | None, entries: list[Entry], priced: Mapping[Noise, Cost]) -> Holder:
+    from fractions import Fraction
+
     left, spent = accountant.remaining(name), accountant.spent(name)
+    own = left.standings[-1]
     asked = [entry for entry in entries if name in (None, entry.analyst)]
     window = left.window
     now = sum(window is None or entry.moment >= window.start for entry in asked)
@@ -51,8 +73,23 @@ def _holder(accountant: Accountant, name: str | None, entries: list[Entry]) -> H
     costs = (spent.total, spent.ever_total) if name is None else (spent.own, spent.ever_own)
     return Holder(
         "all" if name is None else name, None if cap is None else cap.epsilon, left.epsilon, left.share, costs[0], now,
-        costs[1], len(asked),
+        costs[1], len(asked), own.budget.rho_total,
+        max(own.budget.rho_total - own.spent.rho, Fraction(0)), _next(left, priced),
     )  # fmt: skip
+
+
+def _next(left: Remaining, priced: Mapping[Noise, Cost]) -> Next:
+    """One more statement by the first noise that the budgets admit at all: a cap without δ admits no Gaussian noise."""
+    from dpsql.privacy.filter import Standing
+    from dpsql.privacy.measure import FREE
+
+    def admitted(cost: Cost) -> bool:
+        nothing = (Standing(None, each.budget, FREE) for each in left.standings)
+        return all(each.affordable(cost) for each in nothing)
+
+    noise = next((noise for noise, cost in priced.items() if admitted(cost)), next(iter(priced)))
+    cost, now = priced[noise], left.standings[-1]
+    return Next(noise, cost, left.affordable(cost), now.share - now.after(cost).share)
 
 
 def report(accountant: Accountant, left: Remaining, holders: list[Holder]) -> dict[str, object]:
@@ -77,6 +114,13 @@ def report(accountant: Accountant, left: Remaining, holders: list[Holder]) -> di
                 "share_left": float(holder.share),
                 "statements": holder.statements,
                 "spent": _numbers(holder.spent),
+                "rho": {"total": float(holder.holds), "left": float(holder.rho_left)} if holder.holds else None,
+                "next": {
+                    "noise": holder.next.noise,
+                    "cost": _numbers(holder.next.cost),
+                    "statements": holder.next.statements,
+                    "share": float(holder.next.share),
+                },
                 "lifetime": {"statements": holder.statements_ever, "spent": _numbers(holder.ever)},
             }
             for holder in holders

@@ -47,11 +47,11 @@ def _sum(costs: list[Cost]) -> Cost:
     return total
 
 
-def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) -> None:
+def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path, caption: str) -> None:
     """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be.
 
     What is drawn is what the schema's accountant adds up, as a part of ε. Where the budget is renewed, each window's
-    stairs begin at the bottom.
+    stairs begin at the bottom. The caption stands below.
     """
     from dpsql.output.spending import Spending, draw_spending
 
@@ -74,6 +74,7 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path) ->
             for each in analysts
         ],
         path,
+        caption,
     )
 
 
@@ -91,8 +92,7 @@ def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None)
             standing = nothing
             found.append((window.next_start, standing))
             window = Window.at(entry.moment, window.refresh)
-        tallied = standing.tallied + limit.weight(entry.cost)
-        standing = Standing(None, limit, standing.spent + entry.cost, tallied)
+        standing = standing.after(entry.cost)
         found.append((entry.moment, standing))
     return found
 

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from dpsql.errors import DataError
 
 #: The kinds of file that a picture is written to, by the end of their names.
 KINDS = (".svg", ".png", ".pdf")
+#: How many letters of a caption stand side by side.
+LINE = 110
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,8 @@ class Spending:
     most: float
 
 
-def draw_spending(title: str, total: Spending, analysts: Sequence[Spending], path: Path) -> None:
-    """Write a picture with a stair for the total and for each analyst, and a line at each limit.
+def draw_spending(title: str, total: Spending, analysts: Sequence[Spending], path: Path, caption: str) -> None:
+    """Write a picture with a stair for the total and for each analyst, a line at each limit, and a caption below.
 
     The kind of file is that of its name. DataError where it is none of `KINDS`, where nothing was spent, or where
     matplotlib is not installed.
@@ -55,4 +58,6 @@ def draw_spending(title: str, total: Spending, analysts: Sequence[Spending], pat
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     names = [holder.name.replace("$", r"\$") for holder in (total, *analysts)]
     figure.legend(stairs, names, loc="outside right upper", frameon=False)
+    figures = caption.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    figure.supxlabel("\n".join(wrap(figures.replace("$", r"\$"), LINE)), fontsize="small")
     figure.savefig(path)

@@ -5,7 +5,7 @@ Proved in ``docs/proofs/accountant.md``; what it adds up under each rule in ``do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import assert_never
@@ -79,6 +79,11 @@ class Standing:
     def delta(self) -> Fraction:
         """What is left for the thresholds of group keys."""
         return max(self.budget.delta_selection - self.spent.delta, Fraction(0))
+
+    def after(self, cost: Cost) -> Standing:
+        """The same filter once a release of this cost was charged."""
+        tallied = self.tallied + self.budget.weight(cost)
+        return replace(self, spent=self.spent + cost, tallied=tallied)
 
     def affordable(self, cost: Cost) -> int:
         """How many more releases of this cost the filter admits."""

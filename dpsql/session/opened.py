@@ -55,12 +55,21 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 
     Noises that the schema does not allow are left out. SchemaError where the budget is none, as `open_accountant` says.
     """
-    price, whole = schema.privacy.query_epsilon, Standing(None, _total(schema), FREE)
-    costs: dict[Noise, Cost] = {"laplace": Cost(price, price**2 / 2)}
-    if schema.privacy.delta and not isinstance(whole.budget.rule, Basic | Advanced):
+    whole = Standing(None, _total(schema), FREE)
+    return {noise: whole.affordable(cost) for noise, cost in usual_costs(schema).items()}
+
+
+def usual_costs(schema: Schema) -> Mapping[Noise, Cost]:
+    """What a statement of the schema's price with declared keys costs at most, by each noise that is allowed.
+
+    The noise that is taken where nobody asks for another comes first.
+    """
+    price, wanted = schema.privacy.query_epsilon, schema.privacy.mechanism
+    costs: dict[Noise, Cost] = {}
+    if schema.privacy.delta and not isinstance(_total(schema).rule, Basic | Advanced):
         costs["gaussian"] = Cost(None, price**2 / 2)
-    wanted = schema.privacy.mechanism
-    return {noise: whole.affordable(cost) for noise, cost in costs.items() if wanted in ("auto", noise)}
+    costs["laplace"] = Cost(price, price**2 / 2)
+    return {noise: cost for noise, cost in costs.items() if wanted in ("auto", noise)}
 
 
 def _total(schema: Schema) -> Budget:

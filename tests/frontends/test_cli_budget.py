@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.cli.spending import standing_after
 from dpsql.dbapi import connect
+from dpsql.errors import BudgetExhausted
 from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.schema import load
 from dpsql.session import open_accountant
@@ -33,7 +35,10 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     assert "2 statements" in found[1] and "of 1;" in found[2] and "no cap" in found[3]
     assert found[4].startswith("lifetime         ε = 3, δ = 0.000001; 2 statements, ρ = 0.01")
     assert found[5].startswith("a group of 3: ε = 9")
-    assert [BY_SEX in line for line in found[6:]] == [True, True]
+    assert "; 34 more at ε = 0.1; 2 statements" in found[1] and "; 3 more at ε = 0.1; 1 statement" in found[2]
+    takes = "and takes 0.08170 of ε = 3 (ρ = 0.1836), 0.2072 of ε = 1 (ρ = 0.02413)"
+    assert found[6] == f"one statement    at ε = 0.1 is charged as ρ = 0.005, δ = 0, {takes}"
+    assert [BY_SEX in line for line in found[7:]] == [True, True]
     report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
     assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
     assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
@@ -51,11 +56,51 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
     with connect(NAFLD, analyst="ada") as connection:
         connection.execute("SET dpsql.epsilon = 0.2")
         connection.execute(BY_SEX.replace("FROM", " FROM\n"))
-    found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[5:]
+    found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[6:]
     assert [(line.split()[0], BY_SEX in line) for line in found] == [("2", True), ("1", False), ("1", False)]
     report = json.loads(dpsql("budget", NAFLD, "--by-statement", "--history", "--analyst", "bob", "--json").out)
     assert [each["analysts"] for each in report["statements"]] == [["bob"], ["bob"]]
     assert [each["analyst"] for each in report["history"]] == ["bob", "bob"]
+
+
+@pytest.mark.parametrize("accountant", ['"hybrid"', '"basic"', '"zcdp"', '"rdp"'])
+def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted(
+    dpsql: Dpsql, checkout: Path, accountant: str
+) -> None:
+    """What is said beforehand is what is gone afterwards, of the cap and of the total, until none is admitted."""
+    schema = checkout / NAFLD
+    named = f"accountant = {accountant}\nquery_epsilon"
+    schema.write_text(schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 0.75\n")
+    with connect(NAFLD, analyst="bob") as connection:
+        connection.execute("SELECT COUNT(*) FROM patients")
+
+    def ada() -> dict[str, Any]:
+        return dict(json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1])
+
+    before = ada()
+    assert before["name"] == "ada" and before["next"]["statements"] > 1
+    for asked in range(before["next"]["statements"]):
+        expected = ada()
+        assert expected["next"]["statements"] == before["next"]["statements"] - asked
+        with connect(NAFLD, analyst="ada") as connection:
+            connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {asked + 20}")
+        found = ada()
+        assert expected["share_left"] - found["share_left"] == pytest.approx(expected["next"]["share"])
+        if accountant in ('"hybrid"', '"zcdp"'):
+            assert expected["rho"]["left"] - found["rho"]["left"] == pytest.approx(expected["next"]["cost"]["rho"])
+        else:
+            assert expected["rho"] is None
+    assert ada()["next"]["statements"] == 0
+    assert "0 more at ε = 0.1" in dpsql("budget", NAFLD).out.splitlines()[2]
+    with connect(NAFLD, analyst="ada") as connection, pytest.raises(BudgetExhausted):
+        connection.execute("SELECT COUNT(*) FROM patients WHERE age > 70")
+
+
+def test_a_cap_without_delta_is_told_of_laplace_noise(dpsql: Dpsql, checkout: Path) -> None:
+    with (checkout / NAFLD).open("a") as schema:
+        schema.write("\n[analysts.ada]\nepsilon = 1\ndelta = 0\n")
+    ada = json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]
+    assert (ada["next"]["noise"], ada["next"]["statements"], ada["next"]["share"]) == ("laplace", 10, 0.1)
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
@@ -73,6 +118,7 @@ def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: 
     assert picture.startswith(begins)
     if kind == "svg":
         assert all(f"<!-- {word} -->".encode() in picture for word in ("ada", "all"))
+        assert b"takes 0.08170 of" in picture
     other = dpsql("budget", NAFLD, "--chart", "spent.txt")
     assert other.code == 1 and ".svg, .png, .pdf" in other.err
 
@@ -93,7 +139,7 @@ def test_a_picture_draws_what_the_accountant_adds_up(
         with connect(NAFLD, analyst=analyst) as connection:
             connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {age}")
     drawn: list[spending.Spending] = []
-    monkeypatch.setattr(spending, "draw_spending", lambda _, total, each, path: drawn.extend([total, *each]))
+    monkeypatch.setattr(spending, "draw_spending", lambda _, total, each, path, caption: drawn.extend([total, *each]))
     assert dpsql("budget", NAFLD, "--chart", "spent.svg").code == 0
     left = open_accountant(load(NAFLD))
     for stair, holder in zip(drawn, (None, "ada", "bob"), strict=True):
