@@ -92,8 +92,6 @@ TABLES = {
     "span of twenty counts": f"SELECT MAX(n) - MIN(n) FROM ({LOTS}) AS g",
     "share of the greatest of twenty": f"SELECT MAX(n) / SUM(n) FROM ({LOTS}) AS g",
     "deviation of twenty counts": f"SELECT STDDEV_POP(n) FROM ({LOTS}) AS g",
-    "second of twenty counts": "SELECT MAX(n) FROM (SELECT n, ROW_NUMBER() OVER (ORDER BY n DESC) AS place "
-    f"FROM ({LOTS}) AS g) AS h WHERE place = 2",
     "greatest of equal averages": f"SELECT MAX(s / n) FROM ({LOTS}) AS g",
     "rank": f"SELECT size, RANK() OVER (ORDER BY n DESC) FROM ({COUNTED}) AS g",
     "rank among equals": f"SELECT part, RANK() OVER (ORDER BY n DESC) FROM ({EQUAL}) AS g",

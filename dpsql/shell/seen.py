@@ -80,9 +80,10 @@ def redrawn_intervals(
 ) -> dict[tuple[int, int], Interval]:
     """The intervals of cells of the result, by row and column."""
     asked = [tables[name] for name in plan.tables]
-    draws = min(DRAWS, MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1))
-    if draws < FEWEST or not rows:
+    most_draws = MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1)
+    if most_draws < FEWEST or not rows:
         return {}
+    draws = min(DRAWS, max(most_draws // 2, FEWEST) if plan.choosing else most_draws)
     named, beside = list(zip(plan.tables, asked, strict=True)), _beside(plan, asked, confidence)
     put_draws(sandbox, named, draws, confidence, beside, evened(asked) if plan.choosing else None)
     tail = (1 - confidence) / 2
