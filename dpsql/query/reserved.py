@@ -24,13 +24,13 @@ _BEHIND_AS = frozenset(
 
 
 def require_names(tree: exp.Expr, text: str) -> None:
-    """Refuse a reserved word as a column or a table, and as an alias that stands without AS."""
+    """Refuse a reserved word as a column or a table, unless it stands behind a dot, and as an alias without AS."""
     for node in tree.find_all(exp.Column, exp.Table, exp.TableAlias, exp.Alias):
         words, name = RESERVED, node.this
         if isinstance(node, exp.Alias):
             words, name = _BEHIND_AS, node.args.get("alias")
-        elif isinstance(node, exp.Column):
-            name = node.args.get("table") or node.this
+        elif isinstance(node, exp.Column | exp.Table):
+            name = next((node.args[part] for part in ("catalog", "db", "table") if node.args.get(part)), node.this)
         if not isinstance(name, exp.Identifier) or name.quoted or name.name.lower() not in words:
             continue
         if isinstance(node, exp.Column) and isinstance(node.parent, exp.Ordered | exp.Group | exp.Limit):

@@ -9,6 +9,7 @@ from databases import clinic
 
 from dpsql.database import TOOLS, open_database
 from dpsql.errors import StatementError
+from dpsql.query.parse import parse
 from dpsql.session import Session
 
 
@@ -74,3 +75,8 @@ WHOLE = (
 @pytest.mark.parametrize("text", WHOLE)
 def test_a_whole_statement_has_no_gap(session: Session, text: str) -> None:
     assert session.plan(text).columns
+
+
+@pytest.mark.parametrize("text", ["SELECT a FROM t.case", "SELECT t.case, t.all FROM t", "SELECT a FROM c.s.table"])
+def test_a_reserved_word_behind_a_dot_is_a_name(text: str) -> None:
+    assert parse(text).text == text
