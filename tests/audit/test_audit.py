@@ -20,6 +20,7 @@ from dpsql.audit.page import page as drawn_page
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.query.rewrite import node, quantise
 
+#: The last is a sum of what is above 0: of others a value that is not clamped shows in its size, and is scaled down.
 STATEMENTS = (
     "SELECT sex, AVG(weight) AS w, COUNT(*) AS n FROM patients GROUP BY sex",
     "SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region",
@@ -28,6 +29,7 @@ STATEMENTS = (
     "SELECT MEDIAN(weight) FROM patients",
     "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
     "SELECT SUM(cost) FROM visits",
+    "SELECT SUM(COALESCE(cost, 0) + 1) FROM visits",
 )
 FEW = {"draws": 200_000, "choices": 200, "releases": 100}
 
