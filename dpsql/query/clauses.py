@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from sqlglot import Token, TokenType
 
@@ -19,6 +20,7 @@ _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET})
 _VALUES = frozenset({TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE, TokenType.NULL})
 #: Before JOIN these say that it has no condition.
 _WITHOUT_CONDITION = frozenset({"CROSS", "NATURAL", "POSITIONAL"})
+_KINDS = _WITHOUT_CONDITION | {"INNER", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "ASOF"}
 #: Tokens before the WITH of a query; elsewhere the word belongs to something else.
 _BEFORE_WITH = frozenset({TokenType.L_PAREN, TokenType.SEMICOLON})
 
@@ -38,8 +40,6 @@ def require_clauses(tokens: list[Token]) -> None:
     levels = [_Level()]
     for number, token in enumerate(tokens):
         kind, level = token.token_type, levels[-1]
-        if number and tokens[number - 1].token_type in (TokenType.DOT, TokenType.ALIAS) and kind not in _OPENING:
-            continue  # a name
         if kind in _OPENING:
             levels.append(_Level())
         elif kind in _CLOSING:
@@ -56,7 +56,7 @@ def require_clauses(tokens: list[Token]) -> None:
         elif kind == TokenType.COMMA:
             _comma(level, token)
         elif kind == TokenType.JOIN:
-            if not _WITHOUT_CONDITION & {each.text.upper() for each in tokens[max(number - 3, 0) : number]}:
+            if not _has_no_condition(tokens, number):
                 level.joins.append(token)
         elif kind in (TokenType.ON, TokenType.USING) and level.joins:
             if kind == TokenType.USING and following(tokens, number) != "(":
@@ -68,6 +68,12 @@ def require_clauses(tokens: list[Token]) -> None:
         else:
             _case(level, tokens, number)
     _require_conditions(levels[0])
+
+
+def _has_no_condition(tokens: list[Token], number: int) -> bool:
+    """Whether a word of the JOIN that stands there says that it takes none."""
+    words = takewhile(lambda word: word in _KINDS, (each.text.upper() for each in reversed(tokens[:number])))
+    return not _WITHOUT_CONDITION.isdisjoint(words)
 
 
 def _require_conditions(level: _Level) -> None:

@@ -19,6 +19,8 @@ _BEGINNINGS = frozenset({
 })  # fmt: skip
 #: Tokens after which nothing but a name may stand: a dot behind them lacks the name before it.
 _BEFORE_NAMES = _BEGINNINGS - {TokenType.SELECT} | {TokenType.FROM, TokenType.JOIN}
+#: What is in quotes, and what stands between AS and the brackets of a WITH, which is no name.
+_QUOTED, _BEHIND_AS = frozenset({TokenType.IDENTIFIER, TokenType.STRING}), frozenset({"NOT", "MATERIALIZED"})
 #: Operators of two signs, which the parser takes apart too.
 _SHIFTS = frozenset({TokenType.LT, TokenType.GT})
 
@@ -39,24 +41,43 @@ def require_brackets(bare: str, text: str) -> None:
         refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
 
 
+def with_plain_names(tokens: list[Token]) -> list[Token]:
+    """The tokens, with what can be nothing but a name or a text as a name that looks like no other token.
+
+    That is what is quoted, and each word behind a dot or an AS, whatever it says: ``t.then``, ``AS "and"``.
+    """
+    found: list[Token] = []
+    for number, token in enumerate(tokens):
+        last = found[-1].token_type if found else None
+        word = token.text.isidentifier() and token.text.upper() not in _BEHIND_AS
+        called = last == TokenType.ALIAS and (number < 2 or tokens[number - 2].token_type != TokenType.SELECT)
+        if token.token_type in _QUOTED or (word and (last == TokenType.DOT or called)):
+            text = "x" * max(len(token.text), 1)
+            token = Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
+        found.append(token)
+    return found
+
+
 def require_operands(tokens: list[Token]) -> None:
     """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
-    ``NOT IS``, rows of VALUES without a comma between them."""  # fmt: skip
+    ``NOT IS``, ``DISTINCT ON x``, rows of VALUES without a comma between them."""  # fmt: skip
     for number, token in enumerate(tokens):
         kind, before = token.token_type, [each.token_type for each in tokens[max(number - 3, 0) : number]]
-        named, last = before[-2:-1] in ([TokenType.DOT], [TokenType.ALIAS]), before[-1] if before else None
-        if kind == TokenType.COMMA and not named:
+        last = before[-1] if before else None
+        if kind == TokenType.COMMA:
             begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
             if begins or last == TokenType.ALIAS:
                 missing("nothing stands before this comma" if begins else "no name stands behind this AS", token)
         if kind == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
             missing("USING takes the names of columns", token)
-        if kind == TokenType.ALIAS and not named:
+        if kind == TokenType.ALIAS:
             if last in (TokenType.SELECT, TokenType.L_PAREN) and following(tokens, number) not in ("STRUCT", "VALUE"):
                 missing("nothing stands before this AS", token)
             if following(tokens, number) in ("", ")", ";"):
                 missing("no name stands behind this AS", token)
-        if kind == TokenType.IS and last == TokenType.NOT and not named:
+        if kind == TokenType.ON and last == TokenType.DISTINCT and following(tokens, number) != "(":
+            missing("DISTINCT ON takes its expressions in parentheses", token)
+        if kind == TokenType.IS and last == TokenType.NOT:
             missing("NOT stands before this IS; write NOT before the whole, or IS NOT", token)
         if kind in _SHIFTS and last == kind and tokens[number - 1].end + 1 != token.start:
             missing(f"{token.text} {token.text} is no operator; write {token.text * 2} or one of them", token)

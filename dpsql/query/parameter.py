@@ -11,7 +11,7 @@ from bisect import bisect_left
 from sqlglot import Dialect, Token, TokenType, exp
 
 from dpsql.query.clauses import require_clauses
-from dpsql.query.gaps import require_operands
+from dpsql.query.gaps import require_operands, with_plain_names
 from dpsql.query.googlesql import marked
 from dpsql.query.refusal import refuse
 from dpsql.query.reserved import require_parts
@@ -58,12 +58,13 @@ def parse_numbered(text: str) -> list[exp.Expr]:
         if tokens and (token.text.startswith(_MARK) or tokens[-1].text.startswith(_MARK)):
             _require_apart(tokens[-1], token)
         tokens.append(token)
-    require_operands(tokens)
-    require_clauses(tokens)
+    plain = with_plain_names(tokens)
+    require_operands(plain)
+    require_clauses(plain)
     if numbered and count:
         refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
     trees = [tree for tree in dialect.parser().parse(tokens, text) if tree is not None]
-    require_parts(trees, tokens)
+    require_parts(trees, plain)
     return [_turned_back(_as_written(tree, text)) for tree in trees]
 
 

@@ -84,7 +84,7 @@ def parse(text: str) -> Statement:
         refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
     _check_size(tree)
     tree, options = read_clause(_without_idle_limits(tree))
-    require_names(tree, plain)
+    require_names(tree, blanked(plain, "line", "block"))
     return Statement(with_constant_moments(with_exists(tree)), text, options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import Token, TokenType, exp
 
 from dpsql.errors import Position
@@ -24,7 +26,10 @@ _BEHIND_AS = frozenset(
 
 
 def require_names(tree: exp.Expr, text: str) -> None:
-    """Refuse a reserved word as a column or a table, unless it stands behind a dot, and as an alias without AS."""
+    """Refuse a reserved word as a column or a table, unless it stands behind a dot, and as an alias without AS.
+
+    ``text`` is the statement's, with blanks for comments.
+    """
     for node in tree.find_all(exp.Column, exp.Table, exp.TableAlias, exp.Alias):
         words, name = RESERVED, node.this
         if isinstance(node, exp.Alias):
@@ -36,7 +41,7 @@ def require_names(tree: exp.Expr, text: str) -> None:
         if isinstance(node, exp.Column) and isinstance(node.parent, exp.Ordered | exp.Group | exp.Limit):
             continue  # ORDER BY ALL
         behind = text[: name.meta.get("start", 0)].rstrip().upper()
-        if isinstance(node, exp.TableAlias | exp.Alias) and ("start" not in name.meta or behind.endswith("AS")):
+        if isinstance(node, exp.TableAlias | exp.Alias) and ("start" not in name.meta or re.search(r"\bAS$", behind)):
             continue
         word = name.name.upper()
         refuse("E_PARSE", f'{word} is a reserved word and no name; write "{name.name}" for one, in double quotes', name)

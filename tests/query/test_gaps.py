@@ -77,6 +77,25 @@ def test_a_whole_statement_has_no_gap(session: Session, text: str) -> None:
     assert session.plan(text).columns
 
 
-@pytest.mark.parametrize("text", ["SELECT a FROM t.case", "SELECT t.case, t.all FROM t", "SELECT a FROM c.s.table"])
-def test_a_reserved_word_behind_a_dot_is_a_name(text: str) -> None:
+@pytest.mark.parametrize("text", [
+    "SELECT a FROM t.case", "SELECT t.case, t.all FROM t", "SELECT a FROM c.s.table", "SELECT m.order.end FROM m.order",
+    "SELECT COUNT(*) AS and FROM t", "SELECT COUNT(*) AS between, 1 AS x FROM t", "SELECT t.and FROM t WHERE t.between",
+    "SELECT CASE WHEN t.then THEN 1 END FROM t", "SELECT CASE WHEN t.when THEN 1 ELSE t.else END FROM t",
+    "SELECT SUM(t.as) FROM t GROUP BY t.as ORDER BY t.as", "SELECT 1 AS /* x */ order",
+    "SELECT 1 AS -- c\n limit FROM t", "SELECT COUNT(*) AS \")\" FROM t",
+    "SELECT 1 AS \";\", ')' AS \"as\" FROM t", "SELECT \"then\" FROM \"case\"",
+    "SELECT 1 FROM a NATURAL LEFT JOIN b", "SELECT 1 FROM a CROSS JOIN b JOIN c ON a.x = c.x",
+    "WITH x AS NOT MATERIALIZED (SELECT 1) SELECT * FROM x", "SELECT DISTINCT ON (a) a FROM t",
+])  # fmt: skip
+def test_what_can_be_nothing_but_a_name_is_one(text: str) -> None:
     assert parse(text).text == text
+
+
+@pytest.mark.parametrize("text", [
+    'SELECT COUNT(*) FROM a AS "cross" JOIN b', "SELECT 1 FROM a AS natural JOIN b c",
+    "SELECT 1 FROM a CROSS JOIN b JOIN c", "SELECT 1 FROM a NATURAL JOIN b JOIN c q",
+    "SELECT DISTINCT ON a, COUNT(*) FROM t", "SELECT t.x BETWEEN 1 FROM t",
+])  # fmt: skip
+def test_names_hide_no_gap(text: str) -> None:
+    with pytest.raises(StatementError, match="E_PARSE"):
+        parse(text)

@@ -115,6 +115,18 @@ def test_of_the_greatest_of_the_least_the_ends_are_known_on_both_sides(
     assert behind(session, f"SELECT {item} FROM (SELECT two, y FROM ({rows}) AS h) AS g") == (greatest, least)
 
 
+@pytest.mark.parametrize(("item", "chosen"), [
+    ("MAX(n) - MIN(n)", True), ("FIRST(n ORDER BY n DESC)", True), ("LIST(n ORDER BY n)[1]", True), ("MAD(n)", True),
+    ("STDDEV(n)", True), ("SUM(CASE WHEN n > 9 THEN n - 9 ELSE 0 END)", True), ("MAX(n) / SUM(n)", True),
+    ("SUM(n)", False), ("AVG(n)", False), ("SUM(n) / SUM(m)", False), ("MAX(n)", False),
+])  # fmt: skip
+def test_where_noise_may_choose_among_numbers_they_are_looked_at_as_equal(
+    session: Session, item: str, chosen: bool
+) -> None:
+    found = session.plan(f"SELECT {item} FROM ({WIDE}) AS g").redrawn
+    assert found is not None and found.choosing is chosen
+
+
 def behind(session: Session, text: str) -> tuple[bool, bool]:
     found = session.plan(text).redrawn
     assert found is not None

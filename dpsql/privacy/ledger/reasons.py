@@ -1,4 +1,6 @@
-"""What PostgreSQL says when it cannot be used, in our words, with the mend and without an address.
+"""What PostgreSQL says when it cannot be used, in our words, with the mend, and without address, role and database.
+
+Analysts are told it too.
 
 ``docs/proofs/ledger.md``.
 """
@@ -6,7 +8,6 @@
 from __future__ import annotations
 
 import re
-from shlex import quote
 
 #: What PostgreSQL says by SQLSTATE, or by its first two letters.
 _BY_STATE = {
@@ -25,19 +26,19 @@ _BY_STATE = {
 
 _PASSWORD = "libpq reads the password from PGPASSWORD or ~/.pgpass"
 
-#: What a server says in English before it lets anybody in, where libpq keeps no SQLSTATE; {name} is what it names.
+#: What a server says in English before it lets anybody in, where libpq keeps no SQLSTATE.
 _BY_MESSAGE = {
-    r'database "(.+)" does not exist': "the database {name} does not exist on the server; make it with "
-    "`createdb {name}`",
-    r'role "(.+)" does not exist': "the server has no role {name}; make it with `createuser {name}`, or name another "
-    "in the address: postgresql://user@host/database",
-    r'role "(.+)" is not permitted to log in': "the role {name} may not log in; ALTER ROLE … LOGIN lets it",
-    r'password authentication failed .* "(.+)"': f"the server does not take the password of {{name}}; {_PASSWORD}",
+    r'database ".+" does not exist': "the address names a database that the server does not have; make it with "
+    "`createdb` and its name",
+    r'role ".+" does not exist': "the address names a role that the server does not have; make it with `createuser` "
+    "and its name, or name another: postgresql://user@host/database",
+    r'role ".+" is not permitted to log in': "the role may not log in; ALTER ROLE … LOGIN lets it",
+    r"password authentication failed": f"the server does not take the role's password; {_PASSWORD}",
     r"no password supplied": f"the server wants a password and has got none; {_PASSWORD}",
-    r'permission denied for database "(.+)"': "the role may not connect to the database {name}; GRANT CONNECT lets it",
+    r'permission denied for database ".+"': "the role may not connect to the database; GRANT CONNECT lets it",
     r"no pg_hba\.conf entry|pg_hba\.conf rejects": "the server does not let this role in from this machine; its "
     "pg_hba.conf says who may come from where",
-    r'database "(.+)" is not currently accepting': "the database {name} accepts no connections",
+    r'database ".+" is not currently accepting': "the database accepts no connections",
     r"too many (?:connections|clients)|connection slots": "the server has too many connections",
     r"the database system is ": "the server is starting or stopping",
     r"FATAL: ": "the server does not let dpsql in",
@@ -48,14 +49,13 @@ def reason(state: str | None, message: str) -> str:
     """Why a server cannot be used, by its SQLSTATE or, where none came, by what was said instead of a connection.
 
     >>> reason(None, 'connection failed: FATAL:  database "budgets" does not exist')
-    'the database budgets does not exist on the server; make it with `createdb budgets`'
+    'the address names a database that the server does not have; make it with `createdb` and its name'
     >>> reason("25006", ""), reason("XX000", ""), reason(None, "Connection refused")
     ('it is read-only', 'it cannot be read', 'the server cannot be reached')
     """
     if state:
         return _BY_STATE.get(state) or _BY_STATE.get(state[:2]) or "it cannot be read"
     for pattern, said in _BY_MESSAGE.items():
-        found = re.search(pattern, message)
-        if found is not None:
-            return said.format(name=quote(found[1]) if found.groups() else "")
+        if re.search(pattern, message) is not None:
+            return said
     return "the server cannot be reached"
