@@ -60,7 +60,7 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
 
 def require_operands(tokens: list[Token]) -> None:
     """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
-    ``NOT IS``, ``DISTINCT ON x``, rows of VALUES without a comma between them."""  # fmt: skip
+    ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a comma between them."""  # fmt: skip
     for number, token in enumerate(tokens):
         kind, before = token.token_type, [each.token_type for each in tokens[max(number - 3, 0) : number]]
         last = before[-1] if before else None
@@ -75,6 +75,8 @@ def require_operands(tokens: list[Token]) -> None:
                 missing("nothing stands before this AS", token)
             if following(tokens, number) in ("", ")", ";"):
                 missing("no name stands behind this AS", token)
+        if kind == TokenType.JOIN and last == TokenType.COMMA:
+            missing("nothing stands between the comma and this JOIN", token)
         if kind == TokenType.ON and last == TokenType.DISTINCT and following(tokens, number) != "(":
             missing("DISTINCT ON takes its expressions in parentheses", token)
         if kind == TokenType.IS and last == TokenType.NOT:

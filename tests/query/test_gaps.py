@@ -95,6 +95,7 @@ def test_what_can_be_nothing_but_a_name_is_one(text: str) -> None:
     'SELECT COUNT(*) FROM a AS "cross" JOIN b', "SELECT 1 FROM a AS natural JOIN b c",
     "SELECT 1 FROM a CROSS JOIN b JOIN c", "SELECT 1 FROM a NATURAL JOIN b JOIN c q",
     "SELECT DISTINCT ON a, COUNT(*) FROM t", "SELECT t.x BETWEEN 1 FROM t",
+    "SELECT 1 FROM a, JOIN b ON a.x = b.x",
 ])  # fmt: skip
 def test_names_hide_no_gap(text: str) -> None:
     with pytest.raises(StatementError, match="E_PARSE"):
