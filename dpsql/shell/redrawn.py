@@ -28,8 +28,8 @@ from dpsql.shell.trace import trace
 CHOOSING = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.Greatest, exp.Least, exp.Abs, exp.Quantile, exp.Median,
             exp.PercentileCont, exp.PercentileDisc, exp.Mode, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
             exp.VariancePop, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.FirstValue, exp.LastValue,
-            exp.NthValue, exp.First, exp.Last, exp.AnyValue, exp.ArrayAgg, exp.Limit, exp.Fetch, exp.Offset, exp.Case,
-            exp.If, exp.All, exp.Any, exp.Anonymous)  # fmt: skip
+            exp.NthValue, exp.First, exp.Last, exp.AnyValue, exp.ArrayAgg, exp.List, exp.Limit, exp.Fetch, exp.Offset,
+            exp.Case, exp.If, exp.All, exp.Any, exp.Anonymous)  # fmt: skip
 _DRAWS, _DRAWN, _BRANCH = "dpsql draws", "dpsql drawn", "dpsql branch"
 
 

@@ -78,8 +78,9 @@ def test_a_whole_statement_has_no_gap(session: Session, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "SELECT a FROM t.case", "SELECT t.case, t.all FROM t", "SELECT a FROM c.s.table", "SELECT m.order.end FROM m.order",
-    "SELECT COUNT(*) AS and FROM t", "SELECT COUNT(*) AS between, 1 AS x FROM t", "SELECT t.and FROM t WHERE t.between",
+    "SELECT a FROM t.case", "SELECT t.order, t.all FROM t", "SELECT a FROM c.s.table",
+    "SELECT m.order.end FROM m.order", "SELECT COUNT(*) AS and FROM t", "SELECT COUNT(*) AS between, 1 AS x FROM t",
+    "SELECT t.and FROM t WHERE t.between",
     "SELECT CASE WHEN t.then THEN 1 END FROM t", "SELECT CASE WHEN t.when THEN 1 ELSE t.else END FROM t",
     "SELECT SUM(t.as) FROM t GROUP BY t.as ORDER BY t.as", "SELECT 1 AS /* x */ order",
     "SELECT 1 AS -- c\n limit FROM t", "SELECT COUNT(*) AS \")\" FROM t",
