@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpsql.cubes import CubeTable
 from dpsql.privacy.mechanism import Laplace
-from dpsql.shell.computed import Rows
+from dpsql.shell.computed import Rows, as_number
 from dpsql.shell.draws import Values
 
 #: How many times the sum of their half-widths numbers may be apart that are taken to be equal.
@@ -58,15 +58,8 @@ def widened(tables: Sequence[Rows], before: float, after: float) -> float:
 
 def spans(table: Rows, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """An aggregate on each row, and the ends of its intervals; where it has none it is its own end."""
-    values = np.array([_number(row[place]) for row in table.aggregates], float)
+    values = np.array([as_number(row[place]) for row in table.aggregates], float)
     known = [row[place] for row in table.intervals]
     ends = [(value, value) if end is None else end for value, end in zip(values, known, strict=True)]
     low, high = np.array(ends, float).reshape(len(values), 2).T
     return values, low, high
-
-
-def _number(value: object) -> float:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return math.nan

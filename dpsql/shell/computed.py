@@ -33,6 +33,18 @@ _NUMBERS = frozenset(
 )
 
 
+def as_number(value: object) -> float:
+    """The value as a double; NaN where it is no number, or too large for one.
+
+    >>> as_number(3), as_number("three"), as_number(10**400)
+    (3.0, nan, nan)
+    """
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def is_number(sql_type: str) -> bool:
     """Whether values of the type may have intervals.
 
@@ -253,10 +265,7 @@ def told(value: object, low: float | None, high: float | None, mean: float | Non
     """
     if low is None or high is None:
         return None
-    try:
-        middle = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return low, high
+    middle = as_number(value)
     if not all(map(math.isfinite, (low, middle, high))):
         return (low, high) if math.isnan(middle) else (min(low, middle), max(high, middle))
     moved = 0.0 if mean is None else 2 * (mean - middle)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,7 +14,7 @@ from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
 from dpsql.result_columns import Redrawn
 from dpsql.shell.alike import evened
-from dpsql.shell.computed import Rows, summary, told
+from dpsql.shell.computed import Rows, as_number, summary, told
 from dpsql.shell.draws import Kind, Points, put_draws
 from dpsql.shell.extremes import farthest
 from dpsql.shell.jumps import corners
@@ -122,9 +121,8 @@ def _beside(plan: Redrawn, tables: Sequence[Rows], confidence: float) -> list[Po
 def _told(seen: Seen, value: object, plan: Redrawn, column: int, most: int) -> Interval | None:
     """The interval of a released value; one that jumps has no more than ``most`` different values."""
     if column in plan.jumping and seen.different <= most and seen.least is not None and seen.most is not None:
-        ends = [each for each in (seen.least, seen.low, seen.most, seen.high) if each is not None]
-        with suppress(TypeError, ValueError, OverflowError):
-            ends.append(float(value))  # type: ignore[arg-type]
+        ends = [each for each in (seen.least, seen.low, seen.most, seen.high, as_number(value)) if each is not None]
+        ends = [each for each in ends if not math.isnan(each)]
         return min(ends), max(ends)
     if column not in (*plan.greatest, *plan.least):
         return _as_if_equal(seen, value, told(value, seen.low, seen.high, seen.mean))
@@ -139,10 +137,7 @@ def _as_if_equal(seen: Seen, value: object, known: Interval | None) -> Interval 
     """An interval that holds too where those that may be equal are, and noise chooses among them."""
     if known is None or seen.equal is None or seen.equal_low is None or seen.equal_high is None:
         return known
-    try:
-        middle = float(value) + seen.equal  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return known
+    middle = as_number(value) + seen.equal
     ends = [end for end in (middle - seen.equal_high, middle - seen.equal_low) if math.isfinite(end)]
     return min([known[0], *ends]), max([known[1], *ends])
 
