@@ -18,6 +18,8 @@ Interval: TypeAlias = tuple[float, float]
 Noisy: TypeAlias = tuple[Fraction, Fraction]
 
 EVERYTHING: Interval = (-math.inf, math.inf)
+#: Where what cannot be below 0 is.
+FROM_ZERO: Interval = (0.0, math.inf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.forms import EVERYTHING, GAUSSIAN, Form, Interval, Law, Noisy, cut, ratio
+from dpsql.forms import EVERYTHING, FROM_ZERO, GAUSSIAN, Form, Interval, Law, Noisy, cut, ratio
 from dpsql.moments import Moment, Variable
 
 
@@ -129,7 +129,7 @@ def _intercept(moment: Moment, found: Forms) -> Interval:
 
 
 def _alone(square: Form) -> Interval:
-    return cut(square.interval, (0.0, math.inf))
+    return cut(square.interval, FROM_ZERO)
 
 
 def _root(interval: Interval, scale: float) -> Interval:

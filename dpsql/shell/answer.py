@@ -110,7 +110,7 @@ class Shell:
         columns = output_columns(described, traced)
         told = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
         numbered, hidden = told or (shell, 0)
-        again = redrawn(numbered, public, columns, hidden, ends)
+        again = redrawn(numbered, public, columns, hidden, ends, tables)
         if later:
             again = with_later(again, later)
             columns = columns[: -len(later)]

@@ -10,11 +10,12 @@ from typing import TypeAlias
 from dpsql.cubes import CubeTable
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
-from dpsql.forms import EVERYTHING, Form, ratio
+from dpsql.forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
 from dpsql.release import ReleasedTable
 from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, divided_by, only_aggregate
 from dpsql.shell.averages import sum_interval
 from dpsql.shell.sandbox import Sandbox, column_types
+from dpsql.shell.signs import row_from_zero, spreads
 
 Rows: TypeAlias = ReleasedTable | CubeTable
 #: The interval of an expression, by its number, on a row of its table.
@@ -58,6 +59,14 @@ def computed_intervals(
     sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
 ) -> Found:
     """The intervals of expressions over the columns of a released table, on these of its rows."""
+    spread = spreads(table.shape)
+    positive = {number for number, sql in wanted.items() if row_from_zero(sql, spread)}
+    found = _uncut(sandbox, table, wanted, rows, confidence)
+    return {at: cut(interval, FROM_ZERO) if at[0] in positive else interval for at, interval in found.items()}
+
+
+def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float) -> Found:
+    """The same, even below 0 where the numbers cannot be."""
     found: Found = {}
     drawn: dict[int, str] = {}
     for number, sql in wanted.items():
@@ -137,7 +146,7 @@ def _added(table: Rows, row: int, sum_of: Linear, confidence: float) -> Interval
 def _open_rows(sandbox: Sandbox, table: Rows, sql: str, rows: Sequence[int], confidence: float) -> set[int]:
     """The rows on which something that the expression divides by may be 0."""
     divisors = dict(enumerate(divided_by(sql)))
-    known = computed_intervals(sandbox, table, divisors, rows, confidence) if divisors else {}
+    known = _uncut(sandbox, table, divisors, rows, confidence) if divisors else {}
     return {row for (_, row), (low, high) in known.items() if low < 0 < high}
 
 

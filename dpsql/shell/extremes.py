@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from dpsql.query.ctes import alias_columns
-from dpsql.schema import fold
 from dpsql.shell.alike import spans, widened
 from dpsql.shell.computed import Rows
 from dpsql.shell.draws import Kind, Points
+from dpsql.shell.origin import inside
 from dpsql.shell.trace import trace
 
 #: What leaves the order of numbers as it is.
@@ -52,25 +51,9 @@ def _behind(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[str
     names = {(column.table, column.name) for column in item.find_all(exp.Column)}
     if len(names) != 1 or item.find(exp.AggFunc, exp.Window, exp.Query) is not None:
         return None
-    inside = _inside(*names.pop(), query)
-    found = None if inside is None else _behind(*inside, public)
+    within = inside(*names.pop(), query)
+    found = None if within is None else _behind(*within, public)
     return frozenset((exp.Max, exp.Min)) if found and not isinstance(item, exp.Column) else found
-
-
-def _inside(table: str, name: str, query: exp.Select) -> tuple[exp.Expr, exp.Select] | None:
-    """What the column of a subquery is made of, and the subquery; None where none or several may have it."""
-    nodes = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or ())]
-    found = []
-    for node in nodes:
-        if not isinstance(node, exp.Subquery) or (table and fold(node.alias_or_name) != fold(table)):
-            continue
-        inner = node.this
-        if not isinstance(inner, exp.Select) or node.args.get("pivots") or alias_columns(node):
-            return None
-        found += [(each.unalias(), inner) for each in inner.expressions if fold(each.alias_or_name) == fold(name)]
-        if any(isinstance(each, exp.Star) or each.is_star for each in inner.expressions):
-            return None
-    return found[0] if len(found) == 1 else None
 
 
 def _numbers(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[str]]) -> int | None:

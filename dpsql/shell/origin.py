@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.query.ctes import alias_columns
 from dpsql.schema import fold
 
 
@@ -117,6 +118,32 @@ def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
     rows = {None if origin is None else origin.row for origin in found}
     (row,) = rows if len(rows) == 1 else (None,)
     return None if row is None else Origin(row, expression.unnest())
+
+
+def item_of(query: exp.Select, place: int) -> exp.Expr | None:
+    """What the query says of its column; None where that is not known, since a star stands before it."""
+    items = query.expressions[: place + 1]
+    return items[place] if len(items) > place and not any(item.is_star for item in items) else None
+
+
+def inside(table: str, name: str, query: exp.Select) -> tuple[exp.Expr, exp.Select] | None:
+    """What the column of a subquery is made of, and the subquery; None where none or several may have it."""
+    source, joins = query.args.get("from_"), query.args.get("joins") or []
+    shared = {fold(each.name) for join in joins for each in join.args.get("using") or ()}
+    if fold(name) in shared or any(join.args.get("method") for join in joins):
+        return None
+    nodes = [*([] if source is None else [source.this]), *(join.this for join in joins)]
+    found = []
+    for node in nodes:
+        if not isinstance(node, exp.Subquery) or (table and fold(node.alias_or_name) != fold(table)):
+            continue
+        inner = node.this
+        if not isinstance(inner, exp.Select) or node.args.get("pivots") or alias_columns(node):
+            return None
+        found += [(each.unalias(), inner) for each in inner.expressions if fold(each.alias_or_name) == fold(name)]
+        if any(isinstance(each, exp.Star) or each.is_star for each in inner.expressions):
+            return None
+    return found[0] if len(found) == 1 else None
 
 
 def leave_out(star: exp.Star, names: Sequence[str]) -> None:

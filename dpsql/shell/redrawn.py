@@ -14,6 +14,8 @@ from sqlglot import exp
 from dpsql.errors import Refused
 from dpsql.estimate import Interval
 from dpsql.query.aggregate import is_grouped
+from dpsql.query.cube import Cube
+from dpsql.query.relation import Core
 from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
 from dpsql.shell.computed import is_number
@@ -21,6 +23,7 @@ from dpsql.shell.draws import Kind
 from dpsql.shell.extremes import extremes
 from dpsql.shell.jumps import may_jump
 from dpsql.shell.seen import figures, is_of
+from dpsql.shell.signs import column_from_zero
 from dpsql.shell.tainted import depends
 from dpsql.shell.trace import trace
 
@@ -60,10 +63,12 @@ def redrawn(
     columns: Sequence[OutputColumn],
     hidden: int,
     ends: Sequence[Ends],
+    shapes: Mapping[str, Core | Cube],
 ) -> Redrawn | None:
     """How the columns of the query's result that have no interval yet get one; None where none of them can.
 
-    The query gives these columns and then ``hidden`` ones, which tell its rows apart whatever the noise is.
+    The query gives these columns and then ``hidden`` ones, which tell its rows apart whatever the noise is;
+    ``shapes`` are the released tables that it reads.
     """
     tables = tuple(dict.fromkeys(node.name for node in query.find_all(exp.Table) if node.db == "released"))
     tainted = depends(query, public, [fold(column.name) for column in columns])
@@ -81,7 +86,8 @@ def redrawn(
     greatest, least = (tuple(place for place in wanted if each in behind[place]) for each in (exp.Max, exp.Min))
     sql = _over_draws(query, wanted, known, len(tainted), ends)
     choosing = query.find(*CHOOSING) is not None and not set(wanted) <= {*greatest, *least}
-    return Redrawn(sql, wanted, known, tables, jumping, greatest, least, choosing)
+    from_zero = tuple(place for place in wanted if column_from_zero(query, place, shapes))
+    return Redrawn(sql, wanted, known, tables, jumping, greatest, least, choosing, from_zero)
 
 
 def with_later(again: Redrawn | None, later: Sequence[Later]) -> Redrawn:

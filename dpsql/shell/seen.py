@@ -12,6 +12,7 @@ from typing import Any
 
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
+from dpsql.forms import FROM_ZERO, cut
 from dpsql.result_columns import Redrawn
 from dpsql.shell.alike import evened
 from dpsql.shell.computed import Rows, as_number, summary, told
@@ -101,7 +102,7 @@ def redrawn_intervals(
     for number, row in enumerate(rows):
         places.setdefault(_identity([row[place] for place in plan.known]), []).append(number)
     return {
-        (numbers[0], column): interval
+        (numbers[0], column): cut(interval, FROM_ZERO) if column in plan.from_zero else interval
         for identity, numbers in places.items() if len(numbers) == 1 and identity in once
         for at, column in enumerate(plan.wanted) if at in varying
         if (interval := _told(once[identity][at], rows[numbers[0]][column], plan, column, most)) is not None

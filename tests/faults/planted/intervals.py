@@ -129,6 +129,20 @@ FAULTS = (
         ("tests/shell/test_extremes.py::test_of_the_greatest_of_the_least_the_ends_are_known_on_both_sides",),
     ),
     Fault(
+        "the greatest of one number less the least of another is a span",
+        "dpsql/shell/signs.py",
+        "return bool(other.this == left)",
+        "return bool(other.this)",
+        ("tests/shell/test_signs.py::test_of_what_several_rows_make_the_text_tells_it",),
+    ),
+    Fault(
+        "what is divided by is cut to where it may be",
+        "dpsql/shell/computed.py",
+        "known = _uncut(sandbox",
+        "known = computed_intervals(sandbox",
+        ("tests/shell/test_signs.py::test_what_is_divided_by_may_be_0_though_it_is_not_below",),
+    ),
+    Fault(
         "numbers that may be equal are left apart",
         "dpsql/shell/alike.py",
         "APART = 1.25",
