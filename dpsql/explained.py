@@ -173,8 +173,11 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
 
 
 def _quantile_note(quantile: Quantile) -> dict[str, object]:
-    ends = {} if quantile.end is None else {"ends": _choice_note(quantile.end)}
-    return {"rank": str(quantile.target.part), **_choice_note(quantile.value), **ends}
+    note = {"rank": str(quantile.target.part), **_choice_note(quantile.value)}
+    if quantile.around is None:
+        return note
+    tree = quantile.around.tree
+    return {**note, "around": {**_noise(tree.node), "levels": tree.levels}}
 
 
 def _choice_note(choice: Exponential | PermuteAndFlip) -> dict[str, object]:

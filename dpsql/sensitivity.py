@@ -20,6 +20,7 @@ from dpsql.privacy.mechanism import (
     Mechanism,
     PermuteAndFlip,
 )
+from dpsql.privacy.mechanism.around import Around, most_cells
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Quantile, Ranking, Target
 from dpsql.privacy.mechanism.scan import Scan
@@ -28,7 +29,7 @@ from dpsql.privacy.selection import Threshold
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.relation import Frequencies
 
-#: What a quantile's value gets of its price, where two more choices are made for its interval.
+#: What a quantile's value gets of its price, where rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)
 
 #: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
@@ -69,9 +70,13 @@ def tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon
         count = len(contribution.cell.values)
         return Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))
     assert contribution.bins is not None
-    count = contribution.bins.count
-    branching, levels = shape(count, 2 if norm == "l1" else 1)
-    return Tree(count, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
+    return _tree(contribution, norm, neighbours, epsilon, share, contribution.bins.count)
+
+
+def _tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+          leaves: int) -> Tree:  # fmt: skip
+    branching, levels = shape(leaves, 2 if norm == "l1" else 1)
+    return Tree(leaves, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
 
 
 def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
@@ -79,7 +84,7 @@ def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
     """The choices of a histogram's quantiles that get ``share`` of the statement, in equal parts.
 
     Of a quantile that has an interval (``targets`` tells which do) `VALUE_SHARE` goes to its value and what is left
-    to both ends.
+    to the counts around it.
     """
     assert contribution.bins is not None
     part = share / len(targets)
@@ -90,13 +95,16 @@ def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
 
 
 def _quantile(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-              target: Target, has_ends: bool) -> Quantile:  # fmt: skip
+              target: Target, has_interval: bool) -> Quantile:  # fmt: skip
     spread = target.spread
-    if not has_ends:
+    if not has_interval:
         return Quantile(target, _exponential(contribution, norm, neighbours, epsilon, share, spread), None)
+    assert contribution.bins is not None
     value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, spread)
-    end = _exponential(contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE) / 2, spread)
-    return Quantile(target, value, end)
+    cells = _tree(
+        contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(contribution.bins.count)
+    )
+    return Quantile(target, value, Around(target.part, contribution.bins.count, cells))
 
 
 def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,

@@ -70,7 +70,7 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
             case Tree() as tree:
                 found += levels(tree, *sides)
             case Ranking() as ranking:
-                found += ranks(ranking, histogram.contribution.fine, *sides)
+                found += ranks(ranking, *sides)
             case Peeling() as peeling:
                 found += frequencies(peeling, *sides)
             case Scan() as scan:

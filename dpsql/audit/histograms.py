@@ -14,14 +14,14 @@ from dpsql.audit.uses import Compared, Use, distance
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking, exact_utilities
+from dpsql.privacy.mechanism.ranking import Ranking, exact_cells, exact_utilities
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, exact_levels
 
 #: A histogram without rows: no bins, no counts.
 NOTHING_LISTED: tuple[list[int], list[int]] = ([], [])
-#: The confidence at which the ends of a quantile's interval are looked for: any will do.
-_CONFIDENCE = 0.95
+#: Of how many bins the surroundings are compared.
+TRIED_AROUND = 8
 
 #: The lists of one histogram by group.
 Listed: TypeAlias = Mapping[str, Any]
@@ -47,30 +47,47 @@ def levels(tree: Tree, left: Listed, right: Listed) -> Compared:
     return found if paid else found + Compared((), ("the levels of a tree are not all paid for",))
 
 
-def ranks(ranking: Ranking, row: int, left: Listed, right: Listed) -> Compared:
-    """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for."""
+def ranks(ranking: Ranking, left: Listed, right: Listed) -> Compared:
+    """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for.
+
+    Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
+    the bins of some rows.
+    """
     full = {place for side in (left, right) for listed in side.values() for place in (listed or NOTHING_LISTED)[0]}
     near = {place + step for place in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
     places = sorted(place for place in near if 0 <= place < ranking.bins)
     spreads: list[list[int]] = []
     for key in left.keys() | right.keys():
-        (here_in, here_of), (there_in, there_of) = (side.get(key) or NOTHING_LISTED for side in (left, right))
-        one = exact_utilities(ranking, here_in, here_of, _CONFIDENCE, row)
-        other = exact_utilities(ranking, there_in, there_of, _CONFIDENCE, row)
+        one, other = (exact_utilities(ranking, *(side.get(key) or NOTHING_LISTED)) for side in (left, right))
         found = []
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
                 return Compared((), ("the number of candidates depends on the data",))
-            at = places if wide.sum() == ranking.bins else [*places, *(place + 1 for place in places)]
-            change = [_at(here, wide, place) - _at(there, broad, place) for place in at]
+            change = [_at(here, wide, place) - _at(there, broad, place) for place in places]
             found.append(max(change) - min(change))
         spreads.append(found)
-    choices = [choice for choice, _, _ in exact_utilities(ranking, [], [], _CONFIDENCE, row)]
-    paid = sum((choice.cost for choice in choices), FREE) == ranking.cost
+    choices = [choice for choice, _, _ in exact_utilities(ranking, *NOTHING_LISTED)]
+    trees = [tree for tree, _ in exact_cells(ranking, places[0], *NOTHING_LISTED)]
+    paid = sum((each.cost for each in (*choices, *trees)), FREE) == ranking.cost
     whole = Compared((), () if paid else ("the choices of a rank are not all paid for",))
-    for place, choice in enumerate(choices):
-        whole += _spread(choice, [found[place] for found in spreads], "rank")
+    for number, choice in enumerate(choices):
+        whole += _spread(choice, [found[number] for found in spreads], "rank")
+    for around in places[:: -(-len(places) // TRIED_AROUND)]:
+        whole += _around(ranking, around, left, right)
     return whole
+
+
+def _around(ranking: Ranking, place: int, left: Listed, right: Listed) -> Compared:
+    """The levels of the trees that are grown where one bin is chosen in all groups."""
+    one, other = (
+        {key: exact_cells(ranking, place, *(listed or NOTHING_LISTED)) for key, listed in side.items()}
+        for side in (left, right)
+    )
+    found = Compared()
+    for number, (tree, _) in enumerate(exact_cells(ranking, place, *NOTHING_LISTED)):
+        leaves = ({key: (range(tree.bins), cells[number][1]) for key, cells in side.items()} for side in (one, other))
+        found += levels(tree, *leaves)
+    return found
 
 
 def frequencies(peeling: Peeling, left: Listed, right: Listed) -> Compared:

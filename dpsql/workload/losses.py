@@ -35,12 +35,12 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
     for histogram in core.histograms:
         match histogram.mechanism:
             case Tree() as tree:
-                yield from [_of_noise(tree.node, alone=False)] * tree.levels
+                yield from _of_tree(tree)
             case Ranking() as ranking:
                 for quantile in ranking.quantiles:
                     yield _of_choice(quantile.value.cost)
-                    if quantile.end is not None:
-                        yield from [_of_choice(quantile.end.cost)] * 2
+                    if quantile.around is not None:
+                        yield from _of_tree(quantile.around.tree)
             case Peeling() as peeling:
                 yield from [_of_choice(peeling.each.cost)] * peeling.most
             case Scan() as scan:
@@ -66,6 +66,10 @@ def _known(core: CorePlan) -> list[Cost]:
     found = [cell.mechanism.cost for cell in core.cells]
     found += [histogram.mechanism.cost for histogram in core.histograms]
     return found if core.selection is None else [*found, core.selection.noise.cost]
+
+
+def _of_tree(tree: Tree) -> list[Loss]:
+    return [_of_noise(tree.node, alone=False)] * tree.levels
 
 
 def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:

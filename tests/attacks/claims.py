@@ -78,8 +78,9 @@ def _promised(mechanism: Reading) -> list[tuple[int, int, bool]]:
         case Peeling(each=each):
             return [(1, *_spread(each))]
         case Ranking(quantiles=quantiles):
+            trees = [each.around.tree for each in quantiles if each.around is not None]
             return [(each.target.spread, *_spread(each.value)) for each in quantiles] + [
-                (each.target.spread, *_spread(each.end)) for each in quantiles if each.end is not None
+                promised for tree in trees for promised in _promised(tree)
             ]
     raise AssertionError
 
@@ -150,7 +151,8 @@ def charged_rho(core: CorePlan) -> Fraction:
                 chosen += [each] * most
             case Ranking(quantiles=quantiles):
                 chosen += [each.value for each in quantiles]
-                chosen += [each.end for each in quantiles if each.end is not None] * 2
+                trees = [each.around.tree for each in quantiles if each.around is not None]
+                noises += [tree.node for tree in trees for _ in range(tree.levels)]
     if core.selection is not None:
         noises.append(core.selection.noise)
     return sum(map(_chosen_rho, chosen), Fraction(0)) + sum(

@@ -62,7 +62,8 @@ def _reading(histogram: MeasuredHistogram) -> str:
         case Tree(bins=bins, branching=branching, levels=levels, node=node):
             return f"{bins} bins, {levels} levels of {branching} children, in steps of {step}; {_noise(node)}"
         case Ranking(bins=bins, quantiles=quantiles):
-            chosen = [f"{each.target}: {each.value}" + (f"; ends {each.end}" if each.end else "") for each in quantiles]
+            chosen = [f"{each.target}: {each.value}" + (f"; around {each.around.tree}" if each.around else "")
+                      for each in quantiles]  # fmt: skip
             return f"chosen of {bins} bins, in steps of {step}; {'; '.join(chosen)}"
         case Peeling(values=values, most=most, each=each):
             return f"{most} chosen of {values} values, in steps of {step}; {each}"

@@ -1,4 +1,4 @@
-"""Bins chosen by their rank: one for each wanted quantile of a group, and two more for the ends of its interval.
+"""Bins chosen by their rank, one for each wanted quantile of a group; its interval is counted around it.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log
+from math import log
 from typing import Literal as OneOf
 
 import numpy as np
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Exponential
+from dpsql.privacy.mechanism.around import Around
 from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: Utilities are kept within this of the best, so that they are 64-bit integers however many rows there are.
@@ -40,7 +42,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The bin of a quantile, and where there is an interval the bins at its ends."""
+    """The bin of a quantile, and where there is an interval its first and last bin."""
 
     place: int
     ends: tuple[int, int] | None
@@ -48,43 +50,27 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Quantile:
-    """A quantile and its two kinds of choice; without ``end`` it has no interval."""
+    """A quantile: the choice of its bin and, where it has an interval, the counts around that."""
 
     target: Target
     value: Exponential
-    end: Exponential | None
+    around: Around | None
 
     @property
     def cost(self) -> Cost:
-        """That of the value, and of both ends."""
-        return self.value.cost if self.end is None else self.value.cost + self.end.cost + self.end.cost
-
-    def reach(self, bins: int, confidence: float, row: int) -> int:
-        """How far from the rank the ends are looked for, in steps of utility; ``row`` is how much one row counts.
-
-        Each is beyond the quantile with at most half of what the confidence leaves.
-        """
-        assert self.end is not None
-        away = ceil(log(2 * bins / confidence_tail(confidence)) / float(self.end.rate)) + row * self._whole
-        return min(away, MOST_DISTANCE)
+        """That of the value, and of the counts around it."""
+        return self.value.cost if self.around is None else self.value.cost + self.around.cost
 
     def half_width(self, bins: int, confidence: float) -> float:
         """How far the value's rank is off at most with that confidence, in the steps of counts."""
-        return log(bins / confidence_tail(confidence)) / float(self.value.rate) / self._whole
-
-    @property
-    def _whole(self) -> int:
-        return self.target.part.denominator
+        return log(bins / confidence_tail(confidence)) / float(self.value.rate) / self.target.part.denominator
 
     def choose(self, ordered: Ordered, confidence: float, row: int, entropy: Entropy) -> Chosen:
-        """The quantile's bins in a group."""
+        """The quantile's bins in a group; ``row`` is how much one row counts."""
         place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
-        if self.end is None:
+        if self.around is None:
             return Chosen(place, None)
-        away = self.reach(ordered.bins, confidence, row)
-        low = self.end.draw(*ordered.below(self.target, away), _entropy=entropy) - 1
-        high = self.end.draw(*ordered.above(self.target, away), _entropy=entropy)
-        return Chosen(place, (max(low, 0), min(high, ordered.bins - 1)))
+        return Chosen(place, self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy))
 
 
 @dataclass(frozen=True)
@@ -116,7 +102,7 @@ class Ranking:
 class Ordered:
     """One group's bins in order, runs of empty ones together, with the counts before and after each; it is exact."""
 
-    __slots__ = ("_after", "_before", "_total", "_widths", "bins")
+    __slots__ = ("_after", "_before", "_places", "_sums", "_total", "_widths", "bins")
 
     def __init__(self, places: Sequence[int], counts: Sequence[int], bins: int) -> None:
         inside, exact = _inside(places, counts, bins)
@@ -127,6 +113,7 @@ class Ordered:
         widths[::2] = empty
         before, after = np.repeat(sums, 2)[:-1], np.repeat(sums, 2)[1:]
         before, after = before[: 2 * full + 1], np.concatenate([after, sums[-1:]])[: 2 * full + 1]
+        self._places, self._sums = inside, sums
         some = widths > 0
         self.bins, self._total, self._widths = bins, int(sums[-1]), widths[some]
         self._before, self._after = before[some], after[some]
@@ -136,7 +123,8 @@ class Ordered:
 
     def near(self, target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The utilities of the bins for a rank: how far it is from theirs, in parts of a row; and their numbers."""
-        short, over = self._distances(target, 0)
+        whole, rank = target.part.denominator, target.part.numerator * self._total
+        short, over = rank - self._after * whole, self._before * whole - rank
         match target.ties:
             case "lower":
                 over = over + 1
@@ -144,45 +132,30 @@ class Ordered:
                 short = short + 1
             case "either":
                 pass
-        return _utilities(np.maximum(short, over)), self._widths
+        distances = np.maximum(np.maximum(short, over), 0)
+        return -np.minimum(distances, MOST_DISTANCE).astype(np.int64), self._widths
 
-    def below(self, target: Target, away: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """As ``near``, for a rank ``away`` steps before; the first candidate stands for all beyond the bins."""
-        beyond = target.part.numerator * self._total - away
-        distances = np.maximum(*self._distances(target, -away))
-        return _utilities(np.append(beyond, distances)), np.append(1, self._widths)
-
-    def above(self, target: Target, away: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """As ``near``, for a rank ``away`` steps behind; the last candidate stands for all beyond the bins."""
-        beyond = (target.part.denominator - target.part.numerator) * self._total - away
-        distances = np.maximum(*self._distances(target, away))
-        return _utilities(np.append(distances, beyond)), np.append(self._widths, 1)
-
-    def _distances(self, target: Target, away: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How far the rank is behind the end of each bin, and before its start."""
-        whole = target.part.denominator
-        rank = target.part.numerator * self._total + away
-        return rank - self._after * whole, self._before * whole - rank
+    def counts(self, edges: Sequence[int]) -> list[int]:
+        """The exact counts between bins: from each edge to the one before the next."""
+        sums = self._sums[np.searchsorted(self._places, np.array(edges, np.int64))]
+        return [int(each) for each in np.diff(sums)]
 
 
 def exact_utilities(
-    ranking: Ranking, places: Sequence[int], counts: Sequence[int], confidence: float, row: int
+    ranking: Ranking, places: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[Exponential, NDArray[np.int64], NDArray[np.int64]]]:
     """The choices of one group, each with the utilities it is made by and their widths: what the tests look at."""
     ordered = Ordered(places, counts, ranking.bins)
-    found = []
-    for each in ranking.quantiles:
-        found.append((each.value, *ordered.near(each.target)))
-        if each.end is not None:
-            away = each.reach(ranking.bins, confidence, row)
-            found.append((each.end, *ordered.below(each.target, away)))
-            found.append((each.end, *ordered.above(each.target, away)))
-    return found
+    return [(each.value, *ordered.near(each.target)) for each in ranking.quantiles]
 
 
-def _utilities(distances: NDArray[np.int64]) -> NDArray[np.int64]:
-    near: NDArray[np.int64] = -np.minimum(np.maximum(distances, 0), MOST_DISTANCE).astype(np.int64)
-    return near
+def exact_cells(
+    ranking: Ranking, around: int, places: Sequence[int], counts: Sequence[int]
+) -> list[tuple[Tree, list[int]]]:
+    """The trees of one group, had the bin ``around`` been chosen, each with its leaves' counts: for the tests, too."""
+    ordered = Ordered(places, counts, ranking.bins)
+    grown = [each.around.grown(around) for each in ranking.quantiles if each.around is not None]
+    return [(tree, ordered.counts(cells)) for tree, cells in grown]
 
 
 def _inside(places: Sequence[int], counts: Sequence[int], bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,6 +7,8 @@ from planted.finders import PRICE, claims
 
 RANKING = "dpsql/privacy/mechanism/ranking.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
+AROUND = "dpsql/privacy/mechanism/around.py"
+AROUND_TESTS = "tests/privacy/test_around.py"
 CHOSEN = "tests/session/test_mechanism_choice.py"
 SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
 SPARSE_TESTS = "tests/privacy/test_above_threshold.py"
@@ -78,11 +80,56 @@ FAULTS = (
         ("tests/privacy/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
     ),
     Fault(
-        "the ends of an interval are not paid for",
+        "the counts around a quantile are not paid for",
         RANKING,
-        "return self.value.cost if self.end is None else self.value.cost + self.end.cost + self.end.cost",
+        "return self.value.cost if self.around is None else self.value.cost + self.around.cost",
         "return self.value.cost",
         (f"{PRICE}[L1]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "the cells around a value overlap",
+        RANKING,
+        "return [int(each) for each in np.diff(sums)]",
+        "return [int(each) for each in sums[1:]]",
+        (
+            f"{AROUND_TESTS}::test_a_row_moves_one_node_of_each_level_wherever_the_cells_are",
+            *claims("rows", "L1", "median by integer"),
+        ),
+    ),
+    Fault(
+        "rows are counted around the best bin, not around the released one",
+        RANKING,
+        "self.around.ends(place, ordered",
+        "self.around.ends(int(np.repeat(*ordered.near(self.target)).argmax()), ordered",
+        (f"{AROUND_TESTS}::test_cells_lie_around_what_is_released",),
+    ),
+    Fault(
+        "one level of the tree around a value is paid for",
+        AROUND,
+        "        return self.tree.cost",
+        "        return self.tree.node.cost",
+        ("tests/privacy/test_ranking.py::test_every_choice_is_paid_for",),
+    ),
+    Fault(
+        "the tree around a value is made for the whole price",
+        "dpsql/sensitivity.py",
+        "share * (1 - VALUE_SHARE), most_cells",
+        "share, most_cells",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "each end of a quantile's interval may miss twice as often",
+        AROUND,
+        "1 - min(2 * confidence_tail(confidence), 0.5)",
+        "1 - min(4 * confidence_tail(confidence), 0.5)",
+        (f"{AROUND_TESTS}::test_one_end_may_miss_wherever_the_released_bin_is",),
+    ),
+    Fault(
+        "the interval of a quantile knows the noise of one cell",
+        AROUND,
+        "    half = sum_half_width([Term(fine, *each) for each in times.items()], confidence)",
+        "    half = sum_half_width([Term(fine, max(times))], confidence)",
+        (AROUND_TESTS,),
     ),
     Fault(
         "a choice is paid for once, however many are made",

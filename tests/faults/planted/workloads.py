@@ -103,8 +103,8 @@ FAULTS = (
     Fault(
         "the losses of a histogram's levels are forgotten",
         "dpsql/workload/losses.py",
-        "                yield from [_of_noise(tree.node, alone=False)] * tree.levels\n",
-        "                yield _of_noise(tree.node, alone=False)\n",
+        "return [_of_noise(tree.node, alone=False)] * tree.levels",
+        "return [_of_noise(tree.node, alone=False)]",
         (f"{LOSSES}::test_losses_cover_every_release_of_a_plan",),
     ),
     Fault(

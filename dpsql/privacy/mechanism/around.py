@@ -1,0 +1,142 @@
+"""Where a rank lies around a released bin: noisy counts of cells, each twice as wide as the one nearer to it.
+
+Proof in `docs/proofs/quantiles.md`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism.gaussian import Gaussian
+from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.privacy.mechanism.sums import Term, sum_half_width
+from dpsql.privacy.mechanism.tree import NoisyTree, Tree, edges
+from dpsql.privacy.sampling import Entropy
+
+#: Sums of Laplace noises of a greater scale have the half-widths of those of this one, in proportion.
+FINE_SCALE = 100
+
+
+def cells_around(place: int, bins: int) -> list[int]:
+    """The bins at which the cells around a place begin, and the end of the last.
+
+    >>> cells_around(6, 20)
+    [0, 2, 4, 5, 6, 7, 8, 9, 11, 15, 20]
+    """
+    before, behind = place, bins - place - 1
+    starts = [place - (1 << power) for power in range(before.bit_length()) if 1 << power < before]
+    ends = [place + 1 + (1 << power) for power in range(behind.bit_length()) if 1 << power < behind]
+    return sorted({0, *starts, place, place + 1, *ends, bins})
+
+
+def most_cells(bins: int) -> int:
+    """The most cells there are around any of so many bins.
+
+    That is one in the middle, or one behind which a further cell has just begun.
+
+    >>> most_cells(1), most_cells(5), most_cells(65536)
+    (1, 5, 34)
+    """
+    begun = [(1 << power) + 1 for power in range(bins.bit_length())]
+    return max(len(cells_around(place, bins)) - 1 for place in (bins // 2, *begun) if place < bins)
+
+
+@dataclass(frozen=True)
+class Around:
+    """The interval of the rank that is ``part`` of all rows, by a noisy tree over the cells around a released bin.
+
+    ``tree`` is that of the most cells; where there are fewer, it has fewer leaves.
+    """
+
+    part: Fraction
+    bins: int
+    tree: Tree
+
+    def __post_init__(self) -> None:
+        if self.tree.bins < most_cells(self.bins):
+            raise ValueError(f"{self.tree.bins} leaves are too few for the cells around one of {self.bins} bins")
+
+    @property
+    def cost(self) -> Cost:
+        """That of the tree."""
+        return self.tree.cost
+
+    def ends(self, place: int, counts: Callable[[Sequence[int]], Sequence[int]], confidence: float, row: int,
+             *, _entropy: Entropy) -> tuple[int, int]:  # fmt: skip
+        """The first and the last bin of the interval: it holds the released bin and, with that confidence, the rank.
+
+        ``counts`` gives the exact counts between edges, of which a row adds ``row``.
+        """
+        tree, cells = self.grown(place)
+        noisy = tree.grow(range(tree.bins), counts(cells), _entropy=_entropy)
+        ranks = _weights(tree, self.part).astype(float) @ np.array(_nodes(noisy), float)
+        one_sided = 1 - min(2 * confidence_tail(confidence), 0.5)
+        sure = _half_widths(tree, self.part, one_sided) + row
+        first = next((edge for edge in range(1, tree.bins) if ranks[edge] >= -sure[edge]), tree.bins)
+        last = next((edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0)
+        return min(cells[first - 1], place), max(cells[last + 1] - 1, place)
+
+    def grown(self, place: int) -> tuple[Tree, list[int]]:
+        """The tree around a released bin, and the edges of its leaves."""
+        cells = cells_around(place, self.bins)
+        return replace(self.tree, bins=len(cells) - 1), cells
+
+
+def _nodes(noisy: NoisyTree) -> list[int]:
+    """The noisy counts of all nodes, level by level."""
+    return [count for parent in _parents(noisy.tree) for count in noisy.children(*parent)]
+
+
+def _parents(tree: Tree) -> list[tuple[int, int]]:
+    """Of each level, the level and the leaves at which the parents of its nodes begin."""
+    starts, found = [0], list[tuple[int, int]]()
+    for level in range(1, tree.levels + 1):
+        found += [(level, start) for start in starts]
+        starts = [child for start in starts for child in edges(tree, level, start)[:-1]]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _weights(tree: Tree, part: Fraction) -> NDArray[np.object_]:
+    """By what the counts of all nodes are multiplied to give how far each edge is behind the rank.
+
+    The estimates of a node's children are moved by one common amount, so that they add up to the node's own.
+    """
+    sizes = [len(edges(tree, *parent)) - 1 for parent in _parents(tree)]
+    nodes = np.array([[Fraction(row == column) for column in range(sum(sizes))] for row in range(sum(sizes))])
+    nothing, at = nodes[0] * 0, 0
+    estimates = {0: nothing}
+    for (level, start), size in zip(_parents(tree), sizes, strict=True):
+        own = nodes[at : at + size]
+        missing = nothing if level == 1 else (estimates[start] - own.sum(axis=0)) / size
+        estimates |= dict(zip(edges(tree, level, start)[:-1], own + missing, strict=True))
+        at += size
+    sums = np.cumsum([nothing, *(estimates[leaf] for leaf in range(tree.bins))], axis=0)
+    found: NDArray[np.object_] = sums - part * sums[-1]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _half_widths(tree: Tree, part: Fraction, confidence: float) -> NDArray[np.float64]:
+    """How far the noise moves each of these ranks at most, with that confidence."""
+    return np.array([_half_width(tree.node, each, confidence) for each in _weights(tree, part)])
+
+
+def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confidence: float) -> float:
+    """The half-width of a sum of draws, each so many times as large."""
+    if isinstance(noise, Gaussian):
+        return noise.half_width(confidence) * hypot(*weights)
+    times = Counter(abs(each) for each in weights if each)
+    fine = noise if noise.scale <= FINE_SCALE else Laplace(1, Fraction(FINE_SCALE))
+    half = sum_half_width([Term(fine, *each) for each in times.items()], confidence)
+    return half if fine is noise else (half + float(max(times))) * float(noise.scale / FINE_SCALE)
