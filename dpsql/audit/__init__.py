@@ -49,12 +49,15 @@ class Asked:
 def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: None) -> Report:
     """The report on the database that a schema file describes; it charges nothing and answers nobody.
 
+    While it looks, it tells the names that the report has for what is looked at, and the numbers of statements.
     ProgrammingError where a statement that was asked for is not answered: it would not be checked.
     """
     schema, clock = completed_schema(path), Clock(asked.minutes, tell)
+    clock.tell("ledger")
     written = journal(schema)
     named = list(dict.fromkeys([*asked.statements, *asked.epsilon_of]))
     texts = list(dict.fromkeys([*named, *written.statements]))
+    clock.tell("sensitivity: rows of each unit")
     neighbours = Neighbours(schema)
     try:
         with planner(schema, neighbours) as plans:
@@ -70,7 +73,9 @@ def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: N
                 rooms.append(empirical(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
     finally:
         neighbours.close()
+    clock.tell("lock-down: the engine's process")
     locked = replace(locked, checks=(*in_tested_range(), *confinement(schema), *locked.checks))
+    clock.tell("schema")
     rooms += [locked, written.room, advice(path, schema)]
     return Report(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(rooms))
 

@@ -58,13 +58,15 @@ def empirical(
     """One check for each statement and each pair of neighbours."""
     checks: list[Check] = []
     alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
-    for text in texts:
-        shown = " ".join(text.split())
+    for place, text in enumerate(texts, 1):
+        shown, step = " ".join(text.split()), f"empirical ε: statement {place} of {len(texts)}"
+        clock.tell(step)
         try:
             plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
             for pair in _pairs(schema, neighbours, planner, plan, units, clock):
-                clock.tell(f"empirical ε: {pair.name}")
+                clock.tell(f"{step}, {pair.name}")
                 checks.append(_check(shown, plan, pair, draws, alpha, clock))
+                clock.tell(step)
         except TimeIsUp:
             checks.append(Check(shown, "skipped", "the time was up"))
         except DatabaseError as error:

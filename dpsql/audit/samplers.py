@@ -46,8 +46,9 @@ _UTILITIES, _RATE = (0, -1, -3), Fraction(1, 2)
 def samplers(clock: Clock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
     """One check for each sampler at each of several scales."""
     checks = []
-    for name, look in _looks(draws, choices):
-        clock.tell(f"samplers: {name}")
+    looks = list(_looks(draws, choices))
+    for place, (name, look) in enumerate(looks, 1):
+        clock.tell(f"samplers: {place} of {len(looks)}, {name}")
         problems = look() if clock.left > 0 else None
         if problems is None:
             checks.append(Check(name, "skipped", "the time was up"))

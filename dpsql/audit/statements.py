@@ -54,7 +54,9 @@ def sensitivity(
     clock: Clock,
 ) -> Room:
     """One check for each statement, and one for the keys by which rows find their unit."""
+    clock.tell("sensitivity: keys on the way to the unit")
     checks = [_ways(schema, neighbours)]
+    clock.tell("sensitivity: units to leave out")
     units = neighbours.choose(most, seed)
     for place, text in enumerate(texts, 1):
         clock.tell(f"sensitivity: statement {place} of {len(texts)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -89,10 +90,10 @@ def _statements(file: Path) -> list[str]:
 
 
 class _telling:
-    """One line of standard error that says what is looked at, where a person sees it."""
+    """One line of standard error that says what is looked at, where it is a terminal that can write over a line."""
 
     def __enter__(self) -> Callable[[str], None]:
-        self._seen = sys.stderr.isatty()
+        self._seen = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         return self._tell
 
     def __exit__(self, *trouble: object) -> None:
@@ -100,7 +101,8 @@ class _telling:
 
     def _tell(self, line: str) -> None:
         if self._seen:
-            click.echo(f"\r\x1b[2K{plain(line)[:78]}", err=True, nl=False)
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            click.echo(f"\r\x1b[2K{plain(line)[: width - 1]}", err=True, nl=False)
 
 
 def _echo(report: Report, details: bool, everything: bool) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
-from collections.abc import Callable
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -161,6 +165,60 @@ def test_no_form_of_the_report_tells_a_value_or_a_unit(asked_clinic: Path, dpsql
         assert ('class="bar"' in drawn) == bool(details)
         figures = [check.get("figures") for each in json.loads(data)["rooms"] for check in each["checks"]]
         assert any(figures) if details else set(figures) == {None}
+
+
+@contextmanager
+def terminal_for_errors(monkeypatch: pytest.MonkeyPatch, columns: int) -> Iterator[Callable[[], str]]:
+    """A pseudo-terminal as standard error, and what was written to it."""
+    mine, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    with os.fdopen(mine, "rb", buffering=0) as read, os.fdopen(theirs, "w", encoding="utf-8") as written:
+        os.set_blocking(read.fileno(), False)
+        monkeypatch.setattr(sys, "stderr", written)
+        yield lambda: (read.read(2**20) or b"").decode()
+
+
+def test_a_terminal_is_told_how_far_it_is(asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line, which is written over and is gone at the end; the report is as it is elsewhere."""
+    monkeypatch.setenv("TERM", "xterm")
+    few = (str(asked_clinic), "--units", "2", "--epsilon-of", STATEMENTS[0], "--json")
+    for columns, longest in ((120, 74), (32, 31)):
+        with terminal_for_errors(monkeypatch, columns) as seen:
+            code, data, _ = dpsql(*few)
+            said = seen()
+        lines = said.split("\r\x1b[2K")
+        assert code == 0 and json.loads(data)["passed"]
+        assert lines[0] == lines[-1] == "" and "\n" not in said
+        statements = [f"sensitivity: statement {place} of {len(STATEMENTS)}" for place in range(1, 9)]
+        assert [line for line in lines if "sensitivity: statement" in line] == statements
+        assert max(map(len, lines)) == longest
+        assert not any(text[:20] in said for text in (*STATEMENTS, *CANARIES))
+
+
+@pytest.mark.parametrize(("term", "terminal"), [("xterm", False), ("dumb", True)])
+def test_nothing_else_is_told_how_far_it_is(
+    asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch, term: str, terminal: bool
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    few = (str(asked_clinic), "--units", "2")
+    if not terminal:
+        assert dpsql(*few)[2] == ""
+        return
+    with terminal_for_errors(monkeypatch, 80) as seen:
+        dpsql(*few)
+        assert seen() == ""
+
+
+def test_every_room_and_sampler_is_told_by_the_name_it_has_in_the_report(asked_clinic: Path) -> None:
+    lines: list[str] = []
+    report = audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], units=2, **FEW), lines.append)
+    assert {each.name for each in report.rooms} == {line.partition(":")[0] for line in lines}
+    samplers = list(room(report, "samplers"))
+    told = [f"samplers: {place} of {len(samplers)}, {name}" for place, name in enumerate(samplers, 1)]
+    assert [line for line in lines if line.startswith("samplers")] == told
+    pairs = [name.partition(" — ")[2] for name in room(report, "empirical ε")]
+    told = [line.partition(", ")[2] for line in lines if line.startswith("empirical ε: statement 1 of 1, ")]
+    assert len(pairs) == 3 and told == pairs
 
 
 def test_the_page_loads_nothing_and_escapes_everything(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
