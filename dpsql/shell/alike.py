@@ -18,7 +18,7 @@ from dpsql.shell.computed import Rows, as_number
 from dpsql.shell.draws import Values
 
 #: How many times the sum of their half-widths numbers may be apart that are taken to be equal.
-APART = 1.25
+EQUAL_WITHIN = 1.25
 
 
 def evened(tables: Sequence[Rows]) -> Values:
@@ -40,7 +40,7 @@ def _evened(table: Rows, place: int) -> NDArray[np.float64]:
     known = np.isfinite(values) & np.isfinite(halves) & (halves > 0)
     means = values.copy()
     own, half = values[known], halves[known]
-    near = np.abs(own[:, None] - own[None]) <= APART * (half[:, None] + half[None])
+    near = np.abs(own[:, None] - own[None]) <= EQUAL_WITHIN * (half[:, None] + half[None])
     weights = near * (half.min(initial=math.inf) / half[None]) ** 2
     means[known] = weights @ own / weights.sum(axis=1)
     moved = np.where(known, means - values, 0.0)

@@ -23,7 +23,7 @@ JUMPING = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist
 #: The most released rows of which each is looked at against all others.
 MOST_ROWS = 200
 #: By which part of its size, times its place, a number is moved so that it is like no other.
-APART = 1e-12
+TIE_BREAK = 1e-12
 
 
 def may_jump(query: exp.Query, place: int) -> bool:
@@ -86,7 +86,7 @@ def _column(table: Rows, place: int, factor: float, own: Sequence[int], each: ra
     values, low, high = spans(table, place)
     low, high = values - (values - low) * factor, values + (high - values) * factor
     size = np.abs(values) + np.abs(high - low) + 1
-    apart = np.arange(len(values)) * size * APART
+    apart = np.arange(len(values)) * size * TIE_BREAK
     below, above = low - apart, high + apart
     from_top, from_bottom = _together(low, high), -_together(-high, -low)
     found = [below, above, from_top]

@@ -145,8 +145,8 @@ FAULTS = (
     Fault(
         "numbers that may be equal are left apart",
         "dpsql/shell/alike.py",
-        "APART = 1.25",
-        "APART = 0.25",
+        "EQUAL_WITHIN = 1.25",
+        "EQUAL_WITHIN = 0.25",
         ("tests/shell/test_alike.py::test_a_number_is_moved_to_the_mean_of_those_that_may_be_equal",),
     ),
     Fault(
