@@ -23,7 +23,7 @@ from dpsql.frequency import Clip, Counted, Most
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
 from dpsql.plan import CorePlan, Plan
-from dpsql.privacy.measure import shown
+from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
 from dpsql.quantile import Ranked
 from dpsql.query.cube import Cube, is_additive
@@ -52,8 +52,7 @@ class Explanation:
     half_widths: tuple[str, ...]
     missing_below: int | None
     epsilon: Fraction
-    rho: Fraction
-    delta: Fraction
+    cost: Cost
     remaining: Remaining
     affordable: int | None
     confidence: float
@@ -62,6 +61,16 @@ class Explanation:
     expected: tuple[ColumnError | None, ...] = ()
     known: Fraction | None = None
     reached: Reached | None = None
+
+    @property
+    def rho(self) -> Fraction:
+        """What is charged in zCDP."""
+        return self.cost.rho
+
+    @property
+    def delta(self) -> Fraction:
+        """What is charged of the δ that is set aside for the thresholds of keys."""
+        return self.cost.delta
 
     @property
     def said_half_widths(self) -> tuple[str, ...]:
@@ -151,8 +160,7 @@ def explain(
         tuple(_half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)),
         max(needed, default=None),
         plan.price if plan.cores else Fraction(0),
-        plan.cost.rho,
-        plan.cost.delta,
+        plan.cost,
         remaining,
         remaining.affordable(plan.cost) if plan.cores else None,
         plan.confidence,

@@ -176,7 +176,10 @@ def workload_data(workload: Workload) -> str:
 
 
 def said_price(explanation: Explanation, left: Remaining, charged: Fraction) -> str:
-    """The price and what is left, in one line."""
+    """The price, what is left and how many more such statements that admits, in one line.
+
+    Where a target took two charges, a pilot's and that of a better answer, no number is said.
+    """
     from dpsql.privacy.measure import shown
 
     if explanation.stored:
@@ -184,8 +187,12 @@ def said_price(explanation: Explanation, left: Remaining, charged: Fraction) -> 
     else:
         public = explanation.affordable is None
         price = "no price: public data" if public else f"price ε = {shown(charged)}"
+    more = ""
+    if explanation.affordable is not None and charged in (0, explanation.epsilon):
+        count = left.affordable(explanation.cost)
+        more = f"; {count} more such {'statement' if count == 1 else 'statements'}"
     share = f"({float(left.share):.0%}){left.renewed}"
-    return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} {share}"
+    return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} {share}{more}"
 
 
 def as_data(explanation: Explanation) -> str:

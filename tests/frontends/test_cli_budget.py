@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dpsql.cli.spending import standing_after
 from dpsql.dbapi import connect
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.privacy.measure import Cost
 from dpsql.schema import load
 from dpsql.session import open_accountant
 
@@ -94,6 +96,37 @@ def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted
     assert "0 more at ε = 0.1" in dpsql("budget", NAFLD).out.splitlines()[2]
     with connect(NAFLD, analyst="ada") as connection, pytest.raises(BudgetExhausted):
         connection.execute("SELECT COUNT(*) FROM patients WHERE age > 70")
+
+
+def test_query_says_how_many_more_such_statements_are_admitted(dpsql: Dpsql, checkout: Path) -> None:
+    """As many as the budget says, until none is; a stored answer takes none of them, and public data need none."""
+    with (checkout / NAFLD).open("a") as schema:
+        schema.write("\n[analysts.ada]\nepsilon = 1\n")
+
+    def said(text: str) -> str:
+        (line,) = dpsql("query", NAFLD, text, "--analyst", "ada").err.splitlines()
+        return line.rpartition(")")[2]
+
+    def admitted() -> int:
+        return int(json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]["next"]["statements"])
+
+    assert admitted() == 4
+    for left, words in ((3, "3 more such statements"), (2, "2 more such statements"), (1, "1 more such statement"),
+                        (0, "0 more such statements")):  # fmt: skip
+        text = f"SELECT COUNT(*) FROM patients WHERE age > {left + 20}"
+        assert said(text) == said(text) == f"; {words}" and admitted() == left
+    assert said("SELECT COUNT(*) FROM conditions") == ""
+    assert dpsql("query", NAFLD, "SELECT COUNT(*) FROM labs", "--analyst", "ada").code == 4
+
+
+def test_such_statements_are_those_of_the_price_that_was_paid(dpsql: Dpsql) -> None:
+    dpsql("query", NAFLD, "SELECT COUNT(*) FROM patients", "--epsilon", "0.4")
+    said = dpsql("query", NAFLD, "SELECT COUNT(*) FROM labs", "--epsilon", "0.01").err
+    with connect(NAFLD) as connection:
+        assert connection.explain("SELECT COUNT(*) FROM labs").affordable == 20
+        assert f"; {connection.remaining.affordable(Cost(None, Fraction(1, 20_000)))} more such statements\n" in said
+    said = dpsql("query", NAFLD, "SELECT AVG(bmi) AS b FROM patients", "--target-error", "0.04").err.splitlines()[0]
+    assert not said.startswith("price ε = 0.1 ") and said.endswith("%)")  # a pilot, and a better answer
 
 
 def test_a_cap_without_delta_is_told_of_laplace_noise(dpsql: Dpsql, checkout: Path) -> None:
