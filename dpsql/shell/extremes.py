@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.shell.alike import spans, widened
 from dpsql.shell.computed import Rows
 from dpsql.shell.draws import Kind, Points
-from dpsql.shell.origin import inside
+from dpsql.shell.origin import inside, item_of
 from dpsql.shell.trace import trace
 
 #: What leaves the order of numbers as it is.
@@ -32,9 +32,10 @@ def extremes(query: exp.Query, place: int, public: Mapping[str, Sequence[str]]) 
     >>> [[each.__name__ for each in some] for some in found]
     [['Max'], ['Min'], [], [], [], ['Max']]
     """
-    if not isinstance(query, exp.Select) or place >= len(query.expressions):
+    if not isinstance(query, exp.Select):
         return frozenset()
-    return _behind(query.expressions[place].unalias(), query, public) or frozenset()
+    item = item_of(query, place)
+    return (None if item is None else _behind(item.unalias(), query, public)) or frozenset()
 
 
 def _behind(item: exp.Expr, query: exp.Select, public: Mapping[str, Sequence[str]]) -> frozenset[type[exp.Expr]] | None:

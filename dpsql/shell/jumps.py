@@ -16,6 +16,7 @@ from dpsql.schema import fold
 from dpsql.shell.alike import spans, widened
 from dpsql.shell.computed import Rows
 from dpsql.shell.draws import Kind, Points
+from dpsql.shell.origin import item_of
 
 #: Functions whose values are ranks or numbers of rows, and what chooses rows or cases.
 JUMPING = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Count, exp.CountIf,
@@ -28,9 +29,14 @@ TIE_BREAK = 1e-12
 
 def may_jump(query: exp.Query, place: int) -> bool:
     """Whether the column of the query may be such a number, as far as its text tells; where it does not, it may."""
-    if not isinstance(query, exp.Select) or place >= len(query.expressions):
+    if not isinstance(query, exp.Select):
         return True
-    item = query.expressions[place]
+    item = item_of(query, place)
+    return item is None or _jumps(item, query)
+
+
+def _jumps(item: exp.Expr, query: exp.Select) -> bool:
+    """Whether what the query says may be such a number."""
     if item.find(exp.Star) is not None and item.find(exp.Count) is None:
         return True
     if item.find(*JUMPING, exp.Query) is not None:
@@ -53,10 +59,10 @@ def _jumps_inside(query: exp.Select, column: exp.Column) -> bool:
         names = [fold(each.alias_or_name) for each in inner.expressions]
         if node.args.get("alias") is not None and node.args["alias"].args.get("columns"):
             return True
-        places = [place for place, name in enumerate(names) if name == fold(column.name)]
-        if any(may_jump(inner, place) for place in places):
+        items = [each for each, name in zip(inner.expressions, names, strict=True) if name == fold(column.name)]
+        if any(_jumps(item, inner) for item in items):
             return True
-        if not places and any(each.find(exp.Star) is not None for each in inner.expressions):
+        if not items and any(each.find(exp.Star) is not None for each in inner.expressions):
             return True
     return False
 

@@ -127,6 +127,14 @@ def test_where_noise_may_choose_among_numbers_they_are_looked_at_as_equal(
     assert found is not None and found.choosing is chosen
 
 
+def test_behind_a_star_no_number_is_taken_for_another(session: Session) -> None:
+    """The second column is the sum; the greatest, whose place the star hides, has what draws say, as all others."""
+    rows = f"SELECT lot, SUM(n) OVER () AS t, n FROM ({WIDE}) AS c"
+    for items, greatest in (("*, MAX(n) OVER ()", ()), ("lot, t, MAX(n) OVER ()", (2,))):
+        found = session.plan(f"SELECT {items} FROM ({rows}) AS g").redrawn
+        assert found is not None and found.greatest == greatest
+
+
 def behind(session: Session, text: str) -> tuple[bool, bool]:
     found = session.plan(text).redrawn
     assert found is not None

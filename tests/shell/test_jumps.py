@@ -94,3 +94,12 @@ def test_corners_reach_the_fewest_different_values_and_every_number_of_rows_abov
 def test_what_jumps_is_seen_in_the_text(text: str, jumps: bool) -> None:
     query = sqlglot.parse_one(text, dialect="duckdb")
     assert may_jump(query, len(query.expressions) - 1) == jumps
+
+
+def test_behind_a_star_every_number_may_jump() -> None:
+    """The star stands for k and r: the second item says nothing of the second column."""
+    inner = "SELECT k0 AS k, RANK() OVER (ORDER BY a0) AS r, a0 AS n FROM core0"
+    query = sqlglot.parse_one(f"SELECT n, *, SUM(n) OVER () FROM ({inner}) AS g", dialect="duckdb")
+    assert [may_jump(query, place) for place in range(5)] == [False, True, True, True, True]
+    within = sqlglot.parse_one(f"SELECT half FROM (SELECT *, n / 2 AS half FROM ({inner}) AS g) AS h", dialect="duckdb")
+    assert not may_jump(within, 0)
