@@ -79,8 +79,7 @@ def _targets(contribution: Contribution, asked: Sequence[Ranked | Frequent]) -> 
     for each in asked:
         if not isinstance(each, Ranked):
             return {}
-        assert contribution.bins is not None
-        has_interval = not each.ranks.listed and contribution.bins.axis == "number"
+        has_interval = not each.ranks.listed
         for fraction in each.ranks.fractions:
             wanted = target(fraction, each.ranks)
             if wanted is None:

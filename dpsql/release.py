@@ -6,7 +6,7 @@ Proved in ``docs/proofs/domain.md`` and ``docs/proofs/river.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -243,8 +243,12 @@ def _read_ranks(
     curve = distribution.curve(ranks)
     if ranks.listed:
         return values, None, curve
-    interval_of = None if curve is None or axis != "number" else (curve.points[0], curve.points[2])
-    return values[0], interval_of, curve
+    if curve is None or axis == "second":
+        return values[0], None, curve
+    low, middle, high = curve.points
+    if axis == "day":
+        return values[0], None, replace(curve, points=(low * SECONDS, middle * SECONDS, high * SECONDS))
+    return values[0], (low, high), curve
 
 
 def turned(noise: Mechanism, count: int) -> NDArray[np.float64]:

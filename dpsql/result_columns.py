@@ -6,6 +6,20 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+#: The ends of the interval of a number, or of a date or a timestamp.
+CellInterval: TypeAlias = tuple[float, float] | tuple[date, date]
+
+
+def end_type(sql_type: str) -> str:
+    """The type of the ends of a column's intervals.
+
+    >>> end_type("DATE"), end_type("DECIMAL(38,2)")
+    ('DATE', 'DOUBLE')
+    """
+    return sql_type if sql_type in ("DATE", "TIMESTAMP") else "DOUBLE"
 
 
 @dataclass(frozen=True)
@@ -38,11 +52,15 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class Ends:
-    """An expression over one row of a released table, whose intervals' ends the shell reads as columns of the table."""
+    """An expression over one row of a released table, whose intervals' ends the shell reads as columns of the table.
+
+    ``aggregate`` is the place of the aggregate that it is, where it is one.
+    """
 
     table: str
     sql: str
     number: int
+    aggregate: int | None = None
 
     @property
     def columns(self) -> tuple[str, str]:

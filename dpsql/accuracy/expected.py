@@ -11,9 +11,10 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, sqrt
 from statistics import median
+from typing import cast
 
 from dpsql.accuracy.grouping_sets import finest_half_width
-from dpsql.estimate import Estimate, Mean, Seen
+from dpsql.estimate import Estimate, Interval, Mean, Seen
 from dpsql.frequency import Clip, Counted, Frequent, Most
 from dpsql.plan import CorePlan, Plan
 from dpsql.quantile import Ranked
@@ -43,7 +44,7 @@ def place_of(plan: Plan, column: OutputColumn) -> tuple[CorePlan, int] | None:
 
 
 def has_interval(plan: Plan, number: int) -> bool:
-    """Whether the cells of a column of the result get intervals that noise decides."""
+    """Whether the cells of a column of the result get intervals of numbers that noise decides."""
     column = plan.columns[number]
     at = place_of(plan, column)
     if at is None:
@@ -93,7 +94,8 @@ def typical(result: Result) -> tuple[ColumnError | None, ...]:
         for row, intervals in zip(result.rows, result.intervals, strict=True):
             ends, value = intervals[place], row[place]
             if ends is not None and isinstance(value, int | float | Decimal):
-                halves.append((ends[1] - ends[0]) / 2)
+                low, high = cast(Interval, ends)
+                halves.append((high - low) / 2)
                 sizes.append(abs(float(value)))
         known = [half for half in halves if half == half]
         found.append(ColumnError(column.name, median(known), _size(sizes)) if known else None)

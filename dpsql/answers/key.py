@@ -16,7 +16,7 @@ from dpsql.errors import InternalError
 from dpsql.plan import Plan
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
-FORMAT = 1
+FORMAT = 2
 
 
 def answer_key(plan: Plan, version: str) -> str:

@@ -18,6 +18,7 @@ from dpsql.cubes.sums import Group, Key, Sums, steps_of
 from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, interval, linear, simulated
 from dpsql.forms import GAUSSIAN, Form
 from dpsql.privacy.sampling import discrete_gaussian
+from dpsql.quantile import Curve
 from dpsql.query.cube import Cube, Places, is_additive
 from dpsql.release import ReleasedTable
 
@@ -56,6 +57,11 @@ class CubeTable:
     def intervals(self) -> tuple[tuple[Interval | None, ...], ...]:
         """The interval of each aggregate of each row."""
         return tuple(tuple(self._cells(level, group, "intervals")) for level, group in self.groups)
+
+    @cached_property
+    def curves(self) -> tuple[tuple[Curve | None, ...], ...]:
+        """The curve of each aggregate of each row that is a quantile."""
+        return tuple(tuple(self._cells(level, group, "curves")) for level, group in self.groups)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise."""
@@ -122,6 +128,8 @@ class CubeTable:
                 place = finest.plan.core.aggregates.index(aggregate)
                 if of == "aggregates":
                     yield group.shown[place]
+                elif of == "curves":
+                    yield None
                 else:
                     yield interval(finest.plan.arithmetic(place), list(zip(group.cells, group.halves, strict=True)))
             else:

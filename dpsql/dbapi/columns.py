@@ -8,9 +8,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from dpsql.errors import NotSupportedError
+from dpsql.result_columns import end_type
 
 if TYPE_CHECKING:
-    from dpsql.estimate import Interval
+    from dpsql.result_columns import CellInterval
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Columns:
 def columns_of(
     named: Sequence[tuple[str, str]],
     rows: Sequence[tuple[object, ...]],
-    intervals: Sequence[tuple[Interval | None, ...]] = (),
+    intervals: Sequence[tuple[CellInterval | None, ...]] = (),
 ) -> Columns:
     """The columns of rows; with intervals ``x_low`` and ``x_high`` stand beside each column ``x`` that has any.
 
@@ -43,7 +44,7 @@ def columns_of(
         if any(end is not None for end in ends):
             for side, word in enumerate(("low", "high")):
                 names.append(_unused(f"{name}_{word}", names))
-                types.append("DOUBLE")
+                types.append(end_type(sql_type))
                 values.append(tuple(None if end is None else end[side] for end in ends))
     return Columns(tuple(names), tuple(types), tuple(values))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     import pyarrow
 
     from dpsql.dbapi.connection import Connection
-    from dpsql.estimate import Interval
+    from dpsql.result_columns import CellInterval
     from dpsql.shell import Price, Result
 
 Row: TypeAlias = tuple[object, ...]
@@ -58,7 +58,7 @@ class Cursor:
         return None if self._result is None else self._next
 
     @property
-    def intervals(self) -> list[tuple[Interval | None, ...]]:
+    def intervals(self) -> list[tuple[CellInterval | None, ...]]:
         """(low, high) for each cell of every row of the result, None where the cell is exact or has no interval."""
         return list(self._rows().intervals)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import cast
 
 from dpsql.errors import DataError
 from dpsql.output.figure import cell, plain
@@ -101,7 +102,7 @@ def _mark(rows: Rows, number: int, place: int) -> Mark:
     label = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
     value = row[place]
     found = float(value) if isinstance(value, int | float | Decimal) else math.nan
-    ends = [float(end) for end in bars[place] or (found, found)]
+    ends = [float(cast(float, end)) for end in bars[place] or (found, found)]
     low, high = ends if all(map(math.isfinite, ends)) else (found, found)
     return Mark(label, cell(value, bars[place], True), found, low, high)
 

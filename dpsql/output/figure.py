@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from dpsql.estimate import Interval
+    from dpsql.result_columns import CellInterval
 
 
-def cell(value: object, interval: Interval | None, with_bar: bool, null: str = "NULL") -> str:
+def cell(value: object, interval: CellInterval | None, with_bar: bool, null: str = "NULL") -> str:
     """A value for a person to read, rounded to two digits of its error where that is known.
 
     >>> cell(29.7621, (29.5621, 29.9621), True), cell(9345, (9325.9, 9365.1), True), cell(0.21, (-0.1, 0.3), True)
@@ -21,14 +23,21 @@ def cell(value: object, interval: Interval | None, with_bar: bool, null: str = "
 
     >>> cell(2014, None, True), cell(1234567.5, None, True), cell(True, None, True), cell(None, None, True)
     ('2014', '1234567.5', 'true', 'NULL')
+
+    The interval of a date has its dates.
+
+    >>> cell(date(2020, 5, 17), (date(2020, 5, 3), date(2020, 5, 30)), True)
+    '2020-05-17 (2020-05-03 to 2020-05-30)'
     """
     if value is None:
         return null
+    if isinstance(value, date) and interval is not None and with_bar:
+        return f"{value} ({interval[0]} to {interval[1]})"
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return plain(str(value)).lower() if isinstance(value, bool) else plain(str(value))
     if interval is None or not math.isfinite(value):
         return f"{value:.10g}" if isinstance(value, float) else str(value)
-    low, high = interval
+    low, high = cast("Interval", interval)
     half = (high - low) / 2
     places = _places(half, value)
     if not with_bar:

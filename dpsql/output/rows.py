@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from dpsql.result_columns import end_type
+
 if TYPE_CHECKING:
     from dpsql.dbapi import Cursor
-    from dpsql.estimate import Interval
+    from dpsql.result_columns import CellInterval
     from dpsql.shell import Result
 
 Row: TypeAlias = tuple[object, ...]
@@ -23,7 +25,7 @@ class Rows:
     names: tuple[str, ...]
     types: tuple[str, ...]
     rows: Sequence[Row]
-    intervals: Sequence[tuple[Interval | None, ...]]
+    intervals: Sequence[tuple[CellInterval | None, ...]]
 
     @classmethod
     def of_cursor(cls, cursor: Cursor) -> Rows:
@@ -64,7 +66,7 @@ class Rows:
         barred = self.estimated
         for name, kind, bar in zip(self.names, self.types, barred, strict=True):
             names += [name, f"{name}_low", f"{name}_high"] if bar else [name]
-            types += [kind, "DOUBLE", "DOUBLE"] if bar else [kind]
+            types += [kind, *[end_type(kind)] * 2] if bar else [kind]
         rows = [tuple(_spread(row, ends, barred)) for row, ends in zip(self.rows, self.intervals, strict=True)]
         return Rows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows))
 
@@ -80,7 +82,7 @@ class Rows:
         return Rows(tuple(names), self.types, self.rows, self.intervals)
 
 
-def _spread(row: Row, ends: Sequence[Interval | None], barred: Sequence[bool]) -> Iterator[object]:
+def _spread(row: Row, ends: Sequence[CellInterval | None], barred: Sequence[bool]) -> Iterator[object]:
     for value, interval, bar in zip(row, ends, barred, strict=True):
         yield value
         if bar:

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from dpsql.cubes import CubeTable, cube_table
-from dpsql.estimate import Interval
 from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.query.bind import Query
 from dpsql.query.cube import Cube, shapes
@@ -21,7 +20,7 @@ from dpsql.query.derived import Types
 from dpsql.query.interval_ends import names_ends
 from dpsql.query.relation import Core
 from dpsql.release import Released, ReleasedTable
-from dpsql.result_columns import Ends, OutputColumn, Redrawn
+from dpsql.result_columns import CellInterval, Ends, OutputColumn, Redrawn
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
@@ -54,7 +53,7 @@ class Result:
 
     columns: tuple[OutputColumn, ...]
     rows: list[tuple[object, ...]]
-    intervals: list[tuple[Interval | None, ...]]
+    intervals: list[tuple[CellInterval | None, ...]]
     price: Price = UNCHARGED
     notices: tuple[str, ...] = ()
 
@@ -161,7 +160,7 @@ class Shell:
         for name in public:
             self._sandbox.declare_public(name)
         for name, shape in shapes.items():
-            self._sandbox.declare(name, {**column_types(shape), **end_types(name, ends)})
+            self._sandbox.declare(name, {**column_types(shape), **end_types(name, shape, ends)})
 
     def _fill(self, plan: Plan, released: Released) -> dict[str, ReleasedTable | CubeTable]:
         """Put what is released so far, and the cubes that are made of it, into the sandbox."""
@@ -175,7 +174,9 @@ class Shell:
         found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():
             own = {each: found[each] for each in ends if each.table == name}
-            self._sandbox.put(name, table, end_types(name, ends), [side for each in own.values() for side in each])
+            self._sandbox.put(
+                name, table, end_types(name, table.shape, ends), [side for each in own.values() for side in each]
+            )
         return tables
 
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsql.cubes import CubeTable
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
@@ -14,6 +17,7 @@ from dpsql.forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
 from dpsql.release import ReleasedTable
 from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, divided_by, only_aggregate
 from dpsql.shell.averages import sum_interval
+from dpsql.shell.moments import is_moment, moments
 from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.signs import row_from_zero, spreads
 
@@ -74,7 +78,7 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
         inner = None if known is None else _inner(table, known.inner, rows, confidence)
         if known is None or inner is None:
             place = only_aggregate(sql)
-            if place is None or table.shape.aggregates[place].function in WITHOUT:
+            if place is None or drawn_types(table)[f"a{place}"] != "DOUBLE":
                 drawn[number] = sql
             else:
                 found |= {(number, row): each for row, each in _over(sandbox, table, sql, place, rows).items()}
@@ -215,9 +219,8 @@ def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], draws: int, c
         values: list[object] = []
         for row, again in zip(rows, drawn, strict=True):
             released = table.aggregates[row][place]
-            values.append(released)
-            values += again[place].tolist() if types[f"a{place}"] == "DOUBLE" else [released] * draws
-        data.append([None if value != value else value for value in values])
+            values += [released, *drawn_values(again[place], released, types[f"a{place}"])]
+        data.append(values)
     data.append([draw for _ in rows for draw in times])
     types["draw"] = "BIGINT"
     sandbox.create("drawn", types)
@@ -225,12 +228,21 @@ def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], draws: int, c
 
 
 def drawn_types(table: Rows) -> dict[str, str]:
-    """The columns of a released table whose aggregates are drawn again."""
+    """The columns of a released table whose aggregates are drawn again: numbers as doubles, dates as they are."""
     types = column_types(table.shape)
     for place, aggregate in enumerate(table.shape.aggregates):
-        if aggregate.function not in WITHOUT:
+        if aggregate.function not in WITHOUT and is_number(types[f"a{place}"]):
             types[f"a{place}"] = "DOUBLE"
     return types
+
+
+def drawn_values(drawn: NDArray[np.float64], released: object, sql_type: str) -> Sequence[object]:
+    """An aggregate's values on draws in the type of its column, NULL where it is no number; what is not drawn stays."""
+    if is_moment(sql_type) and not np.isnan(drawn).any():
+        return moments(drawn, sql_type)
+    if sql_type != "DOUBLE":
+        return [released] * len(drawn)
+    return [None if value != value else value for value in drawn.tolist()]
 
 
 def _middles(sandbox: Sandbox, wanted: Mapping[int, str], confidence: float) -> Found:

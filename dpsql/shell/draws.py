@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.shell.computed import Rows, drawn_types
+from dpsql.shell.computed import Rows, drawn_types, drawn_values
 from dpsql.shell.sandbox import Sandbox, columns_of
 
 #: For each table, row and aggregate, its values at some points.
@@ -74,11 +74,9 @@ def _put(sandbox: Sandbox, name: str, table: Rows, drawn: Sequence[Sequence[NDAr
     types = {**drawn_types(table), "draw": "BIGINT"}
     data: list[list[object]] = [[value for value in column for _ in range(draws)] for column in fixed[: -width or None]]
     for place in range(width):
-        if types[f"a{place}"] == "DOUBLE":
-            values = [None if each != each else each for row in drawn for each in row[place].tolist()]
-        else:
-            values = [row[place] for row in table.aggregates for _ in range(draws)]
-        data.append(values)
+        ways = zip(table.aggregates, drawn, strict=True)
+        kind = types[f"a{place}"]
+        data.append([each for released, row in ways for each in drawn_values(row[place], released[place], kind)])
     data.append([draw for _ in drawn for draw in range(draws)])
     sandbox.create(name, types)
     sandbox.insert(name, data if drawn else [], types)

@@ -159,7 +159,7 @@ class _Finder:
         for known in self.ends:
             if (known.table, known.sql) == (table, sql):
                 return known
-        self.ends.append(Ends(table, sql, len(self.ends)))
+        self.ends.append(Ends(table, sql, len(self.ends), origin.aggregate))
         return self.ends[-1]
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import TypeAlias
 
 from dpsql.estimate import Interval
 from dpsql.plan import Plan
-from dpsql.result_columns import Ends, OutputColumn
+from dpsql.query.cube import Cube
+from dpsql.query.relation import Core
+from dpsql.result_columns import CellInterval, Ends, OutputColumn, end_type
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, computed_intervals, is_number
+from dpsql.shell.moments import is_moment, moment_ends
 from dpsql.shell.origin import Origin
-from dpsql.shell.sandbox import Sandbox
+from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.trace import Traced
 
 #: The lower and the upper ends of some intervals, None where there is none.
-Sides: TypeAlias = tuple[list[float | None], list[float | None]]
+Sides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]
 
 
 def output_columns(described: Sequence[tuple[str, str]], traced: Traced | None) -> tuple[OutputColumn, ...]:
@@ -52,7 +56,7 @@ def intervals(
     tables: Mapping[str, Rows],
     rows: Sequence[Sequence[object]],
     again: Mapping[tuple[int, int], Interval],
-) -> list[tuple[Interval | None, ...]]:
+) -> list[tuple[CellInterval | None, ...]]:
     """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
 
     ``again`` are those of cells that several released rows make.
@@ -67,22 +71,32 @@ def intervals(
         behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
         simulated |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
 
-    def cell(at: int, number: int, column: OutputColumn) -> Interval | None:
+    def cell(at: int, number: int, column: OutputColumn) -> CellInterval | None:
         if column.aggregate is None and column.drawn is None:
             return again.get((at, number))
         place = numbers[at][column.row]
         if not isinstance(place, int):
             return None
         if column.aggregate is not None:
-            return tables[column.table].intervals[place][column.aggregate]
+            return _own(tables[column.table], place, column.aggregate, column.type)
         return simulated.get((number, place))
 
     return [tuple(cell(at, number, column) for number, column in enumerate(plan.columns)) for at in range(len(rows))]
 
 
-def end_types(table: str, ends: Sequence[Ends]) -> dict[str, str]:
-    """The columns that the ends of intervals are in a released table."""
-    return {name: "DOUBLE" for each in ends if each.table == table for name in each.columns}
+def _own(table: Rows, row: int, place: int, sql_type: str) -> CellInterval | None:
+    """The interval of an aggregate as it was released: of numbers, or of dates or timestamps."""
+    curve = table.curves[row][place]
+    return moment_ends(curve, sql_type) if curve is not None and is_moment(sql_type) else table.intervals[row][place]
+
+
+def end_types(table: str, shape: Core | Cube, ends: Sequence[Ends]) -> dict[str, str]:
+    """The columns that the ends of intervals are in a released table: as dates are, or doubles."""
+    return {name: _end_type(shape, each) for each in ends if each.table == table for name in each.columns}
+
+
+def _end_type(shape: Core | Cube, ends: Ends) -> str:
+    return "DOUBLE" if ends.aggregate is None else end_type(column_types(shape)[f"a{ends.aggregate}"])
 
 
 def end_values(
@@ -93,8 +107,13 @@ def end_values(
     for name in dict.fromkeys(each.table for each in ends):
         table, own = tables[name], [each for each in ends if each.table == name]
         rows = range(len(table.keys))
-        known = computed_intervals(sandbox, table, {each.number: each.sql for each in own}, rows, confidence)
+        numbers = {each.number: each.sql for each in own if _end_type(table.shape, each) == "DOUBLE"}
+        known = computed_intervals(sandbox, table, numbers, rows, confidence)
         for each in own:
-            pairs = [known.get((each.number, row)) for row in rows]
+            kind, place = _end_type(table.shape, each), each.aggregate
+            if place is not None and is_moment(kind):
+                pairs = [_own(table, row, place, kind) for row in rows]
+            else:
+                pairs = [known.get((each.number, row)) for row in rows]
             found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
     return found

@@ -10,6 +10,20 @@ CLIPPING = "tests/session/test_clipping.py"
 
 FAULTS = (
     Fault(
+        "a date is drawn as a number",
+        "dpsql/shell/computed.py",
+        '        if aggregate.function not in WITHOUT and is_number(types[f"a{place}"]):',
+        "        if aggregate.function not in WITHOUT:",
+        ("tests/shell/test_moments.py::test_what_is_computed_beside_it_has_its_interval",),
+    ),
+    Fault(
+        "the ends of dates are those of numbers",
+        "dpsql/shell/intervals.py",
+        "if curve is not None and is_moment(sql_type) else table.intervals[row][place]",
+        "if False else table.intervals[row][place]",
+        ("tests/shell/test_moments.py::test_a_date_has_an_interval_of_dates",),
+    ),
+    Fault(
         "Fieller's set without the noise of the denominator",
         "dpsql/forms.py",
         "a, b, c = n * n - nn, t * n - tn, t * t - tt",
