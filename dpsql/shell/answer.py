@@ -20,14 +20,14 @@ from dpsql.query.derived import Types
 from dpsql.query.interval_ends import names_ends
 from dpsql.query.relation import Core
 from dpsql.release import Released, ReleasedTable
-from dpsql.result_columns import CellInterval, Ends, OutputColumn, Redrawn
+from dpsql.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
 from dpsql.shell.redrawn import known_last, redrawn, with_branches, with_later
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
 from dpsql.shell.seen import redrawn_intervals
-from dpsql.shell.trace import trace
+from dpsql.shell.trace import trace, with_names
 
 Rowset: TypeAlias = list[tuple[Any, ...]]
 
@@ -99,7 +99,9 @@ class Shell:
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
-        shell, ends, later = with_ends(query.shell, public) if names_ends(query.shell) else (query.shell, (), ())
+        shell, ends, later = with_names(query.shell), tuple[Ends, ...](), tuple[Later, ...]()
+        if names_ends(shell):
+            shell, ends, later = with_ends(shell, public)
         self._declare(query.public, tables, ends)
         sql = shell.sql(dialect="duckdb", comments=False)
         described = self._sandbox.describe(sql)

@@ -106,6 +106,22 @@ class _Trace:
                 return Source(name, None, {})
 
 
+def with_names(shell: exp.Query) -> exp.Query:
+    """The shell with a name for each subquery in FROM that has none, so that its columns can be followed.
+
+    >>> import sqlglot
+    >>> with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()
+    'SELECT n FROM (SELECT 1 AS n) AS "dpsql subquery 0", t'
+    """
+    named = shell.copy()
+    found = [each for each in named.find_all(exp.Subquery)
+             if isinstance(each.parent, (exp.From, exp.Join)) and isinstance(each.this, exp.Query)
+             and not each.alias_or_name and not each.args.get("pivots")]  # fmt: skip
+    for place, each in enumerate(found):
+        each.set("alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {place}", quoted=True)))
+    return named
+
+
 def hides_star(item: exp.Expr) -> bool:
     """Whether the item is more than one column without being a star: a star under a name, or inside a function."""
     plain = isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))

@@ -17,6 +17,7 @@ TOLD = (
     "SELECT MEDIAN(age), DP_INTERVAL_LOW(MEDIAN(age)), DP_INTERVAL_HIGH(MEDIAN(age)) FROM patients",
     "SELECT COUNT(*) / 2 AS h, DP_INTERVAL_LOW(COUNT(*) / 2), DP_INTERVAL_HIGH(h) FROM patients",
     f"SELECT n, DP_INTERVAL_LOW(n), DP_INTERVAL_HIGH(n) FROM ({GROUPED}) AS g",
+    f"SELECT n, DP_INTERVAL_LOW(n), DP_INTERVAL_HIGH(n) FROM ({GROUPED}) WHERE n > 100",
     f"SELECT m, DP_INTERVAL_LOW(m), DP_INTERVAL_HIGH(m) FROM (SELECT n + 1 AS m FROM ({GROUPED}) AS g) AS h",
     f"SELECT x, DP_INTERVAL_LOW(g.x), DP_INTERVAL_HIGH(g.x) FROM (SELECT * FROM ({GROUPED}) AS f) AS g(k, x, d)",
     (
@@ -50,7 +51,7 @@ REFUSED = {
     "SELECT COUNT(*) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)": "not read by",
     "SELECT DP_INTERVAL_LOW(), COUNT(*) FROM patients": "takes one argument",
     "SELECT DP_INTERVAL_LOW(COUNT(*), 2) FROM patients": "takes one argument",
-    "SELECT DP_INTERVAL_HIGH(name) FROM conditions": "has no interval: keys, texts and dates have none",
+    "SELECT DP_INTERVAL_HIGH(name) FROM conditions": "has no interval: keys and texts have none",
 }
 
 
