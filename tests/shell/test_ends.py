@@ -51,7 +51,7 @@ REFUSED = {
     "SELECT COUNT(*) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)": "not read by",
     "SELECT DP_INTERVAL_LOW(), COUNT(*) FROM patients": "takes one argument",
     "SELECT DP_INTERVAL_LOW(COUNT(*), 2) FROM patients": "takes one argument",
-    "SELECT DP_INTERVAL_HIGH(name) FROM conditions": "has no interval: keys and texts have none",
+    "SELECT DP_INTERVAL_HIGH(name) FROM conditions": "has no interval: keys, texts and what is made of dates have none",
 }
 
 
