@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import ceil, floor
+from math import ceil, floor, sqrt
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,9 @@ from dpsql.privacy.mechanism.tree import NoisyTree, edges
 from dpsql.query.bins import Bins
 from dpsql.query.relation import Ranks
 
-#: The place among a node's children to go on with, given their cumulative counts from the start of the node on.
-Choose = Callable[[list[float], int], int]
+#: The place among a node's children to go on with, given their cumulative counts from the start of the node on, how
+#: noise moves the ranks of these edges, and the level.
+Choose: TypeAlias = "Callable[[list[float], Moved, int], int]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class Distribution:
     def __init__(self, noisy: NoisyTree, bins: Bins, step: Fraction, confidence: float) -> None:
         self._noisy, self._bins, self._confidence = noisy, bins, confidence
         self._step = float(step)
-        self._total = max(self._children(1, 0)[-1], 0.0)
+        self._counted = self._children(1, 0)[-1]
+        self._total = max(self._counted, 0.0)
 
     @property
     def axis(self) -> str:
@@ -82,9 +85,17 @@ class Distribution:
         Rows beyond the last detectable one are unknown, so that of MIN and MAX goes on to the declared bound.
         """
         fraction = 1 - fraction if ranks.descending else fraction
-        target, reach = float(fraction) * self._total, self._reach(fraction, ranks.edge)
-        low = self._descend(lambda sums, _: _first(sums[1:], lambda each: each >= target - reach))
-        high = self._descend(lambda sums, _: _last(sums[:-1], lambda each: each <= target + reach))
+        target, half = float(fraction) * self._counted, self._half(ranks.edge)
+
+        def below(sums: list[float], moved: Moved, _: int) -> int:
+            sure = [each - target + half * most + 1 for each, most in zip(sums, moved.deviations(), strict=True)]
+            return _first(sure[1:], lambda each: each >= 0)
+
+        def above(sums: list[float], moved: Moved, _: int) -> int:
+            sure = [each - target - half * most - 1 for each, most in zip(sums, moved.deviations(), strict=True)]
+            return _last(sure[:-1], lambda each: each <= 0)
+
+        low, high = self._descend(below, fraction), self._descend(above, fraction)
         if ranks.edge:
             low = Leaf(0, 0.0, 0.0) if fraction == 0 else low
             high = Leaf(self._bins.count - 1, 0.0, 0.0) if fraction == 1 else high
@@ -96,14 +107,15 @@ class Distribution:
         low, high = self.interval(fraction, ranks)
         value = self._value(fraction, ranks)
         points = (float(min(low, value)), float(value), float(max(high, value)))
-        return Curve(tree.node, tree.spread(float(fraction)) * self._step, self._reach(fraction, ranks.edge), points)
+        spread = tree.spread(float(fraction))
+        return Curve(tree.node, spread * self._step, spread * self._half(ranks.edge) + 1, points)
 
-    def _reach(self, fraction: Fraction, edge: bool) -> float:
-        """The half-width of a rank: its noise, and the row by which definitions of quantiles differ.
+    def _half(self, edge: bool) -> float:
+        """The half-width of a node at the confidence that each level gets, in rows.
 
         The interval of MIN or MAX ends at a bound on one side, so that only the other can miss.
         """
-        return self._noisy.tree.half_width(self._confidence, float(fraction), one_sided=edge) * self._step + 1
+        return self._noisy.tree.node_half_width(self._confidence, one_sided=edge) * self._step
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
         if ranks.edge:
@@ -120,7 +132,7 @@ class Distribution:
     def _at(self, rank: Fraction) -> Fraction:
         """The value that so many rows stand before."""
         wanted = float(rank)
-        leaf = self._descend(lambda sums, _: _first(sums[1:], lambda each: each > wanted), smooth=True)
+        leaf = self._descend(lambda sums, *_: _first(sums[1:], lambda each: each > wanted), smooth=True)
         if self._bins.are_values:
             return self._bins.value(leaf.place)
         inside = leaf.after - leaf.before
@@ -132,14 +144,17 @@ class Distribution:
             return self._bins.value(leaf.place)
         return self._bins.position(leaf.place, Fraction(end))
 
-    def _descend(self, choose: Choose, smooth: bool = False) -> Leaf:
+    def _descend(self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False) -> Leaf:
         """The leaf that is reached by choosing a child on each level; ``smooth`` counts never fall."""
         tree, start, before, after = self._noisy.tree, 0, 0.0, self._total
+        above = None
         for level in range(1, tree.levels + 1):
             sums = [before + each for each in self._children(level, start, after - before)]
             sums = _monotone(sums) if smooth else sums
-            child = choose(sums, level)
+            moved = Moved(len(sums) - 1, float(fraction), above)
+            child = choose(sums, moved, level)
             start, before, after = edges(tree, level, start)[child], sums[child], sums[child + 1]
+            above = moved.below(child)
         return Leaf(start, before, after)
 
     def _children(self, level: int, start: int, total: float | None = None) -> list[float]:
@@ -148,14 +163,14 @@ class Distribution:
         missing = 0.0 if total is None or level == 1 else (total - sum(counts)) / len(counts)
         return list(accumulate((count + missing for count in counts), initial=0.0))
 
-    def _least(self, sums: list[float], level: int) -> int:
+    def _least(self, sums: list[float], _: Moved, level: int) -> int:
         """The first child before whose end the noise cannot explain the rows."""
         certain = self._certain(len(sums) - 1, level)
         return _first(
             [each - sums[0] - need for each, need in zip(sums[1:], certain, strict=True)], lambda each: each > 0
         )
 
-    def _greatest(self, sums: list[float], level: int) -> int:
+    def _greatest(self, sums: list[float], _: Moved, level: int) -> int:
         certain = self._certain(len(sums) - 1, level)
         above = [sums[-1] - each - need for each, need in zip(reversed(sums[:-1]), certain, strict=True)]
         return len(above) - 1 - _first(above, lambda each: each > 0)
@@ -166,6 +181,40 @@ class Distribution:
         each = tree.node.half_width(1 - (1 - self._confidence) / tree.levels) * self._step
         fixed = 0.0 if level == 1 else 1 / children
         return [each * max(number * (1 - number * fixed), 0.0) ** 0.5 for number in range(1, children + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How noise moves the ranks of the edges between a node's children, in variances of a node's noise."""
+
+    children: int
+    fraction: float
+    #: The variances of the node's own edges, and their covariance; None where its children are the topmost.
+    above: tuple[float, float, float] | None = None
+
+    def covariance(self, first: int, second: int) -> float:
+        """That of two edges, the first not behind the second.
+
+        >>> Moved(4, 0.5).covariance(1, 1), Moved(4, 1.0).covariance(1, 1), Moved(2, 0.5, (1, 1, 0.5)).covariance(1, 1)
+        (1.0, 3.0, 1.25)
+        """
+        if self.above is None:
+            low, high = 1 - self.fraction, self.fraction
+            between = second - first
+            return low * low * first - low * high * between + high * high * (self.children - second)
+        begin, end, both = self.above
+        one, two = first / self.children, second / self.children
+        own = (1 - one) * (1 - two) * begin + one * two * end + ((1 - one) * two + one * (1 - two)) * both
+        return own + first * (1 - two)
+
+    def deviations(self) -> list[float]:
+        """Those of all edges, from the first to the last."""
+        return [sqrt(self.covariance(place, place)) for place in range(self.children + 1)]
+
+    def below(self, child: int) -> tuple[float, float, float]:
+        """What the edges between the child's own children know of it."""
+        own, following = (self.covariance(place, place) for place in (child, child + 1))
+        return own, following, self.covariance(child, child + 1)
 
 
 def _monotone(sums: list[float]) -> list[float]:

@@ -94,8 +94,8 @@ def with_later(again: Redrawn | None, later: Sequence[Later]) -> Redrawn:
     """The same with the ends that are known last; refused where one of them can never be."""
     if again is None or any(each.of not in again.wanted for each in later):
         raise Refused("E_FUNC", "what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and "
-                      "what is made of dates have none, nor numbers whose rows nothing but noise tells apart; take an aggregate, and "
-                      "give such rows a key")  # fmt: skip
+                      "what is made of dates have none, nor numbers whose rows nothing but noise tells apart; take an "
+                      "aggregate, and give such rows a key")  # fmt: skip
     return replace(again, beside=len(later), later=tuple(later))
 
 

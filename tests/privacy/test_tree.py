@@ -14,7 +14,7 @@ from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, Tree, edges, exact_levels, shape
 from dpsql.privacy.sampling import OPERATING_SYSTEM
-from dpsql.quantile import Distribution
+from dpsql.quantile import Distribution, Moved
 from dpsql.query.bins import Bins
 from dpsql.query.relation import Ranks
 
@@ -86,6 +86,26 @@ def test_a_rank_is_no_further_off_than_is_claimed(node: Gaussian | Laplace, frac
     assert np.mean(error > tree.half_width(0.95, fraction) / 3) > 0.05
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])
+@pytest.mark.parametrize("fraction", [0.0, 0.05, 0.5, 0.9])
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_the_deviation_of_a_rank_is_known(node: Gaussian | Laplace, fraction: float, place: int) -> None:
+    """On three levels of 20,000 trees, on which the way goes down into the same child; within a twentieth."""
+    trials = 20_000
+    levels = [node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3)]
+    above, ends = None, (np.zeros(trials), levels[0].sum(axis=1))
+    total = levels[0].sum(axis=1)
+    for own in levels:
+        moved = Moved(4, fraction, above)
+        missing = (ends[1] - ends[0] - own.sum(axis=1))[:, None] / 4
+        sums = ends[0][:, None] + np.concatenate([np.zeros((trials, 1)), np.cumsum(own + missing, axis=1)], axis=1)
+        ranks = sums - fraction * total[:, None]
+        known = np.array(moved.deviations()) * node.standard_deviation
+        assert ranks.std(axis=0) == pytest.approx(known, rel=0.05, abs=1e-9)
+        above, ends = moved.below(place), (sums[:, place], sums[:, place + 1])
+
+
 ENDS = {fraction: Ranks((Fraction(fraction),), edge=True) for fraction in (0, 1)}
 VALUES = Bins("number", 0, 255, 1, 256, Fraction(1))
 
@@ -108,9 +128,21 @@ def test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_a
 ) -> None:
     tree = Tree(256, 16, 2, node)
     distribution = Distribution(Exact(tree, range(256), [1] * 256, OPERATING_SYSTEM), VALUES, Fraction(1), confidence)
-    away = node.half_width(1 - 2 * (1 - confidence) / 2) * tree.spread(0) + 1
-    assert end_that_may_miss(distribution, 0) == int(away)
-    assert end_that_may_miss(distribution, 1) == 255 - int(away)
+    half = node.half_width(1 - 2 * (1 - confidence) / 2)
+    node_of = max(nodes for nodes in range(16) if 16 * nodes <= half * nodes**0.5 + 1)
+    inside = (rest for rest in range(16) if 16 * node_of + rest <= half * deviation_from_an_end(node_of, rest) + 1)
+    away = 16 * node_of + max(inside)
+    assert distribution.interval(Fraction(0), ENDS[0]) == (0, away)
+    assert distribution.interval(Fraction(1), ENDS[1]) == (255 - away, 255)
+
+
+def deviation_from_an_end(nodes: int, rest: int) -> float:
+    """That of the count of so many nodes and of a part of the next one's 16 children, of a node's noise.
+
+    The next node's own noise counts by that part, and what its children differ from that as a bridge does.
+    """
+    part = rest / 16
+    return float((nodes + part**2 + 16 * part * (1 - part)) ** 0.5)
 
 
 @pytest.mark.parametrize("node", [NODE, Laplace(1, Fraction(7))])

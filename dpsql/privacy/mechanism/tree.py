@@ -51,11 +51,14 @@ class Tree:
 
         Where ``one_sided``, to one side that is known beforehand. In grid units of the counts.
         """
+        return self.node_half_width(confidence, one_sided) * self.spread(fraction)
+
+    def node_half_width(self, confidence: float, one_sided: bool = False) -> float:
+        """How far the noise of one node on each level goes, all levels together, with that confidence."""
         tail = (1 - confidence) / self.levels
         if one_sided and self.levels > 1:
             tail = min(2 * tail, 0.5)
-        each = self.node.half_width(1 - tail)
-        return each * self.spread(fraction)
+        return float(self.node.half_width(1 - tail))
 
     def spread(self, fraction: float) -> float:
         """At most how many times as far as a node's count such a rank varies."""

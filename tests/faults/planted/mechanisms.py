@@ -87,6 +87,13 @@ FAULTS = (
         (f"{PRICE}[L1]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
     ),
     Fault(
+        "the noise of the children inside a node is forgotten",
+        "dpsql/quantile.py",
+        "        return own + first * (1 - two)",
+        "        return own",
+        ("tests/privacy/test_tree.py::test_the_deviation_of_a_rank_is_known",),
+    ),
+    Fault(
         "the cells around a value overlap",
         RANKING,
         "return [int(each) for each in np.diff(sums)]",
