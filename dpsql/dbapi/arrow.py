@@ -45,13 +45,13 @@ _SCALARS: dict[str, tuple[str, tuple[Any, ...]]] = {
 
 
 def arrow_table(columns: Columns) -> pyarrow.Table:
-    """The columns as Arrow has them; DataError where a value is too large for its Arrow type."""
+    """The columns as Arrow has them; DataError where a value is beyond its Arrow type."""
     import pyarrow as pa
 
     try:
         arrays = [_array(values, kind) for values, kind in zip(columns.values, columns.types, strict=True)]
     except (pa.ArrowException, OverflowError):
-        raise DataError("a value has more digits than its Arrow type; take the rows with fetchall()") from None
+        raise DataError("a value is beyond its Arrow type; take the rows with fetchall()") from None
     return pa.Table.from_arrays(arrays, names=list(columns.names))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from dpsql.dbapi.boundary import bound
 from dpsql.dbapi.columns import Columns, columns_of, require
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     from dpsql.shell import Price, Result
 
 Row: TypeAlias = tuple[object, ...]
+Frame = TypeVar("Frame")
 
 
 class Cursor:
@@ -124,26 +125,29 @@ class Cursor:
         require("pyarrow")
         from dpsql.dbapi.arrow import arrow_table
 
-        return arrow_table(self._columns(intervals))
+        return self._made(arrow_table, intervals)
 
     def fetchdf(self, *, intervals: bool = False) -> pandas.DataFrame:
         """All rows that were not fetched yet, as a data frame of pandas: decimals are floats, dates datetime64."""
         require("pandas")
         from dpsql.dbapi.frames import pandas_frame
 
-        return pandas_frame(self._columns(intervals))
+        return self._made(pandas_frame, intervals)
 
     def pl(self, *, intervals: bool = False) -> polars.DataFrame:
         """All rows that were not fetched yet, as a data frame of polars, with the types of the SQL."""
         require("polars", "pyarrow")
         from dpsql.dbapi.frames import polars_frame
 
-        return polars_frame(self._columns(intervals))
+        return self._made(polars_frame, intervals)
 
-    def _columns(self, intervals: bool) -> Columns:
+    def _made(self, make: Callable[[Columns], Frame], intervals: bool) -> Frame:
+        """What is made of all rows that were not fetched yet; they are there still where it cannot be made."""
         result, start = self._rows(), self._next
         named = [(column.name, column.type) for column in result.columns]
-        return columns_of(named, self.fetchall(), result.intervals[start:] if intervals else ())
+        frame = make(columns_of(named, result.rows[start:], result.intervals[start:] if intervals else ()))
+        self._next = len(result.rows)
+        return frame
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
         """Nothing: parameters have the types of their values."""

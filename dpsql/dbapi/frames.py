@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.dbapi.arrow import arrow_table
 from dpsql.dbapi.columns import Columns
+from dpsql.errors import DataError
 
 if TYPE_CHECKING:
     import pandas
@@ -18,11 +19,15 @@ _WIDTHS = {"TINYINT": "8", "SMALLINT": "16", "INTEGER": "32", "BIGINT": "64"}
 def pandas_frame(columns: Columns) -> pandas.DataFrame:
     """The rows as pandas has them: decimals and integers beyond 64 bits as floats, dates as datetime64.
 
-    Integers and booleans with NULL are of pandas' nullable types, so that the others stay what they are.
+    Integers and booleans with NULL are of pandas' nullable types, so that the others stay what they are. DataError
+    where a moment or a length of time is beyond them.
     """
     import pandas as pd
 
-    series = (_series(values, kind) for values, kind in zip(columns.values, columns.types, strict=True))
+    try:
+        series = [_series(values, kind) for values, kind in zip(columns.values, columns.types, strict=True)]
+    except (ValueError, OverflowError):
+        raise DataError("a value is beyond its type in pandas; take the rows with fetchall()") from None
     return pd.DataFrame(dict(zip(columns.names, series, strict=True)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 from datetime import UTC, date, datetime, time, timedelta
@@ -11,6 +10,7 @@ from functools import partial
 from uuid import UUID
 
 from dpsql.errors import DataError, NotSupportedError
+from dpsql.pgwire.json_format import json_text
 from dpsql.pgwire.text_format import Encoder
 from dpsql.pgwire.types import Type
 
@@ -57,7 +57,7 @@ def encoder(kind: Type) -> Encoder:
         case "uuid":
             return _uuid
         case "json":
-            return _json
+            return json_text
         case "jsonb":
             return _jsonb
         case "int2vector" | "oidvector":
@@ -84,12 +84,8 @@ def _bytes(value: object) -> bytes:
     return bytes(value) if isinstance(value, bytes | bytearray) else _text(value)
 
 
-def _json(value: object) -> bytes:
-    return (value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)).encode()
-
-
 def _jsonb(value: object) -> bytes:
-    return b"\x01" + _json(value)
+    return b"\x01" + json_text(value)
 
 
 def _uuid(value: object) -> bytes:

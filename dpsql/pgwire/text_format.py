@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from dpsql.errors import DataError, InvalidText
+from dpsql.pgwire.json_format import json_text
 from dpsql.pgwire.types import Type
 
 Encoder: TypeAlias = Callable[[object], bytes]
@@ -55,7 +55,7 @@ def encoder(kind: Type, zone: tzinfo = UTC) -> Encoder:
         case "interval":
             return _interval
         case "json" | "jsonb":
-            return _json
+            return json_text
         case "int2vector" | "oidvector":
             return _vector
         case _:
@@ -167,10 +167,6 @@ def _interval(value: object) -> bytes:
     clock = f"-{clock}" if whole < 0 and rest else clock
     said = f"{days} day{'' if days == 1 else 's'}" if days else ""
     return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
-
-
-def _json(value: object) -> bytes:
-    return (value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)).encode()
 
 
 def _vector(value: object) -> bytes:

@@ -136,10 +136,23 @@ def test_a_statement_without_rows_gives_no_frame(connection: dpsql.Connection, c
         getattr(connection.execute("SET dpsql.epsilon = 0.1"), call)()
 
 
-def test_a_number_that_arrow_cannot_hold_is_told(connection: dpsql.Connection) -> None:
-    text = "SELECT CAST(170141183460469231731687303715884105727 AS HUGEINT) AS x FROM conditions LIMIT 1"
+#: What Python has and the frames of these names have not.
+BEYOND = {
+    "CAST(170141183460469231731687303715884105727 AS HUGEINT)": ("fetch_arrow_table", "pl"),
+    "DATE '9999-12-31' + CAST(LENGTH(name) AS INTEGER)": ("fetch_arrow_table", "pl", "fetchdf"),
+    "TO_DAYS(200000000 + CAST(LENGTH(name) AS INTEGER))": ("fetch_arrow_table", "pl", "fetchdf"),
+}
+
+
+@pytest.mark.parametrize(("sql", "call"), [(sql, call) for sql, calls in BEYOND.items() for call in calls])
+def test_a_value_that_a_frame_cannot_hold_is_told_and_takes_no_rows(
+    connection: dpsql.Connection, sql: str, call: str
+) -> None:
+    cursor = connection.execute(f"SELECT name, {sql} AS x FROM conditions")
+    assert cursor.fetchone() is not None
     with pytest.raises(dpsql.DataError, match="fetchall"):
-        connection.execute(text).fetch_arrow_table()
+        getattr(cursor, call)()
+    assert len(cursor.fetchall()) == 9
 
 
 def test_a_cursor_says_what_it_cost(connection: dpsql.Connection) -> None:

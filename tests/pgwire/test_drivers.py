@@ -55,6 +55,14 @@ def test_psycopg(shared: Server, spent: Callable[[], int]) -> None:
             assert list(copy.rows()) == [("ward",), ("yard",)]
 
 
+def test_a_histogram_whose_values_are_no_names_of_json(shared: Server) -> None:
+    asked = "SELECT HISTOGRAM(CASE WHEN weight > 1 THEN 1.5 ELSE 2.5 END) FROM patients"
+    with psycopg.connect(**ADA, port=shared.port, dbname="clinic") as connection:
+        for binary in (False, True):
+            ((counts,),) = connection.execute(asked, binary=binary).fetchall()
+            assert set(counts) == {"1.5", "2.5"}
+
+
 def test_psycopg2(shared: Server, spent: Callable[[], int]) -> None:
     connection = psycopg2.connect(**ADA, port=shared.port, dbname="clinic")
     with connection, connection.cursor() as cursor:

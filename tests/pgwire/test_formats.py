@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import struct
 from collections.abc import Iterator
@@ -201,6 +202,11 @@ def test_intervals_have_the_value_that_postgres_reads(reference: postgres.Postgr
 def test_what_has_no_type_in_postgres_is_text_or_json() -> None:
     assert by_name("STRUCT(a INTEGER)").name == by_name("MAP(VARCHAR, INTEGER)").name == "json"
     assert text_format.encoder(types.JSON)({"a": [1, None]}) == b'{"a": [1, null]}'
+    inner = {datetime(2024, 7, 1): math.nan}
+    keys: dict[object, object] = {date(2024, 7, 1): 1, Decimal("1.5"): inner, True: [-math.inf]}
+    told = b'{"2024-07-01": 1, "1.5": {"2024-07-01 00:00:00": null}, "true": [null]}'
+    assert text_format.encoder(types.JSON)(keys) == binary_format.encoder(types.JSON)(keys) == told
+    assert binary_format.encoder(types.JSONB)(keys) == b"\x01" + told
     assert by_name("ENUM('a', 'b')").name == by_name("BIT").name == "text"
     assert by_name('"NULL"').name == "text"
 
