@@ -25,6 +25,8 @@ JUMPING = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist
 MOST_ROWS = 200
 #: By which part of its size, times its place, a number is moved so that it is like no other.
 TIE_BREAK = 1e-12
+#: The greatest size of a number that is moved: 0 times an infinite one is no number.
+MOST_SIZE = 1e300
 
 
 def may_jump(query: exp.Query, place: int) -> bool:
@@ -91,7 +93,7 @@ def _column(table: Rows, place: int, factor: float, own: Sequence[int], each: ra
     """The values of one aggregate: for each row those at all corners."""
     values, low, high = spans(table, place)
     low, high = values - (values - low) * factor, values + (high - values) * factor
-    size = np.abs(values) + np.abs(high - low) + 1
+    size = np.minimum(np.abs(values) + np.abs(high - low) + 1, MOST_SIZE)
     apart = np.arange(len(values)) * size * TIE_BREAK
     below, above = low - apart, high + apart
     from_top, from_bottom = _together(low, high), -_together(-high, -low)

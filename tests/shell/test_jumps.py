@@ -59,6 +59,16 @@ def test_corners_reach_every_rank_that_values_inside_reach(seed: int) -> None:
         assert (found[:, corner] >= halfway[0] - 1e-6).all() and (found[:, corner] <= halfway[1] + 1e-6).all()
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_number_whose_interval_is_open_goes_everywhere_whichever_row_it_is_on() -> None:
+    for row in (0, 1):
+        table = table_of([3.0, 3.0], [1.0, 1.0])
+        table.intervals[row] = ((-np.inf, np.inf),)
+        found = np.array([column[0] for column in corners([table], CONFIDENCE).values[0]])
+        assert not np.isnan(found).any() and np.isfinite(found[1 - row]).all()
+        assert {-np.inf, np.inf} <= set(found[row].tolist())
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_corners_reach_the_fewest_different_values_and_every_number_of_rows_above(seed: int) -> None:
     random = np.random.default_rng(seed)
