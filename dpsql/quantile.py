@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import ceil, floor, sqrt
+from math import ceil, floor
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.edge_noise import Moved
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
 from dpsql.query.bins import Bins
@@ -22,7 +23,7 @@ from dpsql.query.relation import Ranks
 
 #: The place among a node's children to go on with, given their cumulative counts from the start of the node on, how
 #: noise moves the ranks of these edges, and the level.
-Choose: TypeAlias = "Callable[[list[float], Moved, int], int]"
+Choose: TypeAlias = Callable[[list[float], Moved, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,40 +182,6 @@ class Distribution:
         each = tree.node.half_width(1 - (1 - self._confidence) / tree.levels) * self._step
         fixed = 0.0 if level == 1 else 1 / children
         return [each * max(number * (1 - number * fixed), 0.0) ** 0.5 for number in range(1, children + 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """How noise moves the ranks of the edges between a node's children, in variances of a node's noise."""
-
-    children: int
-    fraction: float
-    #: The variances of the node's own edges, and their covariance; None where its children are the topmost.
-    above: tuple[float, float, float] | None = None
-
-    def covariance(self, first: int, second: int) -> float:
-        """That of two edges, the first not behind the second.
-
-        >>> Moved(4, 0.5).covariance(1, 1), Moved(4, 1.0).covariance(1, 1), Moved(2, 0.5, (1, 1, 0.5)).covariance(1, 1)
-        (1.0, 3.0, 1.25)
-        """
-        if self.above is None:
-            low, high = 1 - self.fraction, self.fraction
-            between = second - first
-            return low * low * first - low * high * between + high * high * (self.children - second)
-        begin, end, both = self.above
-        one, two = first / self.children, second / self.children
-        own = (1 - one) * (1 - two) * begin + one * two * end + ((1 - one) * two + one * (1 - two)) * both
-        return own + first * (1 - two)
-
-    def deviations(self) -> list[float]:
-        """Those of all edges, from the first to the last."""
-        return [sqrt(self.covariance(place, place)) for place in range(self.children + 1)]
-
-    def below(self, child: int) -> tuple[float, float, float]:
-        """What the edges between the child's own children know of it."""
-        own, following = (self.covariance(place, place) for place in (child, child + 1))
-        return own, following, self.covariance(child, child + 1)
 
 
 def _monotone(sums: list[float]) -> list[float]:

@@ -17,7 +17,7 @@ from dpsql.forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
 from dpsql.release import ReleasedTable
 from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, divided_by, only_aggregate
 from dpsql.shell.averages import sum_interval
-from dpsql.shell.moments import is_moment, moments
+from dpsql.shell.dates import dates, is_date
 from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.signs import row_from_zero, spreads
 
@@ -238,8 +238,8 @@ def drawn_types(table: Rows) -> dict[str, str]:
 
 def drawn_values(drawn: NDArray[np.float64], released: object, sql_type: str) -> Sequence[object]:
     """An aggregate's values on draws in the type of its column, NULL where it is no number; what is not drawn stays."""
-    if is_moment(sql_type) and not np.isnan(drawn).any():
-        return moments(drawn, sql_type)
+    if is_date(sql_type) and not np.isnan(drawn).any():
+        return dates(drawn, sql_type)
     if sql_type != "DOUBLE":
         return [released] * len(drawn)
     return [None if value != value else value for value in drawn.tolist()]

@@ -13,7 +13,7 @@ from dpsql.query.relation import Core
 from dpsql.result_columns import CellInterval, Ends, OutputColumn, end_type
 from dpsql.schema import fold
 from dpsql.shell.computed import Rows, computed_intervals, is_number
-from dpsql.shell.moments import is_moment, moment_ends
+from dpsql.shell.dates import date_ends, is_date
 from dpsql.shell.origin import Origin
 from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.trace import Traced
@@ -87,7 +87,7 @@ def intervals(
 def _own(table: Rows, row: int, place: int, sql_type: str) -> CellInterval | None:
     """The interval of an aggregate as it was released: of numbers, or of dates or timestamps."""
     curve = table.curves[row][place]
-    return moment_ends(curve, sql_type) if curve is not None and is_moment(sql_type) else table.intervals[row][place]
+    return date_ends(curve, sql_type) if curve is not None and is_date(sql_type) else table.intervals[row][place]
 
 
 def end_types(table: str, shape: Core | Cube, ends: Sequence[Ends]) -> dict[str, str]:
@@ -111,7 +111,7 @@ def end_values(
         known = computed_intervals(sandbox, table, numbers, rows, confidence)
         for each in own:
             kind, place = _end_type(table.shape, each), each.aggregate
-            if place is not None and is_moment(kind):
+            if place is not None and is_date(kind):
                 pairs = [_own(table, row, place, kind) for row in rows]
             else:
                 pairs = [known.get((each.number, row)) for row in rows]

@@ -10,11 +10,12 @@ import pytest
 from databases import without_noise
 from seeded_entropy import Seeded
 
+from dpsql.edge_noise import Moved
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, Tree, edges, exact_levels, shape
 from dpsql.privacy.sampling import OPERATING_SYSTEM
-from dpsql.quantile import Distribution, Moved
+from dpsql.quantile import Distribution
 from dpsql.query.bins import Bins
 from dpsql.query.relation import Ranks
 

@@ -14,14 +14,14 @@ FAULTS = (
         "dpsql/shell/computed.py",
         '        if aggregate.function not in WITHOUT and is_number(types[f"a{place}"]):',
         "        if aggregate.function not in WITHOUT:",
-        ("tests/shell/test_moments.py::test_what_is_computed_beside_it_has_its_interval",),
+        ("tests/shell/test_date_intervals.py::test_what_is_computed_beside_it_has_its_interval",),
     ),
     Fault(
         "the ends of dates are those of numbers",
         "dpsql/shell/intervals.py",
-        "if curve is not None and is_moment(sql_type) else table.intervals[row][place]",
+        "if curve is not None and is_date(sql_type) else table.intervals[row][place]",
         "if False else table.intervals[row][place]",
-        ("tests/shell/test_moments.py::test_a_date_has_an_interval_of_dates",),
+        ("tests/shell/test_date_intervals.py::test_a_date_has_an_interval_of_dates",),
     ),
     Fault(
         "Fieller's set without the noise of the denominator",

@@ -88,7 +88,7 @@ FAULTS = (
     ),
     Fault(
         "the noise of the children inside a node is forgotten",
-        "dpsql/quantile.py",
+        "dpsql/edge_noise.py",
         "        return own + first * (1 - two)",
         "        return own",
         ("tests/privacy/test_tree.py::test_the_deviation_of_a_rank_is_known",),

@@ -17,16 +17,16 @@ EPOCH = date(1970, 1, 1).toordinal()
 STEPS = {"DATE": SECONDS, "TIMESTAMP": 1}
 
 
-def is_moment(sql_type: str) -> bool:
+def is_date(sql_type: str) -> bool:
     """Whether values of the type are dates or timestamps."""
     return sql_type in STEPS
 
 
-def moments(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
+def dates(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
     """The nearest values of a column of the type.
 
     >>> import numpy as np
-    >>> moments(np.array([719163 * 86400.0]), "DATE"), moments(np.array([719163 * 86400.0]), "TIMESTAMP")
+    >>> dates(np.array([719163 * 86400.0]), "DATE"), dates(np.array([719163 * 86400.0]), "TIMESTAMP")
     ([datetime.date(1970, 1, 1)], [datetime.datetime(1970, 1, 1, 0, 0)])
     """
     steps = np.round(seconds / STEPS[sql_type]).astype(np.int64) - EPOCH * SECONDS // STEPS[sql_type]
@@ -34,10 +34,10 @@ def moments(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
     return values
 
 
-def moment_ends(curve: Curve, sql_type: str) -> tuple[date, date]:
+def date_ends(curve: Curve, sql_type: str) -> tuple[date, date]:
     """The interval of a quantile of dates or timestamps: the whole steps of the type that it goes into."""
     low, _, high = curve.points
     step = STEPS[sql_type]
     ends = np.array([floor(low / step) * step, ceil(high / step) * step], np.float64)
-    first, last = moments(ends, sql_type)
+    first, last = dates(ends, sql_type)
     return first, last
