@@ -70,6 +70,13 @@ def failed(error: duckdb.Error) -> Error:
             return ShellStopped("57014", "it took too long" + _STILL)
         case duckdb.OutOfMemoryException():
             return ShellStopped("53200", "there is too little memory" + _STILL)
+        case duckdb.OutOfRangeException() if "square root" in words:
+            return ShellFailed(
+                "2201F", "there is no square root of a negative number; SQRT(GREATEST(x, 0)) has a value"
+            )
+        case duckdb.OutOfRangeException() if "logarithm" in words:
+            reason = "there is no logarithm of 0 or of a negative number; CASE WHEN x > 0 THEN LN(x) END is NULL there"
+            return ShellFailed("2201E", reason)
         case duckdb.OutOfRangeException():
             return ShellFailed("22003", "a number is out of the range of its type; CAST it to DOUBLE")
         case duckdb.ConversionException() | duckdb.InvalidInputException() if "out of range" in words:

@@ -94,3 +94,32 @@ def test_a_division_by_zero_has_its_own_code() -> None:
     assert "NULLIF" in str(error)
     assert failed(duckdb.OutOfMemoryException("1.9 GiB")).sqlstate == "53200"
     assert failed(duckdb.InterruptException("INTERRUPT")).sqlstate == "57014"
+
+
+@pytest.mark.parametrize(
+    ("words", "sqlstate", "said"),
+    [
+        ("cannot take square root of a negative number", "2201F", "SQRT(GREATEST(x, 0))"),
+        ("cannot take logarithm of a negative number", "2201E", "CASE WHEN x > 0 THEN LN(x) END"),
+        ("cannot take logarithm of zero", "2201E", "CASE WHEN x > 0 THEN LN(x) END"),
+        ("Overflow in multiplication of INT64", "22003", "CAST it to DOUBLE"),
+    ],
+)
+def test_a_function_without_a_value_there_is_told_from_an_overflow(words: str, sqlstate: str, said: str) -> None:
+    error = failed(duckdb.OutOfRangeException(f"Out of Range Error: {words}"))
+    assert error.sqlstate == sqlstate and said in str(error)
+
+
+@pytest.mark.parametrize(("function", "sqlstate"), [("SQRT", "2201F"), ("LN", "2201E"), ("LOG2", "2201E")])
+def test_a_noisy_number_below_0_has_no_root_as_in_duckdb(con: dpsql.Connection, function: str, sqlstate: str) -> None:
+    """What this version of DuckDB says of the same number is what is said: NaN, or that there is none."""
+    asked = f"SELECT {function}(n - 1e9) FROM {RELEASED} LIMIT 1"
+    try:
+        duckdb.sql(f"SELECT {function}(-x) FROM (VALUES (1e9)) AS t(x)").fetchall()
+    except duckdb.OutOfRangeException:
+        with pytest.raises(ShellFailed) as raised:
+            con.execute(asked)
+        assert raised.value.sqlstate == sqlstate
+    else:
+        ((value,),) = con.execute(asked).fetchall()
+        assert value != value
