@@ -90,9 +90,19 @@ def arithmetic(sql: str) -> Arithmetic | None:
 @lru_cache(maxsize=1024)
 def only_aggregate(sql: str) -> int | None:
     """The place of the one aggregate that the expression is made of; None where it is made of several."""
+    read = aggregates_read(sql)
+    return min(read) if len(read) == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def aggregates_read(sql: str) -> frozenset[int]:
+    """The places of the aggregates that the expression reads.
+
+    >>> sorted(aggregates_read('"a0" / NULLIF("a2", 0) + LENGTH("k0")'))
+    [0, 2]
+    """
     read = {column.name for column in sqlglot.parse_one(sql, dialect="duckdb").find_all(exp.Column)}
-    places = [int(name[1:]) for name in read if name.startswith("a")]
-    return places[0] if len(places) == 1 else None
+    return frozenset(int(name[1:]) for name in read if name.startswith("a"))
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -14,8 +14,19 @@ from dpsql.cubes import CubeTable
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
 from dpsql.forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
+from dpsql.query.cube import Cube
+from dpsql.query.relation import Core
 from dpsql.release import ReleasedTable
-from dpsql.shell.arithmetic import INSIDE, Arithmetic, Linear, Quotient, arithmetic, divided_by, only_aggregate
+from dpsql.shell.arithmetic import (
+    INSIDE,
+    Arithmetic,
+    Linear,
+    Quotient,
+    aggregates_read,
+    arithmetic,
+    divided_by,
+    only_aggregate,
+)
 from dpsql.shell.averages import sum_interval
 from dpsql.shell.dates import dates, is_date
 from dpsql.shell.sandbox import Sandbox, column_types
@@ -25,8 +36,8 @@ Rows: TypeAlias = ReleasedTable | CubeTable
 #: The interval of an expression, by its number, on a row of its table.
 Found: TypeAlias = dict[tuple[int, int], Interval]
 
-#: Aggregates that are no numbers.
-WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k"})
+#: Aggregates whose noise is not drawn again.
+WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k", "clip"})
 #: In how many parts an interval is cut, at whose ends an expression is looked at.
 PARTS = 200
 #: The draws behind an interval, how many drawn rows are put into the sandbox at a time, and how many in all.
@@ -73,12 +84,14 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
     """The same, even below 0 where the numbers cannot be."""
     found: Found = {}
     drawn: dict[int, str] = {}
+    known_places = drawn_places(table.shape)
+    wanted = {number: sql for number, sql in wanted.items() if aggregates_read(sql) <= known_places}
     for number, sql in wanted.items():
         known = arithmetic(sql)
         inner = None if known is None else _inner(table, known.inner, rows, confidence)
         if known is None or inner is None:
             place = only_aggregate(sql)
-            if place is None or drawn_types(table)[f"a{place}"] != "DOUBLE":
+            if place is None or is_date(column_types(table.shape)[f"a{place}"]):
                 drawn[number] = sql
             else:
                 found |= {(number, row): each for row, each in _over(sandbox, table, sql, place, rows).items()}
@@ -88,7 +101,8 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
     draws = min(DRAWS, MOST_DRAWN // max(len(rows), 1))
     at_a_time = max(AT_A_TIME // max(draws, 1), 1)
     for start in range(0, len(rows) if drawn and draws >= 200 else 0, at_a_time):
-        _put_draws(sandbox, table, rows[start : start + at_a_time], draws, confidence)
+        read = sorted(set().union(*map(aggregates_read, drawn.values())))
+        _put_draws(sandbox, table, rows[start : start + at_a_time], read, draws, confidence)
         found |= _middles(sandbox, drawn, confidence)
     for number, sql in drawn.items():
         found |= {(number, row): EVERYTHING for row in _open_rows(sandbox, table, sql, rows, confidence)}
@@ -186,36 +200,40 @@ def _around(sandbox: Sandbox, known: Arithmetic, inner: Mapping[int, Interval]) 
 
 def _over(sandbox: Sandbox, table: Rows, sql: str, place: int, rows: Sequence[int]) -> dict[int, Interval]:
     """From the least to the greatest of what an expression of one aggregate is where the aggregate's interval goes."""
-    types = {**drawn_types(table), "draw": "BIGINT"}
+    types = {**drawn_types(table, [place]), "draw": "BIGINT"}
     data: list[tuple[object, ...]] = []
     for row in rows:
         ends = table.intervals[row][place]
         if ends is None or not math.isfinite(ends[0]) or not math.isfinite(ends[1]):
             continue
         fixed = (row, *table.keys[row], *table.totals[row])
-        others: list[object] = list(table.aggregates[row])
-        released = others[place]
+        released = table.aggregates[row][place]
         inside = [released, *(ends[0] + (ends[1] - ends[0]) * part / PARTS for part in range(PARTS + 1))]
         inside += [0.0] if ends[0] < 0 < ends[1] else []
-        data += [(*fixed, *others[:place], value, *others[place + 1 :], n) for n, value in enumerate(inside)]
+        data += [(*fixed, value, n) for n, value in enumerate(inside)]
     sandbox.create("drawn", types)
     sandbox.insert("drawn", list(zip(*data, strict=True)), types)
     value = f"TRY(TRY_CAST({sql} AS DOUBLE))"
+    least, most = (f"{side}({value}) FILTER (WHERE NOT isnan({value}))" for side in ("min", "max"))
     try:
-        found = sandbox.execute(f'SELECT "row", min({value}), max({value}) FROM released."drawn" GROUP BY "row"')
+        found = sandbox.execute(f'SELECT "row", {least}, {most} FROM released."drawn" GROUP BY "row"')
     except (ShellFailed, ShellStopped):
         return {}
     return {row: (low, high) for row, low, high in found if low is not None}
 
 
-def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], draws: int, confidence: float) -> None:
-    """Rows of a released table, and as they would be on fresh draws of their noise, as the table ``drawn``."""
+def _put_draws(
+    sandbox: Sandbox, table: Rows, rows: Sequence[int], places: Sequence[int], draws: int, confidence: float
+) -> None:
+    """Rows of a released table with the aggregates of these places, and as these would be on fresh draws of their
+    noise, as the table ``drawn``.
+    """
     drawn = [table.draws(row, draws, confidence) for row in rows]
     times = range(draws + 1)
     fixed = zip(*((row, *table.keys[row], *table.totals[row]) for row in rows), strict=True)
     data: list[list[object]] = [[value for value in column for _ in times] for column in fixed]
-    types = drawn_types(table)
-    for place in range(len(table.shape.aggregates)):
+    types = drawn_types(table, places)
+    for place in places:
         values: list[object] = []
         for row, again in zip(rows, drawn, strict=True):
             released = table.aggregates[row][place]
@@ -227,21 +245,26 @@ def _put_draws(sandbox: Sandbox, table: Rows, rows: Sequence[int], draws: int, c
     sandbox.insert("drawn", data, types)
 
 
-def drawn_types(table: Rows) -> dict[str, str]:
-    """The columns of a released table whose aggregates are drawn again: numbers as doubles, dates as they are."""
-    types = column_types(table.shape)
-    for place, aggregate in enumerate(table.shape.aggregates):
-        if aggregate.function not in WITHOUT and is_number(types[f"a{place}"]):
-            types[f"a{place}"] = "DOUBLE"
-    return types
+def drawn_places(shape: Core | Cube) -> frozenset[int]:
+    """The places of the aggregates that are drawn again: of numbers, dates and timestamps."""
+    types = column_types(shape)
+    return frozenset(
+        place for place, aggregate in enumerate(shape.aggregates)
+        if aggregate.function not in WITHOUT and (is_number(types[f"a{place}"]) or is_date(types[f"a{place}"]))
+    )  # fmt: skip
+
+
+def drawn_types(table: Rows, places: Collection[int]) -> dict[str, str]:
+    """The columns of a released table with the aggregates of these places: numbers as doubles, dates as they are."""
+    types = {name: kind for name, kind in column_types(table.shape).items()
+             if not name.startswith("a") or int(name[1:]) in places}  # fmt: skip
+    return {name: "DOUBLE" if name.startswith("a") and is_number(kind) else kind for name, kind in types.items()}
 
 
 def drawn_values(drawn: NDArray[np.float64], released: object, sql_type: str) -> Sequence[object]:
     """An aggregate's values on draws in the type of its column, NULL where it is no number; what is not drawn stays."""
-    if is_date(sql_type) and not np.isnan(drawn).any():
-        return dates(drawn, sql_type)
-    if sql_type != "DOUBLE":
-        return [released] * len(drawn)
+    if is_date(sql_type):
+        return [released] * len(drawn) if np.isnan(drawn).any() else dates(drawn, sql_type)
     return [None if value != value else value for value in drawn.tolist()]
 
 

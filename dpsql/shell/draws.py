@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.shell.computed import Rows, drawn_types, drawn_values
+from dpsql.shell.computed import Rows, drawn_places, drawn_types, drawn_values
 from dpsql.shell.sandbox import Sandbox, columns_of
 
 #: For each table, row and aggregate, its values at some points.
@@ -70,10 +70,10 @@ def put_draws(
 
 def _put(sandbox: Sandbox, name: str, table: Rows, drawn: Sequence[Sequence[NDArray[np.float64]]], draws: int) -> None:
     """The rows of a released table as often as there are draws, with the values that its aggregates have there."""
-    fixed, width = columns_of(table), len(table.shape.aggregates)
-    types = {**drawn_types(table), "draw": "BIGINT"}
+    fixed, width, places = columns_of(table), len(table.shape.aggregates), sorted(drawn_places(table.shape))
+    types = {**drawn_types(table, places), "draw": "BIGINT"}
     data: list[list[object]] = [[value for value in column for _ in range(draws)] for column in fixed[: -width or None]]
-    for place in range(width):
+    for place in places:
         ways = zip(table.aggregates, drawn, strict=True)
         kind = types[f"a{place}"]
         data.append([each for released, row in ways for each in drawn_values(row[place], released[place], kind)])

@@ -18,7 +18,7 @@ from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
-from dpsql.shell.computed import is_number
+from dpsql.shell.computed import drawn_places, is_number
 from dpsql.shell.draws import Kind
 from dpsql.shell.extremes import extremes
 from dpsql.shell.jumps import may_jump
@@ -84,7 +84,11 @@ def redrawn(
     jumping = tuple(place for place in wanted if may_jump(query, place))
     behind = {place: extremes(query, place, public) for place in wanted}
     greatest, least = (tuple(place for place in wanted if each in behind[place]) for each in (exp.Max, exp.Min))
-    sql = _over_draws(query, wanted, known, len(tainted), ends)
+    fixed = {name: _undrawn(shapes[name]) for name in tables}
+    for each in ends:
+        if each.table in fixed:
+            fixed[each.table] += each.columns
+    sql = _over_draws(query, wanted, known, len(tainted), fixed)
     choosing = query.find(*CHOOSING) is not None and not set(wanted) <= {*greatest, *least}
     from_zero = tuple(place for place in wanted if column_from_zero(query, place, shapes))
     return Redrawn(sql, wanted, known, tables, jumping, greatest, least, choosing, from_zero)
@@ -113,15 +117,24 @@ def known_last(
     return found
 
 
-def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], width: int, ends: Sequence[Ends]) -> str:
-    """The query on every draw at once, and of each row that is known the ends between which its values lie."""
+def _undrawn(shape: Core | Cube) -> list[str]:
+    """The columns of a released table that are on every draw as they were released: truth values, maps, lists …"""
+    return [f"a{place}" for place in range(len(shape.aggregates)) if place not in drawn_places(shape)]
+
+
+def _over_draws(
+    query: exp.Query, wanted: Sequence[int], known: Sequence[int], width: int, fixed: Mapping[str, Sequence[str]]
+) -> str:
+    """The query on every draw at once, and of each row that is known the ends between which its values lie.
+
+    ``fixed`` are the columns of each table that are as they were released, whatever the draw.
+    """
     copy = _unlimited(query.copy())
     for node in list(copy.find_all(exp.Table)):
         if node.db == "released":
             inner = exp.Select(expressions=[exp.Star(except_=[exp.to_identifier("draw")])])
             inner = inner.from_(_released(f"drawn {node.name}"), copy=False)
-            own = [name for each in ends if each.table == node.name for name in each.columns]
-            inner = inner.select(*(_as_released(node.name, name) for name in own), copy=False)
+            inner = inner.select(*(_as_released(node.name, name) for name in fixed[node.name]), copy=False)
             same = exp.EQ(this=_quoted("draw"), expression=_quoted("draw", _DRAWS))
             alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
             node.replace(exp.Subquery(this=inner.where(same, copy=False), alias=alias.copy()))
@@ -135,9 +148,9 @@ def _over_draws(query: exp.Query, wanted: Sequence[int], known: Sequence[int], w
 
 
 def _as_released(table: str, name: str) -> exp.Expr:
-    """The end of an interval of the row as it was released, whatever the draw."""
+    """A column of the row as it was released, whatever the draw."""
     row = exp.EQ(this=_quoted("row", table), expression=_quoted("row", f"drawn {table}"))
-    value = exp.Select(expressions=[exp.Max(this=_quoted(name, table))]).from_(_released(table), copy=False)
+    value = exp.Select(expressions=[exp.AnyValue(this=_quoted(name, table))]).from_(_released(table), copy=False)
     return exp.alias_(exp.Subquery(this=value.where(row, copy=False)), name, quoted=True)
 
 

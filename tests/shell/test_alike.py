@@ -53,7 +53,8 @@ def test_the_same_noise_is_around_the_released_and_around_the_equal_numbers() ->
     )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("dpsql.shell.draws.columns_of", lambda table: [[row[0] for row in table.aggregates]])
-        patched.setattr("dpsql.shell.draws.drawn_types", lambda table: {"a0": "DOUBLE"})
+        patched.setattr("dpsql.shell.draws.drawn_places", lambda shape: frozenset({0}))
+        patched.setattr("dpsql.shell.draws.drawn_types", lambda table, places: {"a0": "DOUBLE"})
         put_draws(cast(Any, sandbox), [("core0", table)], 2, 0.95, [], evened([table]))
     kinds = [Kind.NOISE.value] * 2 + [Kind.EQUAL.value] + [Kind.NOISE_OF_EQUAL.value] * 2
     assert written["draws"] == [[0, 1, 2, 3, 4], kinds]
