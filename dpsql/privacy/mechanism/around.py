@@ -23,7 +23,8 @@ from dpsql.privacy.mechanism.sums import Term, sum_half_width
 from dpsql.privacy.mechanism.tree import NoisyTree, Tree, edges
 from dpsql.privacy.sampling import Entropy
 
-#: Sums of Laplace noises of a greater scale have the half-widths of those of this one, in proportion.
+#: Sums of Laplace noises of a greater scale have the half-widths of those of this one, in proportion; each is taken on
+#: the integers, so that ranks of odd fractions ask for no finer lattice.
 FINE_SCALE = 100
 
 
@@ -79,7 +80,7 @@ class Around:
         """
         tree, cells = self.grown(place)
         noisy = tree.grow(range(tree.bins), counts(cells), _entropy=_entropy)
-        ranks = _weights(tree, self.part).astype(float) @ np.array(_nodes(noisy), float)
+        ranks = _factors(tree, self.part) @ np.array(_nodes(noisy), float)
         one_sided = 1 - min(2 * confidence_tail(confidence), 0.5)
         sure = _half_widths(tree, self.part, one_sided) + row
         first = next((edge for edge in range(1, tree.bins) if ranks[edge] >= -sure[edge]), tree.bins)
@@ -127,16 +128,23 @@ def _weights(tree: Tree, part: Fraction) -> NDArray[np.object_]:
 
 
 @lru_cache(maxsize=256)
+def _factors(tree: Tree, part: Fraction) -> NDArray[np.float64]:
+    """The weights as doubles."""
+    return _weights(tree, part).astype(np.float64)
+
+
+@lru_cache(maxsize=256)
 def _half_widths(tree: Tree, part: Fraction, confidence: float) -> NDArray[np.float64]:
     """How far the noise moves each of these ranks at most, with that confidence."""
     return np.array([_half_width(tree.node, each, confidence) for each in _weights(tree, part)])
 
 
 def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confidence: float) -> float:
-    """The half-width of a sum of draws, each so many times as large."""
+    """The half-width of a sum of draws, each so many times as large; but for narrow Laplace noise a step is added."""
     if isinstance(noise, Gaussian):
-        return noise.half_width(confidence) * hypot(*weights)
+        return (noise.half_width(confidence) + 1) * hypot(*weights)
     times = Counter(abs(each) for each in weights if each)
-    fine = noise if noise.scale <= FINE_SCALE else Laplace(1, Fraction(FINE_SCALE))
-    half = sum_half_width([Term(fine, *each) for each in times.items()], confidence)
-    return half if fine is noise else (half + float(max(times))) * float(noise.scale / FINE_SCALE)
+    if noise.scale <= FINE_SCALE:
+        return sum_half_width([Term(noise, *each) for each in times.items()], confidence)
+    fine = [Term(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]
+    return (sum_half_width(fine, confidence) + 1) * float(noise.scale / FINE_SCALE)

@@ -134,9 +134,23 @@ FAULTS = (
     Fault(
         "the interval of a quantile knows the noise of one cell",
         AROUND,
-        "    half = sum_half_width([Term(fine, *each) for each in times.items()], confidence)",
-        "    half = sum_half_width([Term(fine, max(times))], confidence)",
+        "    fine = [Term(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "    fine = [Term(Laplace(1, FINE_SCALE * max(times)), Fraction(1))]",
         (AROUND_TESTS,),
+    ),
+    Fault(
+        "sums of Gaussian noise of few steps are taken for no longer than one draw tells",
+        AROUND,
+        "(noise.half_width(confidence) + 1) * hypot",
+        "noise.half_width(confidence) * hypot",
+        (f"{AROUND_TESTS}::test_the_noise_of_a_rank_is_told",),
+    ),
+    Fault(
+        "ranks of odd fractions ask for a lattice of their own",
+        AROUND,
+        "[Term(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "[Term(Laplace(1, Fraction(FINE_SCALE)), *each) for each in times.items()]",
+        (f"{AROUND_TESTS}::test_ranks_of_odd_fractions_take_no_longer",),
     ),
     Fault(
         "a choice is paid for once, however many are made",
