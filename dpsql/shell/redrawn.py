@@ -26,6 +26,7 @@ from dpsql.shell.seen import figures, is_of
 from dpsql.shell.signs import column_from_zero
 from dpsql.shell.tainted import depends
 from dpsql.shell.trace import trace
+from dpsql.shell.undrawn import computes_with
 
 #: What chooses among numbers by their size, or tells how far they are apart.
 CHOOSING = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.Greatest, exp.Least, exp.Abs, exp.Quantile, exp.Median,
@@ -85,6 +86,8 @@ def redrawn(
     behind = {place: extremes(query, place, public) for place in wanted}
     greatest, least = (tuple(place for place in wanted if each in behind[place]) for each in (exp.Max, exp.Min))
     fixed = {name: _undrawn(shapes[name]) for name in tables}
+    if computes_with(query, fixed):
+        return None
     for each in ends:
         if each.table in fixed:
             fixed[each.table] += each.columns

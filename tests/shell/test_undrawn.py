@@ -59,6 +59,22 @@ def test_what_stands_beside_a_map_is_drawn_without_it(
     assert all(row[2] is not None for row in result.intervals)
 
 
+GROUPED = "SELECT male AS k, HISTOGRAM(age) AS h, BOOL_OR(age > 50) AS old, COUNT(*) AS n FROM patients GROUP BY 1"
+
+
+@pytest.mark.parametrize(("statement", "has_interval"), [
+    (f"SELECT SUM(h[50] / n) FROM ({GROUPED}) AS t", False),
+    (f"SELECT SUM(n) FROM ({GROUPED}) WHERE old", False),
+    (f"SELECT SUM(CASE WHEN b THEN n END) FROM (SELECT old AS b, n FROM ({GROUPED}) AS t) AS u", False),
+    (f"SELECT SUM(c) FROM ({GROUPED}) AS t(a, b, o, c)", False),
+    (f"SELECT n / SUM(n) OVER (), h, old FROM ({GROUPED}) AS t ORDER BY old", True),
+    (f"SELECT SUM(n) FROM ({GROUPED}) AS t", True),
+])  # fmt: skip
+def test_what_several_rows_make_with_it_has_no_interval(session: Session, statement: str, has_interval: bool) -> None:
+    result = session.execute(statement)
+    assert all((row[0] is not None) is has_interval for row in result.intervals)
+
+
 @pytest.mark.parametrize("function", ["SQRT", "LN", "LOG10"])
 def test_an_end_is_a_number_where_the_function_has_none_for_a_part_of_the_interval(
     session: Session, function: str

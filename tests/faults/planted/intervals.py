@@ -10,6 +10,13 @@ CLIPPING = "tests/session/test_clipping.py"
 
 FAULTS = (
     Fault(
+        "what several rows make with a map knows nothing of the map's noise",
+        "dpsql/shell/redrawn.py",
+        "    if computes_with(query, fixed):",
+        "    if False:",
+        ("tests/shell/test_undrawn.py::test_what_several_rows_make_with_it_has_no_interval",),
+    ),
+    Fault(
         "a date is drawn as a number",
         "dpsql/shell/computed.py",
         "    if is_date(sql_type):\n        return [released]",
