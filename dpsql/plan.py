@@ -5,7 +5,7 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -29,6 +29,9 @@ from dpsql.query.reads import Read, tables_measured
 from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
 from dpsql.result_columns import Ends, OutputColumn, Redrawn
+
+#: A half-width of so many steps is a normal one: with fewer, the next shorter one holds much less often.
+MANY_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -114,17 +117,38 @@ class CorePlan:
         return tuple(self._additive_half_width(estimate, confidence) for estimate in self.estimates)
 
     def _additive_half_width(self, estimate: Estimate | Ranked | Frequent, confidence: float) -> float | None:
+        weights = self._weights(estimate)
+        return None if weights is None else self._half_width(weights, confidence)
+
+    def _half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
+        terms = [Term(self.noises[cell], weight * self.steps[cell]) for cell, weight in weights.items()]
+        return sum_half_width(terms, confidence)
+
+    def _weights(self, estimate: Estimate | Ranked | Frequent) -> Mapping[int, Fraction] | None:
+        """How often each cell is in what is read off, where that is a sum of cells."""
         match estimate:
             case Alone(cell=cell):
-                return float(self.noises[cell].half_width(confidence) * self.steps[cell])
+                return {cell: Fraction(1)}
             case Shifted(total=total, count=count, middle=middle):
-                terms = [
-                    Term(self.noises[total], self.steps[total]),
-                    Term(self.noises[count], middle * self.steps[count]),
-                ]
-                return sum_half_width(terms, confidence)
+                return {total: Fraction(1), count: middle}
             case _:
                 return None
+
+    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+        """Half the width of the interval of a sum of aggregates, each times its factor, where some noise has few steps.
+
+        None where all have many, so that the law of the noise tells it as well, and where one is no sum of cells.
+        """
+        weights: dict[int, Fraction] = {}
+        for place, factor in factors:
+            own = None if self.shows_its_group(place) else self._weights(self.estimates[place])
+            if own is None:
+                return None
+            for cell, weight in own.items():
+                weights[cell] = weights.get(cell, Fraction(0)) + factor * weight
+        if all(self.noises[cell].half_width(confidence) >= MANY_STEPS for cell in weights):
+            return None
+        return self._half_width(weights, confidence)
 
     def law(self, confidence: float) -> Law:
         """How the noises of the cells add up."""

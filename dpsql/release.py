@@ -99,6 +99,10 @@ class ReleasedTable:
         cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
         return linear(estimate, cells, self.plan.law(confidence))
 
+    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+        """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
+        return self.plan.coarse_half_width(factors, confidence)
+
     def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
         """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
         estimate = self.plan.estimates[aggregate]

@@ -98,6 +98,10 @@ class CubeTable:
             return None
         return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
+    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+        """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
+        return None
+
     def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
         """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
         level, group = self.groups[row]

@@ -127,6 +127,10 @@ def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: flo
             return None
         if quotient.below.is_constant:
             found[row] = (above * (1 / below.value)).interval
+            half = table.coarse_half_width(quotient.above.factors, confidence)
+            if half is not None:
+                middle, half = above.value / below.value, half / abs(below.value)
+                found[row] = middle - half, middle + half
         else:
             sign = -1.0 if below.value < 0 else 1.0
             found[row] = ratio(above * sign, below * sign, EVERYTHING)

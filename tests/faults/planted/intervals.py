@@ -10,6 +10,13 @@ CLIPPING = "tests/session/test_clipping.py"
 
 FAULTS = (
     Fault(
+        "noise of few steps adds up as noise of many does",
+        "dpsql/plan.py",
+        ".half_width(confidence) >= MANY_STEPS for",
+        ".half_width(confidence) >= 0 for",
+        ("tests/shell/test_coarse_sums.py::test_the_interval_of_a_sum_of_counts_is_that_of_its_law",),
+    ),
+    Fault(
         "what several rows make with a map knows nothing of the map's noise",
         "dpsql/shell/redrawn.py",
         "    if computes_with(query, fixed):",
