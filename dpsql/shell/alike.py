@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import date
 from statistics import NormalDist
 
 import numpy as np
@@ -57,8 +58,17 @@ def widened(tables: Sequence[Rows], before: float, after: float) -> float:
 
 
 def spans(table: Rows, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """An aggregate on each row, and the ends of its intervals; where it has none it is its own end."""
-    values = np.array([as_number(row[place]) for row in table.aggregates], float)
+    """An aggregate on each row, and the ends of its intervals; where it has none it is its own end.
+
+    Dates and timestamps are in seconds, as their draws are.
+    """
+    released = [row[place] for row in table.aggregates]
+    if any(isinstance(value, date) for value in released):
+        curves = [row[place] for row in table.curves]
+        points = [(math.nan,) * 3 if curve is None else curve.points for curve in curves]
+        low, values, high = np.array(points, float).T
+        return values, low, high
+    values = np.array([as_number(value) for value in released], float)
     known = [row[place] for row in table.intervals]
     ends = [(value, value) if end is None else end for value, end in zip(values, known, strict=True)]
     low, high = np.array(ends, float).reshape(len(values), 2).T

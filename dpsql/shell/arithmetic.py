@@ -88,13 +88,6 @@ def arithmetic(sql: str) -> Arithmetic | None:
 
 
 @lru_cache(maxsize=1024)
-def only_aggregate(sql: str) -> int | None:
-    """The place of the one aggregate that the expression is made of; None where it is made of several."""
-    read = aggregates_read(sql)
-    return min(read) if len(read) == 1 else None
-
-
-@lru_cache(maxsize=1024)
 def aggregates_read(sql: str) -> frozenset[int]:
     """The places of the aggregates that the expression reads.
 

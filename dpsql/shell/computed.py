@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +26,6 @@ from dpsql.shell.arithmetic import (
     aggregates_read,
     arithmetic,
     divided_by,
-    only_aggregate,
 )
 from dpsql.shell.averages import sum_interval
 from dpsql.shell.dates import dates, is_date
@@ -38,6 +38,8 @@ Found: TypeAlias = dict[tuple[int, int], Interval]
 
 #: Aggregates whose noise is not drawn again.
 WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k", "clip"})
+#: Of how many aggregates, the first or the last of dates among them, the corners are looked at.
+MOST_CORNERS = 4
 #: In how many parts an interval is cut, at whose ends an expression is looked at.
 PARTS = 200
 #: The draws behind an interval, how many drawn rows are put into the sandbox at a time, and how many in all.
@@ -90,11 +92,11 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
         known = arithmetic(sql)
         inner = None if known is None else _inner(table, known.inner, rows, confidence)
         if known is None or inner is None:
-            place = only_aggregate(sql)
-            if place is None or is_date(column_types(table.shape)[f"a{place}"]):
-                drawn[number] = sql
+            places = sorted(aggregates_read(sql))
+            if len(places) == 1 or (len(places) <= MOST_CORNERS and any(_is_end(table, place) for place in places)):
+                found |= {(number, row): each for row, each in _over(sandbox, table, sql, places, rows).items()}
             else:
-                found |= {(number, row): each for row, each in _over(sandbox, table, sql, place, rows).items()}
+                drawn[number] = sql
         else:
             ends = _around(sandbox, known, inner)
             found |= {(number, row): interval for row, interval in ends.items()}
@@ -202,19 +204,27 @@ def _around(sandbox: Sandbox, known: Arithmetic, inner: Mapping[int, Interval]) 
     return made
 
 
-def _over(sandbox: Sandbox, table: Rows, sql: str, place: int, rows: Sequence[int]) -> dict[int, Interval]:
-    """From the least to the greatest of what an expression of one aggregate is where the aggregate's interval goes."""
-    types = {**drawn_types(table, [place]), "draw": "BIGINT"}
+def _is_end(table: Rows, place: int) -> bool:
+    """Whether the aggregate is the first or the last of dates, whose interval ends at a bound that nothing draws."""
+    aggregate = table.shape.aggregates[place]
+    return aggregate.ranks is not None and aggregate.ranks.edge and is_date(column_types(table.shape)[f"a{place}"])
+
+
+def _over(sandbox: Sandbox, table: Rows, sql: str, places: Sequence[int], rows: Sequence[int]) -> dict[int, Interval]:
+    """From the least to the greatest of what an expression is where the interval of its one aggregate goes, or at the
+    corners of those of several.
+    """
+    types = {**drawn_types(table, places), "draw": "BIGINT"}
     data: list[tuple[object, ...]] = []
     for row in rows:
-        ends = table.intervals[row][place]
-        if ends is None or not math.isfinite(ends[0]) or not math.isfinite(ends[1]):
+        ends = [_ends(table, row, place) for place in places]
+        if any(each is None for each in ends):
             continue
+        ways = [_points(each, len(places) == 1, types[f"a{place}"])
+                for each, place in zip(ends, places, strict=True) if each is not None]  # fmt: skip
         fixed = (row, *table.keys[row], *table.totals[row])
-        released = table.aggregates[row][place]
-        inside = [released, *(ends[0] + (ends[1] - ends[0]) * part / PARTS for part in range(PARTS + 1))]
-        inside += [0.0] if ends[0] < 0 < ends[1] else []
-        data += [(*fixed, value, n) for n, value in enumerate(inside)]
+        inside = [tuple(table.aggregates[row][place] for place in places), *product(*ways)]
+        data += [(*fixed, *values, n) for n, values in enumerate(inside)]
     sandbox.create("drawn", types)
     sandbox.insert("drawn", list(zip(*data, strict=True)), types)
     value = f"TRY(TRY_CAST({sql} AS DOUBLE))"
@@ -224,6 +234,22 @@ def _over(sandbox: Sandbox, table: Rows, sql: str, place: int, rows: Sequence[in
     except (ShellFailed, ShellStopped):
         return {}
     return {row: (low, high) for row, low, high in found if low is not None}
+
+
+def _ends(table: Rows, row: int, place: int) -> Interval | None:
+    """The finite ends of an aggregate's interval; of dates and timestamps in seconds."""
+    curve, known = table.curves[row][place], table.intervals[row][place]
+    if curve is not None and is_date(column_types(table.shape)[f"a{place}"]):
+        known = curve.points[0], curve.points[2]
+    return known if known is not None and all(map(math.isfinite, known)) else None
+
+
+def _points(ends: Interval, all_the_way: bool, sql_type: str) -> Sequence[object]:
+    """Values between the ends of an interval, or these alone, in the type of a column."""
+    low, high = ends
+    inside = [low + (high - low) * part / PARTS for part in range(PARTS + 1)] if all_the_way else [low, high]
+    inside += [0.0] if low < 0 < high else []
+    return dates(np.array(inside), sql_type) if is_date(sql_type) else inside
 
 
 def _put_draws(
@@ -266,9 +292,10 @@ def drawn_types(table: Rows, places: Collection[int]) -> dict[str, str]:
 
 
 def drawn_values(drawn: NDArray[np.float64], released: object, sql_type: str) -> Sequence[object]:
-    """An aggregate's values on draws in the type of its column, NULL where it is no number; what is not drawn stays."""
+    """An aggregate's values on draws in the type of its column; where none is drawn a number is NULL, a date stays."""
     if is_date(sql_type):
-        return [released] * len(drawn) if np.isnan(drawn).any() else dates(drawn, sql_type)
+        known = dates(np.where(np.isnan(drawn), 0.0, drawn), sql_type)
+        return [released if missing else each for missing, each in zip(np.isnan(drawn).tolist(), known, strict=True)]
     return [None if value != value else value for value in drawn.tolist()]
 
 

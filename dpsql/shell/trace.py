@@ -106,6 +106,10 @@ class _Trace:
                 return Source(name, None, {})
 
 
+#: What DuckDB calls such a subquery, and a statement may.
+UNNAMED = "unnamed_subquery"
+
+
 def with_names(shell: exp.Query) -> exp.Query:
     """The shell with a name for each subquery in FROM that has none, so that its columns can be followed.
 
@@ -113,6 +117,8 @@ def with_names(shell: exp.Query) -> exp.Query:
     >>> with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()
     'SELECT n FROM (SELECT 1 AS n) AS "dpsql subquery 0", t'
     """
+    if any(column.table.lower().startswith(UNNAMED) for column in shell.find_all(exp.Column)):
+        return shell
     named = shell.copy()
     found = [each for each in named.find_all(exp.Subquery)
              if isinstance(each.parent, (exp.From, exp.Join)) and isinstance(each.this, exp.Query)

@@ -58,8 +58,10 @@ def response(session: Session, clock: Clock, mechanisms: FrozenMechanisms, text:
     except Error as error:
         outcome = repr((type(error), str(error), error.sqlstate, error.__cause__, error.__context__))
     asked = mechanisms.asked
-    if text in THRESHOLDED:  # each group that is shown, which is released, has a choice of its own
-        asked = [each for each in asked if not each.startswith(("Concentrated", "Exponential"))]
+    if text in THRESHOLDED:  # each group that is shown, which is released, has a choice and counts around it
+        chosen = [each.startswith(("Concentrated", "Exponential")) for each in asked]
+        asked = [each for each, is_one, was_one in zip(asked, chosen, [False, *chosen], strict=False)
+                 if not is_one and not was_one]  # fmt: skip
     spent = session.remaining.spent
     charge = f"{spent.rho - before.rho} {spent.epsilon} {spent.delta - before.delta}"
     return Response(outcome, charge, tuple(asked), round(clock.time - begun, 6), rows)

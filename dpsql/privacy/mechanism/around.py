@@ -94,7 +94,8 @@ class Around:
 
 
 def _nodes(noisy: NoisyTree) -> list[int]:
-    """The noisy counts of all nodes, level by level."""
+    """The noisy counts of all nodes, level by level, drawn at once, so that how many cells there are does not show."""
+    noisy.draw(_parents(noisy.tree))
     return [count for parent in _parents(noisy.tree) for count in noisy.children(*parent)]
 
 

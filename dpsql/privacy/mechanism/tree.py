@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from math import sqrt
 
 from dpsql.privacy.measure import FREE, Cost
@@ -114,9 +114,14 @@ class NoisyTree:
     def children(self, level: int, start: int) -> tuple[int, ...]:
         """The noisy counts of the nodes on the level whose parent begins at the bin ``start``."""
         if (level, start) not in self._read:
-            counts = self._counts(level, start)
-            self._read[level, start] = tuple(self.tree.node.perturb(counts, _entropy=self._entropy))
+            self.draw([(level, start)])
         return self._read[level, start]
+
+    def draw(self, parents: Sequence[tuple[int, int]]) -> None:
+        """Draw the children of parents that were not read yet, all at once."""
+        counts = [self._counts(*parent) for parent in parents]
+        noisy = iter(self.tree.node.perturb(list(chain.from_iterable(counts)), _entropy=self._entropy))
+        self._read |= {parent: tuple(islice(noisy, len(own))) for parent, own in zip(parents, counts, strict=True)}
 
     def _counts(self, level: int, start: int) -> list[int]:
         ends = edges(self.tree, level, start)
