@@ -38,10 +38,10 @@ Found: TypeAlias = dict[tuple[int, int], Interval]
 
 #: Aggregates whose noise is not drawn again.
 WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k", "clip"})
-#: Of how many aggregates, the first or the last of dates among them, the corners are looked at.
+#: Of how many aggregates, MIN or MAX among them, all that their intervals let be is looked at.
 MOST_CORNERS = 4
-#: In how many parts an interval is cut, at whose ends an expression is looked at.
-PARTS = 200
+#: In how many parts an interval is cut, at whose ends an expression is looked at; fewer where there are many rows.
+PARTS, FEWEST_PARTS, MOST_POINTS = 200, 20, 1_000_000
 #: The draws behind an interval, how many drawn rows are put into the sandbox at a time, and how many in all.
 DRAWS, AT_A_TIME, MOST_DRAWN = 1_000, 200_000, 5_000_000
 
@@ -85,7 +85,7 @@ def computed_intervals(
 def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float) -> Found:
     """The same, even below 0 where the numbers cannot be."""
     found: Found = {}
-    drawn: dict[int, str] = {}
+    drawn, ranged = dict[int, str](), dict[int, str]()
     known_places = drawn_places(table.shape)
     wanted = {number: sql for number, sql in wanted.items() if aggregates_read(sql) <= known_places}
     for number, sql in wanted.items():
@@ -94,6 +94,7 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
         if known is None or inner is None:
             places = sorted(aggregates_read(sql))
             if len(places) == 1 or (len(places) <= MOST_CORNERS and any(_is_end(table, place) for place in places)):
+                ranged[number] = sql
                 found |= {(number, row): each for row, each in _over(sandbox, table, sql, places, rows).items()}
             else:
                 drawn[number] = sql
@@ -106,7 +107,7 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
         read = sorted(set().union(*map(aggregates_read, drawn.values())))
         _put_draws(sandbox, table, rows[start : start + at_a_time], read, draws, confidence)
         found |= _middles(sandbox, drawn, confidence)
-    for number, sql in drawn.items():
+    for number, sql in {**drawn, **ranged}.items():
         found |= {(number, row): EVERYTHING for row in _open_rows(sandbox, table, sql, rows, confidence)}
     return found
 
@@ -205,35 +206,41 @@ def _around(sandbox: Sandbox, known: Arithmetic, inner: Mapping[int, Interval]) 
 
 
 def _is_end(table: Rows, place: int) -> bool:
-    """Whether the aggregate is the first or the last of dates, whose interval ends at a bound that nothing draws."""
-    aggregate = table.shape.aggregates[place]
-    return aggregate.ranks is not None and aggregate.ranks.edge and is_date(column_types(table.shape)[f"a{place}"])
+    """Whether the aggregate is MIN or MAX, whose interval ends at a bound that no draw reaches."""
+    ranks = table.shape.aggregates[place].ranks
+    return ranks is not None and ranks.edge
 
 
 def _over(sandbox: Sandbox, table: Rows, sql: str, places: Sequence[int], rows: Sequence[int]) -> dict[int, Interval]:
-    """From the least to the greatest of what an expression is where the interval of its one aggregate goes, or at the
-    corners of those of several.
+    """From the least to the greatest of what an expression is where the intervals of its aggregates go.
+
+    It is looked at on points of the interval of one aggregate, and at the corners and at points of the box of several.
     """
-    types = {**drawn_types(table, places), "draw": "BIGINT"}
-    data: list[tuple[object, ...]] = []
-    for row in rows:
-        ends = [_ends(table, row, place) for place in places]
-        if any(each is None for each in ends):
-            continue
-        ways = [_points(each, len(places) == 1, types[f"a{place}"])
-                for each, place in zip(ends, places, strict=True) if each is not None]  # fmt: skip
-        fixed = (row, *table.keys[row], *table.totals[row])
-        inside = [tuple(table.aggregates[row][place] for place in places), *product(*ways)]
-        data += [(*fixed, *values, n) for n, values in enumerate(inside)]
-    sandbox.create("drawn", types)
-    sandbox.insert("drawn", list(zip(*data, strict=True)), types)
+    types, found = {**drawn_types(table, places), "draw": "BIGINT"}, dict[int, Interval]()
+    points = max(min(PARTS, MOST_POINTS // max(len(rows), 1)), FEWEST_PARTS) * (1 if len(places) == 1 else 5)
     value = f"TRY(TRY_CAST({sql} AS DOUBLE))"
     least, most = (f"{side}({value}) FILTER (WHERE NOT isnan({value}))" for side in ("min", "max"))
-    try:
-        found = sandbox.execute(f'SELECT "row", {least}, {most} FROM released."drawn" GROUP BY "row"')
-    except (ShellFailed, ShellStopped):
-        return {}
-    return {row: (low, high) for row, low, high in found if low is not None}
+    at_a_time = max(AT_A_TIME // points, 1)
+    for start in range(0, len(rows), at_a_time):
+        data: list[tuple[object, ...]] = []
+        for row in rows[start : start + at_a_time]:
+            ends = [known for place in places if (known := _ends(table, row, place)) is not None]
+            if len(ends) < len(places):
+                continue
+            fixed = (row, *table.keys[row], *table.totals[row])
+            inside = zip(_points(ends, points), places, strict=True)
+            columns = [drawn_values(each, None, types[f"a{place}"]) for each, place in inside]
+            released = tuple(table.aggregates[row][place] for place in places)
+            ways = [released, *zip(*columns, strict=True)]
+            data += [(*fixed, *values, number) for number, values in enumerate(ways)]
+        sandbox.create("drawn", types)
+        sandbox.insert("drawn", list(zip(*data, strict=True)), types)
+        try:
+            ranges = sandbox.execute(f'SELECT "row", {least}, {most} FROM released."drawn" GROUP BY "row"')
+        except (ShellFailed, ShellStopped):
+            return {}
+        found |= {row: (low, high) for row, low, high in ranges if low is not None}
+    return found
 
 
 def _ends(table: Rows, row: int, place: int) -> Interval | None:
@@ -244,12 +251,16 @@ def _ends(table: Rows, row: int, place: int) -> Interval | None:
     return known if known is not None and all(map(math.isfinite, known)) else None
 
 
-def _points(ends: Interval, all_the_way: bool, sql_type: str) -> Sequence[object]:
-    """Values between the ends of an interval, or these alone, in the type of a column."""
-    low, high = ends
-    inside = [low + (high - low) * part / PARTS for part in range(PARTS + 1)] if all_the_way else [low, high]
-    inside += [0.0] if low < 0 < high else []
-    return dates(np.array(inside), sql_type) if is_date(sql_type) else inside
+def _points(ends: Sequence[Interval], count: int) -> NDArray[np.float64]:
+    """So many points between the ends of intervals and all of their corners, by interval; the same ones each time."""
+    corners = np.array(list(product(*((low, high, 0.0) if low < 0 < high else (low, high) for low, high in ends))))
+    low, high = np.array(ends, float).T
+    if len(ends) == 1:
+        parts = np.arange(count + 1)[:, None] / count
+    else:
+        parts = np.random.default_rng(0).random((count, len(ends)))
+    points: NDArray[np.float64] = np.concatenate([corners, low + (high - low) * parts]).T
+    return points
 
 
 def _put_draws(
