@@ -84,8 +84,9 @@ class Redrawn:
     The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart. Of
     those that are ``jumping`` the values where all released numbers are as far as they may be count too; some are the
     ``greatest`` or the ``least`` of a column; where noise may be ``choosing`` among numbers for the others, they are
-    looked at with those equal that may be; those ``from_zero`` cannot be below 0. Behind the result's columns are
-    ``beside`` others, whose ends ``later`` puts into it.
+    looked at with those equal that may be; those ``from_zero`` cannot be below 0. ``with_ends`` tells
+    whether MIN or MAX of private rows are computed with. Behind the result's columns are ``beside`` others, whose ends
+    ``later`` puts into it.
     """
 
     sql: str
@@ -97,5 +98,6 @@ class Redrawn:
     least: tuple[int, ...] = ()
     choosing: bool = False
     from_zero: tuple[int, ...] = ()
+    with_ends: bool = False
     beside: int = 0
     later: tuple[Later, ...] = ()

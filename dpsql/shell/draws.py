@@ -19,7 +19,7 @@ Values: TypeAlias = list[list[list[NDArray[np.float64]]]]
 
 class Kind(StrEnum):
     """What a draw is: of noise around the released numbers; those that may be equal made equal, and noise around these;
-    all numbers as low, or as high, as they may be among those like them; or a corner.
+    all numbers as low, or as high, as they may be among those like them; a corner; or MIN and MAX at their ends.
     """
 
     NOISE = "noise"
@@ -28,6 +28,7 @@ class Kind(StrEnum):
     LOW = "low"
     HIGH = "high"
     CORNER = "corner"
+    END = "end"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dpsql.shell.computed import drawn_places, is_number
 from dpsql.shell.draws import Kind
 from dpsql.shell.extremes import extremes
 from dpsql.shell.jumps import may_jump
+from dpsql.shell.last import ends_of
 from dpsql.shell.seen import figures, is_of
 from dpsql.shell.signs import column_from_zero
 from dpsql.shell.tainted import depends
@@ -94,7 +95,8 @@ def redrawn(
     sql = _over_draws(query, wanted, known, len(tainted), fixed)
     choosing = query.find(*CHOOSING) is not None and not set(wanted) <= {*greatest, *least}
     from_zero = tuple(place for place in wanted if column_from_zero(query, place, shapes))
-    return Redrawn(sql, wanted, known, tables, jumping, greatest, least, choosing, from_zero)
+    with_ends = computes_with(query, {name: [f"a{place}" for place in ends_of(shapes[name])] for name in tables})
+    return Redrawn(sql, wanted, known, tables, jumping, greatest, least, choosing, from_zero, with_ends)
 
 
 def with_later(again: Redrawn | None, later: Sequence[Later]) -> Redrawn:

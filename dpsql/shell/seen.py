@@ -19,6 +19,7 @@ from dpsql.shell.computed import Rows, as_number, summary, told
 from dpsql.shell.draws import Kind, Points, put_draws
 from dpsql.shell.extremes import farthest
 from dpsql.shell.jumps import corners
+from dpsql.shell.last import at_ends
 from dpsql.shell.sandbox import Sandbox
 
 #: The draws of every table, the fewest that intervals are made of, and how many drawn rows there may be.
@@ -31,7 +32,7 @@ OFTEN = 0.5
 class Seen:
     """What was seen of a number: its ends and mean on the draws; its value while those that may be equal are, and its
     ends on draws around that; what it is with all released numbers as low, and as high, as they may be among those
-    like them; how far it goes at all corners; how many values it has.
+    like them; how far it goes at all corners, and with MIN and MAX at their ends; how many values it has.
     """
 
     low: float | None
@@ -44,12 +45,14 @@ class Seen:
     highest: float | None
     least: float | None
     most: float | None
+    end_low: float | None
+    end_high: float | None
     different: int
 
     @property
     def varies(self) -> bool:
         """Whether it is not the same whatever the noise is."""
-        return self.low != self.high or self.least != self.most
+        return self.low != self.high or self.least != self.most or self.end_low != self.end_high
 
 
 #: How many figures are found of each number.
@@ -67,7 +70,8 @@ def figures(column: str) -> list[str]:
     around_equal = summary(column, ":low", ":high", is_of(Kind.NOISE_OF_EQUAL))[:2]
     equal, lowest, highest = (f"min({value}) {on(kind)}" for kind in (Kind.EQUAL, Kind.LOW, Kind.HIGH))
     far = [f"{side}({value}) {on(Kind.CORNER)}" for side in ("min", "max")]
-    return [*on_draws, equal, *around_equal, lowest, highest, *far, f"count(DISTINCT {value})"]
+    ends = [f"{side}({value}) {on(Kind.END)}" for side in ("min", "max")]
+    return [*on_draws, equal, *around_equal, lowest, highest, *far, *ends, f"count(DISTINCT {value})"]
 
 
 def is_of(kind: Kind) -> str:
@@ -116,11 +120,20 @@ def _beside(plan: Redrawn, tables: Sequence[Rows], confidence: float) -> list[Po
         found.append(farthest(tables, confidence))
     if plan.jumping:
         found.append(corners(tables, confidence))
+    if plan.with_ends:
+        found.append(at_ends(tables))
     return found
 
 
 def _told(seen: Seen, value: object, plan: Redrawn, column: int, most: int) -> Interval | None:
-    """The interval of a released value; one that jumps has no more than ``most`` different values."""
+    """The interval of a released value, which goes as far as with MIN and MAX at their ends."""
+    known = _on_draws(seen, value, plan, column, most)
+    ends = [each for each in (seen.end_low, seen.end_high) if each is not None and not math.isnan(each)]
+    return None if known is None else (min([known[0], *ends]), max([known[1], *ends]))
+
+
+def _on_draws(seen: Seen, value: object, plan: Redrawn, column: int, most: int) -> Interval | None:
+    """The interval as the draws tell it; of a value that jumps there are no more than ``most`` different ones."""
     if column in plan.jumping and seen.different <= most and seen.least is not None and seen.most is not None:
         ends = [each for each in (seen.least, seen.low, seen.most, seen.high, as_number(value)) if each is not None]
         ends = [each for each in ends if not math.isnan(each)]

@@ -12,9 +12,23 @@ FAULTS = (
     Fault(
         "what is made of the last date goes as far as it is drawn",
         "dpsql/shell/computed.py",
-        "    return aggregate.ranks is not None and aggregate.ranks.edge and",
-        "    return False and",
-        ("tests/shell/test_date_intervals.py::test_numbers_made_of_dates_go_as_far_as_the_dates_may",),
+        "    return ranks is not None and ranks.edge",
+        "    return False",
+        ("tests/shell/test_last.py::test_it_holds_the_truth",),
+    ),
+    Fault(
+        "what several rows make of the last ones goes as far as these are drawn",
+        "dpsql/shell/seen.py",
+        "    if plan.with_ends:",
+        "    if False:",
+        ("tests/shell/test_last.py::test_it_holds_the_truth",),
+    ),
+    Fault(
+        "a divisor that is looked at may not be 0",
+        "dpsql/shell/computed.py",
+        "in {**drawn, **ranged}.items():",
+        "in drawn.items():",
+        ("tests/shell/test_last.py::test_what_it_is_divided_into_or_by_may_be_infinite",),
     ),
     Fault(
         "noise of few steps adds up as noise of many does",

@@ -1,0 +1,34 @@
+"""MIN and MAX among released numbers: their intervals end at a bound that no draw reaches (``docs/proofs/ends.md``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpsql.query.cube import Cube
+from dpsql.query.relation import Core
+from dpsql.shell.alike import spans
+from dpsql.shell.computed import Rows
+from dpsql.shell.draws import Kind, Points
+
+
+def ends_of(shape: Core | Cube) -> dict[int, bool]:
+    """The places of MIN and MAX among the aggregates, each with whether it is MAX."""
+    asked = [(place, each.ranks) for place, each in enumerate(shape.aggregates)]
+    return {place: ranks.fractions[0] == 1 for place, ranks in asked if ranks is not None and ranks.edge}
+
+
+def at_ends(tables: Sequence[Rows]) -> Points:
+    """All MIN and all MAX at the lower and at the upper ends of their intervals, all else as it was released."""
+    found = []
+    for table in tables:
+        greatest, columns = ends_of(table.shape), []
+        for place in range(len(table.shape.aggregates)):
+            values, low, high = spans(table, place)
+            ways = (values,) * 4
+            if place in greatest:
+                ways = (low, high, low, high) if greatest[place] else (low, high, high, low)
+            columns.append(np.stack(ways, axis=-1))
+        found.append([[column[row] for column in columns] for row in range(len(table.keys))])
+    return Points((Kind.END,) * 4, found)
