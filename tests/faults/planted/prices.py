@@ -96,7 +96,7 @@ FAULTS = (
         "dpsql/sensitivity.py",
         "    moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)",
         "    moved = spread**2 * contribution.limit",
-        claims("all", "replace", "median by integer"),
+        claims("all", "replace", "the most frequent"),
     ),
     Fault(
         "the price is not divided among the most frequent",
