@@ -65,8 +65,8 @@ def test_the_same_noise_is_around_the_released_and_around_the_equal_numbers() ->
 
 def test_an_interval_holds_too_where_those_that_may_be_equal_are() -> None:
     """The value is 4; were all equal it would be 0 without noise, and noise would make it 1 to 5."""
-    known = Seen(2, 6, 4, 0, 1, 5, None, None, None, None, 9)
+    known = Seen(2, 6, 4, 0, 1, 5, *[None] * 6, 9)
     assert seen._as_if_equal(known, 4, (2.0, 6.0)) == (-1.0, 6.0)
-    assert seen._as_if_equal(Seen(2, 6, 4, 0, -7, 5, None, None, None, None, 9), 4, (2.0, 6.0)) == (-1.0, 11.0)
-    assert seen._as_if_equal(Seen(2, 6, 4, 0, 1, math.inf, None, None, None, None, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
-    assert seen._as_if_equal(Seen(2, 6, 4, None, None, None, None, None, None, None, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
+    assert seen._as_if_equal(Seen(2, 6, 4, 0, -7, 5, *[None] * 6, 9), 4, (2.0, 6.0)) == (-1.0, 11.0)
+    assert seen._as_if_equal(Seen(2, 6, 4, 0, 1, math.inf, *[None] * 6, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
+    assert seen._as_if_equal(Seen(2, 6, 4, *[None] * 9, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
