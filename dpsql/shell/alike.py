@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsql.cubes import CubeTable
 from dpsql.privacy.mechanism import Laplace
-from dpsql.shell.computed import Rows, as_number
+from dpsql.shell.drawn import Rows, as_number
 from dpsql.shell.draws import Values
 
 #: How many times the sum of their half-widths numbers may be apart that are taken to be equal.

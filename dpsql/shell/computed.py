@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import product
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpsql.cubes import CubeTable
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
 from dpsql.forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
-from dpsql.release import ReleasedTable
 from dpsql.shell.arithmetic import (
     INSIDE,
     Arithmetic,
@@ -28,48 +20,18 @@ from dpsql.shell.arithmetic import (
     divided_by,
 )
 from dpsql.shell.averages import sum_interval
-from dpsql.shell.dates import dates, is_date
-from dpsql.shell.sandbox import Sandbox, column_types
+from dpsql.shell.drawn import AT_A_TIME, Rows, as_number, drawn_places, drawn_types, drawn_values
+from dpsql.shell.ranged import ends_of, over_box
+from dpsql.shell.sandbox import Sandbox
 from dpsql.shell.signs import row_from_zero, spreads
 
-Rows: TypeAlias = ReleasedTable | CubeTable
 #: The interval of an expression, by its number, on a row of its table.
 Found: TypeAlias = dict[tuple[int, int], Interval]
 
-#: Aggregates whose noise is not drawn again.
-WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k", "clip"})
 #: Of how many aggregates, MIN or MAX among them, all that their intervals let be is looked at.
 MOST_CORNERS = 4
-#: In how many parts an interval is cut, at whose ends an expression is looked at; fewer where there are many rows.
-PARTS, FEWEST_PARTS, MOST_POINTS = 200, 20, 1_000_000
-#: The draws behind an interval, how many drawn rows are put into the sandbox at a time, and how many in all.
-DRAWS, AT_A_TIME, MOST_DRAWN = 1_000, 200_000, 5_000_000
-
-
-_NUMBERS = frozenset(
-    "TINYINT SMALLINT INTEGER BIGINT HUGEINT FLOAT DOUBLE DECIMAL UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()
-)
-
-
-def as_number(value: object) -> float:
-    """The value as a double; NaN where it is no number, or too large for one.
-
-    >>> as_number(3), as_number("three"), as_number(10**400)
-    (3.0, nan, nan)
-    """
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
-def is_number(sql_type: str) -> bool:
-    """Whether values of the type may have intervals.
-
-    >>> is_number("DECIMAL(38,2)"), is_number("BIGINT[]"), is_number("VARCHAR")
-    (True, False, False)
-    """
-    return sql_type.partition("(")[0] in _NUMBERS and not sql_type.endswith("]")
+#: The draws behind an interval, and how many drawn rows there may be in all.
+DRAWS, MOST_DRAWN = 1_000, 5_000_000
 
 
 def computed_intervals(
@@ -93,9 +55,9 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
         inner = None if known is None else _inner(table, known.inner, rows, confidence)
         if known is None or inner is None:
             places = sorted(aggregates_read(sql))
-            if len(places) == 1 or (len(places) <= MOST_CORNERS and any(_is_end(table, place) for place in places)):
+            if len(places) == 1 or (len(places) <= MOST_CORNERS and not ends_of(table.shape).keys().isdisjoint(places)):
                 ranged[number] = sql
-                found |= {(number, row): each for row, each in _over(sandbox, table, sql, places, rows).items()}
+                found |= {(number, row): each for row, each in over_box(sandbox, table, sql, places, rows).items()}
             else:
                 drawn[number] = sql
         else:
@@ -205,64 +167,6 @@ def _around(sandbox: Sandbox, known: Arithmetic, inner: Mapping[int, Interval]) 
     return made
 
 
-def _is_end(table: Rows, place: int) -> bool:
-    """Whether the aggregate is MIN or MAX, whose interval ends at a bound that no draw reaches."""
-    ranks = table.shape.aggregates[place].ranks
-    return ranks is not None and ranks.edge
-
-
-def _over(sandbox: Sandbox, table: Rows, sql: str, places: Sequence[int], rows: Sequence[int]) -> dict[int, Interval]:
-    """From the least to the greatest of what an expression is where the intervals of its aggregates go.
-
-    It is looked at on points of the interval of one aggregate, and at the corners and at points of the box of several.
-    """
-    types, found = {**drawn_types(table, places), "draw": "BIGINT"}, dict[int, Interval]()
-    points = max(min(PARTS, MOST_POINTS // max(len(rows), 1)), FEWEST_PARTS) * (1 if len(places) == 1 else 5)
-    value = f"TRY(TRY_CAST({sql} AS DOUBLE))"
-    least, most = (f"{side}({value}) FILTER (WHERE NOT isnan({value}))" for side in ("min", "max"))
-    at_a_time = max(AT_A_TIME // points, 1)
-    for start in range(0, len(rows), at_a_time):
-        data: list[tuple[object, ...]] = []
-        for row in rows[start : start + at_a_time]:
-            ends = [known for place in places if (known := _ends(table, row, place)) is not None]
-            if len(ends) < len(places):
-                continue
-            fixed = (row, *table.keys[row], *table.totals[row])
-            inside = zip(_points(ends, points), places, strict=True)
-            columns = [drawn_values(each, None, types[f"a{place}"]) for each, place in inside]
-            released = tuple(table.aggregates[row][place] for place in places)
-            ways = [released, *zip(*columns, strict=True)]
-            data += [(*fixed, *values, number) for number, values in enumerate(ways)]
-        sandbox.create("drawn", types)
-        sandbox.insert("drawn", list(zip(*data, strict=True)), types)
-        try:
-            ranges = sandbox.execute(f'SELECT "row", {least}, {most} FROM released."drawn" GROUP BY "row"')
-        except (ShellFailed, ShellStopped):
-            return {}
-        found |= {row: (low, high) for row, low, high in ranges if low is not None}
-    return found
-
-
-def _ends(table: Rows, row: int, place: int) -> Interval | None:
-    """The finite ends of an aggregate's interval; of dates and timestamps in seconds."""
-    curve, known = table.curves[row][place], table.intervals[row][place]
-    if curve is not None and is_date(column_types(table.shape)[f"a{place}"]):
-        known = curve.points[0], curve.points[2]
-    return known if known is not None and all(map(math.isfinite, known)) else None
-
-
-def _points(ends: Sequence[Interval], count: int) -> NDArray[np.float64]:
-    """So many points between the ends of intervals and all of their corners, by interval; the same ones each time."""
-    corners = np.array(list(product(*((low, high, 0.0) if low < 0 < high else (low, high) for low, high in ends))))
-    low, high = np.array(ends, float).T
-    if len(ends) == 1:
-        parts = np.arange(count + 1)[:, None] / count
-    else:
-        parts = np.random.default_rng(0).random((count, len(ends)))
-    points: NDArray[np.float64] = np.concatenate([corners, low + (high - low) * parts]).T
-    return points
-
-
 def _put_draws(
     sandbox: Sandbox, table: Rows, rows: Sequence[int], places: Sequence[int], draws: int, confidence: float
 ) -> None:
@@ -284,30 +188,6 @@ def _put_draws(
     types["draw"] = "BIGINT"
     sandbox.create("drawn", types)
     sandbox.insert("drawn", data, types)
-
-
-def drawn_places(shape: Core | Cube) -> frozenset[int]:
-    """The places of the aggregates that are drawn again: of numbers, dates and timestamps."""
-    types = column_types(shape)
-    return frozenset(
-        place for place, aggregate in enumerate(shape.aggregates)
-        if aggregate.function not in WITHOUT and (is_number(types[f"a{place}"]) or is_date(types[f"a{place}"]))
-    )  # fmt: skip
-
-
-def drawn_types(table: Rows, places: Collection[int]) -> dict[str, str]:
-    """The columns of a released table with the aggregates of these places: numbers as doubles, dates as they are."""
-    types = {name: kind for name, kind in column_types(table.shape).items()
-             if not name.startswith("a") or int(name[1:]) in places}  # fmt: skip
-    return {name: "DOUBLE" if name.startswith("a") and is_number(kind) else kind for name, kind in types.items()}
-
-
-def drawn_values(drawn: NDArray[np.float64], released: object, sql_type: str) -> Sequence[object]:
-    """An aggregate's values on draws in the type of its column; where none is drawn a number is NULL, a date stays."""
-    if is_date(sql_type):
-        known = dates(np.where(np.isnan(drawn), 0.0, drawn), sql_type)
-        return [released if missing else each for missing, each in zip(np.isnan(drawn).tolist(), known, strict=True)]
-    return [None if value != value else value for value in drawn.tolist()]
 
 
 def _middles(sandbox: Sandbox, wanted: Mapping[int, str], confidence: float) -> Found:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.shell.computed import Rows, drawn_places, drawn_types, drawn_values
+from dpsql.shell.drawn import Rows, drawn_places, drawn_types, drawn_values
 from dpsql.shell.sandbox import Sandbox, columns_of
 
 #: For each table, row and aggregate, its values at some points.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from dpsql.shell.alike import spans, widened
-from dpsql.shell.computed import Rows
+from dpsql.shell.drawn import Rows
 from dpsql.shell.draws import Kind, Points
 from dpsql.shell.origin import inside, item_of
 from dpsql.shell.trace import trace

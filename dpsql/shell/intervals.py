@@ -12,8 +12,9 @@ from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.result_columns import CellInterval, Ends, OutputColumn, end_type
 from dpsql.schema import fold
-from dpsql.shell.computed import Rows, computed_intervals, is_number
+from dpsql.shell.computed import computed_intervals
 from dpsql.shell.dates import date_ends, is_date
+from dpsql.shell.drawn import Rows, is_number
 from dpsql.shell.origin import Origin
 from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.trace import Traced

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.shell.alike import spans, widened
-from dpsql.shell.computed import Rows
+from dpsql.shell.drawn import Rows
 from dpsql.shell.draws import Kind, Points
 from dpsql.shell.origin import item_of
 

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
 from dpsql.shell.alike import spans
-from dpsql.shell.computed import Rows
+from dpsql.shell.drawn import Rows
 from dpsql.shell.draws import Kind, Points
-
-
-def ends_of(shape: Core | Cube) -> dict[int, bool]:
-    """The places of MIN and MAX among the aggregates, each with whether it is MAX."""
-    asked = [(place, each.ranks) for place, each in enumerate(shape.aggregates)]
-    return {place: ranks.fractions[0] == 1 for place, ranks in asked if ranks is not None and ranks.edge}
+from dpsql.shell.ranged import ends_of
 
 
 def at_ends(tables: Sequence[Rows]) -> Points:

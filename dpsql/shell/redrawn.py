@@ -18,11 +18,11 @@ from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
-from dpsql.shell.computed import drawn_places, is_number
+from dpsql.shell.drawn import drawn_places, is_number
 from dpsql.shell.draws import Kind
 from dpsql.shell.extremes import extremes
 from dpsql.shell.jumps import may_jump
-from dpsql.shell.last import ends_of
+from dpsql.shell.ranged import ends_of
 from dpsql.shell.seen import figures, is_of
 from dpsql.shell.signs import column_from_zero
 from dpsql.shell.tainted import depends

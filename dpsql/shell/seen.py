@@ -15,7 +15,8 @@ from dpsql.estimate import Interval
 from dpsql.forms import FROM_ZERO, cut
 from dpsql.result_columns import Redrawn
 from dpsql.shell.alike import evened
-from dpsql.shell.computed import Rows, as_number, summary, told
+from dpsql.shell.computed import summary, told
+from dpsql.shell.drawn import Rows, as_number
 from dpsql.shell.draws import Kind, Points, put_draws
 from dpsql.shell.extremes import farthest
 from dpsql.shell.jumps import corners
