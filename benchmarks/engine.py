@@ -90,7 +90,7 @@ def main() -> None:
             times: list[list[float]] = [[], []]
             for _ in range(given.repetitions):
                 for place, data in enumerate(opened):
-                    cursor = data.cursor()
+                    cursor = data.hold().cursor()
                     times[place].append(seconds(lambda: cursor.rows([], [core])))  # noqa: B023
                     cursor.close([])
             line(name, list(map(median, times)))

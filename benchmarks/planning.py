@@ -21,7 +21,10 @@ from dpsql.demo import SCHEMA as NAFLD
 from dpsql.errors import DatabaseError
 from dpsql.query.bind import bind
 from dpsql.query.parse import parse
-from dpsql.session import Session, open_session
+from dpsql.schema import load
+from dpsql.session import Session, open_accountant
+from dpsql.session.opened import open_engine
+from dpsql.session.public_sizes import PublicSizes
 from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 
@@ -32,13 +35,13 @@ ROOMS = ("parse", "bind", "plan", "describe", "all")
 Times = dict[str, list[float]]
 
 
-def measure(session: Session, shell: Shell, text: str, times: Times) -> None:
+def measure(session: Session, shell: Shell, sizes: PublicSizes, text: str, times: Times) -> None:
     """Plan a statement once room by room and once whole; ``all`` is `Session.plan` itself."""
     privacy, delta = session.schema.privacy, session.accountant.budget.delta_selection
     start = perf_counter()
     statement = parse(text)
     parsed = perf_counter()
-    query = bind(statement, session.schema, (), shell.types)
+    query = bind(statement, session.schema, (), shell.types, fanout=sizes)
     bound = perf_counter()
     cores = plan_cores(query, privacy, session.epsilon, delta)
     planned = perf_counter()
@@ -66,14 +69,15 @@ def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], r
 
     The statements follow one another, so that none profits from having just been planned.
     """
-    session = open_session(schema, ledger=ledger)
-    shell = Shell(session.schema, lambda table: [])
+    declared, engine = open_engine(load(schema))
+    session = Session(declared, engine, open_accountant(declared, ledger), "benchmark")
+    shell, sizes = Shell(declared, engine.public_rows), PublicSizes(engine)
     firsts = {name: took for name, text in statements.items() if (took := first(session, text)) is not None}
     statements = {name: statements[name] for name in firsts}
     times: dict[str, Times] = {name: {room: [] for room in ROOMS} for name in statements}
     for _ in range(repetitions):
         for name, text in statements.items():
-            measure(session, shell, text, times[name])
+            measure(session, shell, sizes, text, times[name])
     print(f"\n{title:12}", *(f"{room:>9}" for room in (*ROOMS, "first")))
     rows = [[*(median(times[name][room]) * 1e3 for room in ROOMS), took * 1e3] for name, took in firsts.items()]
     for name, row in [*zip(times, rows, strict=True), ("median", [median(each) for each in zip(*rows, strict=True)])]:

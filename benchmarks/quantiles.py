@@ -22,6 +22,8 @@ from events import write_schema
 
 from dpsql.chosen import ChosenQuantiles
 from dpsql.demo import SCHEMA as NAFLD
+from dpsql.engines.duckdb import core_sql
+from dpsql.engines.opened import run_core
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
@@ -66,7 +68,7 @@ def groups(core: CorePlan, source: Path) -> Iterator[list[list[int]]]:
     connection.execute("ATTACH ':memory:' AS source")
     for table in core.tables:
         connection.execute(f"CREATE VIEW source.main.\"{table}\" AS FROM read_parquet('{source / table}.parquet')")
-    yield from (row[-1] for row in connection.execute(core.sql).fetchall() if row[-1])
+    yield from (row[-1] for row in run_core(connection, core_sql(core)) if row[-1])
 
 
 class Truth:

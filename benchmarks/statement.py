@@ -25,6 +25,7 @@ from dpsql.query.parse import parse
 from dpsql.release import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
+from dpsql.session.public_sizes import PublicSizes
 from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 
@@ -42,7 +43,7 @@ class Rooms:
         self.schema = self.schema.model_copy(update={"privacy": privacy})
         self.engine = DuckDBEngine(self.schema)
         self.accountant = open_accountant(self.schema, ledger)
-        self.shell = Shell(self.schema, self.engine.public_rows)
+        self.shell, self.sizes = Shell(self.schema, self.engine.public_rows), PublicSizes(self.engine)
         self.session = Session(self.schema, self.engine, self.accountant, "benchmark")
 
     def answer(self, text: str) -> list[float]:
@@ -51,13 +52,13 @@ class Rooms:
         marks = [perf_counter()]
         statement = parse(text)
         marks.append(perf_counter())
-        query = bind(statement, self.schema, (), self.shell.types)
+        query = bind(statement, self.schema, (), self.shell.types, fanout=self.sizes)
         marks.append(perf_counter())
         cores = plan_cores(query, privacy, epsilon, self.accountant.budget.delta_selection)
         marks.append(perf_counter())
         told = self.shell.describe(query, cores)
         plan = Plan(text, cores, query.derived, told.sql, query.public, told.columns, epsilon,
-                    float(privacy.confidence), ends=told.ends, redrawn=told.redrawn)  # fmt: skip
+                    float(privacy.confidence), ends=told.ends, redrawn=told.redrawn, evident=query.evident)  # fmt: skip
         marks.append(perf_counter())
         charge = self.accountant.spend(plan, analyst="benchmark", statement=text, cells=journal_note(plan))
         marks.append(perf_counter())

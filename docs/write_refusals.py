@@ -26,8 +26,8 @@ MEANINGS = {
     "E_CHARSET": "A character that two parsers may read differently. Write identifiers between double quotes, "
     "other characters in texts between single ones.",
     "E_MULTI": "One statement at a time: each has its own price.",
-    "E_LIMITS": "The statement is too long, too deep or too wide. Split it, or aggregate a joined table per unit "
-    "first.",
+    "E_LIMITS": "The statement is too long, too deep or too wide, or becomes so as the SQL of the engine, which is "
+    "found before anything is charged. Split it, nest fewer functions, or aggregate a joined table per unit first.",
     "E_PARAM": "Parameters are written `?` and each needs one value of a type that SQL has.",
     "E_TABLE": "The schema file has no such table, or this form of a table is not read.",
     "E_COLUMN": "No such column, several of that name, or one that must stand in GROUP BY or in an aggregate.",
@@ -45,8 +45,9 @@ MEANINGS = {
     "E_RAW": "The result would have rows of single people. Only aggregates over them leave the database.",
     "E_BOUNDS": "A sum needs to know how large one row can be. Declare `bounds` in the schema, or write a CASE "
     "that has them.",
-    "E_JOIN": "A row of this join could belong to two people, or to nobody. Join along the foreign keys or on "
-    "the unit.",
+    "E_JOIN": "A row of this join could belong to two people, or to nobody: join along the foreign keys or on "
+    "the unit. Or the joins could make more than a million rows of one unit's: join on a key, or aggregate a table per "
+    "unit in a subquery before it is joined.",
     "E_SUBQ": "The subquery reads rows of other people. Tie it to the row's own unit, or take an aggregate, "
     "which is then released first and paid for.",
     "E_SETOP": "UNION, INTERSECT and EXCEPT compare rows; over private rows they do so within each unit, so list "

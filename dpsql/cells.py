@@ -1,6 +1,7 @@
 """Which cells are measured for the aggregates of a core, and how each aggregate is read off them.
 
-Proved in ``docs/proofs/river.md``; the weight of a scan in ``docs/proofs/clipping.md``.
+Proved in ``docs/proofs/river.md``; the weight of a scan in ``docs/proofs/clipping.md``, of
+evidence in ``docs/proofs/presence.md``.
 """
 
 from __future__ import annotations
@@ -35,20 +36,43 @@ from dpsql.schema import SqlType
 
 #: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
 SCAN_WEIGHT = Fraction(1, 3)
+#: The part of a core's price that counts units for evidence of its groups, where no aggregate counts rows or units.
+EVIDENCE_SHARE = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The measured cells of a core, and for each of its aggregates how it is read off them."""
+    """The measured cells of a core, and for each of its aggregates how it is read off them.
+
+    ``counts`` are the places of the cells that count every row or unit of a group. Where ``evidence`` is true no
+    aggregate reads the last cell: it is such a count, bought to tell which groups have rows.
+    """
 
     cells: tuple[Cell, ...]
     histograms: tuple[Histogram | Frequencies, ...]
     estimates: tuple[Estimate | Ranked | Frequent, ...]
+    counts: tuple[int, ...] = ()
+    evidence: bool = False
 
     @property
     def bought(self) -> Fraction:
-        """The weight of all that the price is split over: of each cell 1, and of each histogram its `weight`."""
-        return sum((self.weight(place) for place in range(len(self.histograms))), Fraction(len(self.cells)))
+        """The weight of all that the price is split over: of cells their `weights`, of each histogram its `weight`."""
+        return self._asked + (self._evidence if self.evidence else 0)
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        """What each cell gets: 1 where an aggregate reads it."""
+        asked = len(self.cells) - self.evidence
+        return (Fraction(1),) * asked + ((self._evidence,) if self.evidence else ())
+
+    @property
+    def _asked(self) -> Fraction:
+        cells = Fraction(len(self.cells) - self.evidence)
+        return sum((self.weight(place) for place in range(len(self.histograms))), cells)
+
+    @property
+    def _evidence(self) -> Fraction:
+        return self._asked * EVIDENCE_SHARE / (1 - EVIDENCE_SHARE)
 
     def weight(self, histogram: int) -> Fraction:
         """What one of the histograms gets beside a cell that gets 1."""
@@ -61,9 +85,9 @@ class Choice:
         return tuple(each for each in read if each.histogram == histogram)
 
 
-def choose_cells(core: Core) -> Choice:
-    """The cells that the aggregates need, each bought once."""
-    return _Chooser(core).choice()
+def choose_cells(core: Core, evidence: tuple[Cell, ...] = ()) -> Choice:
+    """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, units as well."""
+    return _Chooser(core).choice(evidence)
 
 
 class _Chooser:
@@ -74,10 +98,14 @@ class _Chooser:
         self._thresholded = bool(core.keys) and core.domain is None
         self._centred = {each for aggregate in core.aggregates for each in _centred(aggregate)}
 
-    def choice(self) -> Choice:
+    def choice(self, wanted: tuple[Cell, ...]) -> Choice:
         found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
         estimates = tuple(Alone(len(self._cells)) if each is None else each for each in found)
-        return Choice(tuple(self._cells), tuple(self._histograms), estimates)
+        evidence = bool(wanted) and not any(each in wanted for each in self._cells)
+        if evidence:
+            self._cells.append(Units(None))
+        counts = tuple(place for place, each in enumerate(self._cells) if each in COUNTS)
+        return Choice(tuple(self._cells), tuple(self._histograms), estimates, counts, evidence)
 
     def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | Frequent | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
@@ -169,6 +197,8 @@ def _mean(argument: Expression, total: int, count: int) -> Mean:
     return Mean(total, count, grid.middle * grid.size, grid.reach * grid.size)
 
 
+#: Cells that are above 0 in each group that has a row.
+COUNTS: tuple[Cell, ...] = (Rows(None, None), Units(None))
 _SQUARES_OF_X = frozenset({"corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx"})
 _SQUARES_OF_Y = frozenset({"corr", "regr_r2", "regr_syy"})
 _WITHOUT_PRODUCTS = frozenset({"regr_sxx", "regr_syy"})

@@ -12,6 +12,7 @@ from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.memory import Memory
 from dpsql.session.opened import declared_schema, open_answers
+from dpsql.session.river import departing_rows
 from dpsql.shell import Shells
 
 __all__ = ["PEOPLE", "TOOLS", "Database", "Manner", "open_database"]
@@ -22,7 +23,7 @@ class Database:
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
-        self._shells = Shells(schema, engine.public_rows, engine.version)
+        self._shells = Shells(schema, departing_rows(engine, schema.privacy.time_bucket), engine.version)
         self._answers, self._memory = open_answers(schema, engine, accountant), Memory()
 
     @property

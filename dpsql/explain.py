@@ -19,7 +19,9 @@ from dpsql.explained import (
     histogram_note,
     rank_width,
 )
+from dpsql.explained_groups import groups_said
 from dpsql.frequency import Clip, Counted, Most
+from dpsql.given import taken_as_given
 from dpsql.moment_intervals import typical_half_width
 from dpsql.moments import Moment
 from dpsql.plan import CorePlan, Plan
@@ -27,8 +29,10 @@ from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
 from dpsql.quantile import Ranked
 from dpsql.query.cube import Cube, is_additive
+from dpsql.query.interval import Interval
 from dpsql.query.rewrite import readable
 from dpsql.result_columns import OutputColumn
+from dpsql.shell.possible import ranges
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,14 @@ class Explanation:
     ``half_widths`` has, for each result column that is an aggregate, half the expected width of its interval; for an
     average that depends on the size of its group, the half-width is that of its sum, to be divided by the count.
     ``derived_sql`` makes, of released and public rows, the tables that later engine SQL reads under ``derived``.
-    ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None. A ``stored``
+    ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None; ``groups`` say
+    which groups with public keys are shown. A ``stored``
     answer was paid for already and costs nothing; ``epsilon`` is what it would cost otherwise.
 
+    ``within`` says for each column where its numbers are shown, whatever noise does; nothing where that is anywhere.
     ``expected`` has the half-widths as numbers: of counts and sums exactly, of other columns where an answer of the
-    same private part was released before, at the price ``known``. ``reached`` tells what it takes to reach a goal.
+    same private part was released before, at the price ``known``. ``reached`` tells what it takes to reach a goal,
+    ``given`` what the intervals of the answer will take as given.
     """
 
     engine_sql: tuple[str, ...]
@@ -61,6 +68,9 @@ class Explanation:
     expected: tuple[ColumnError | None, ...] = ()
     known: Fraction | None = None
     reached: Reached | None = None
+    within: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
     @property
     def rho(self) -> Fraction:
@@ -95,13 +105,19 @@ class Explanation:
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
             for place, cell in enumerate(self.cells)
         ]
-        lines += self.levels
+        lines += [*self.levels, *self.groups]
         percent = f"{100 * self.confidence:g} %"
         lines += [
             f"column {name}: {half}" for name, half in zip(self.columns, self.said_half_widths, strict=True) if half
         ]
         if lines:
             lines.append(f"intervals hold with {percent}")
+        within = [f"{name} {ends}" for name, ends in zip(self.columns, self.within, strict=False) if ends]
+        if within:
+            lines.append(
+                f"shown within what can be: {', '.join(within)}; conditions and arithmetic read what is released"
+            )
+        lines += self.given
         if self.reached is not None:
             lines += self.reached.lines
         if self.missing_below is not None:
@@ -169,7 +185,16 @@ def explain(
         tuple(errors),
         known,
         reached,
+        tuple(_within(each) for each in ranges(plan)),
+        groups_said(plan),
+        taken_as_given(plan),
     )
+
+
+def _within(interval: Interval) -> str:
+    """The ends of what a number can be, in words; nothing where it has none."""
+    low, high = ("" if end is None else shown(end) for end in (interval.low, interval.high))
+    return f"from {low} to {high}" if low and high else f"from {low} on" if low else f"up to {high}" if high else ""
 
 
 def _levels(plan: Plan, cube: Cube) -> str:

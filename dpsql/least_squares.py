@@ -6,7 +6,8 @@ Proved in ``docs/proofs/cube.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ Places = NDArray[np.int64]
 
 #: Conjugate gradients end here at the latest; a lattice of grouping sets needs about as many steps as it has sets.
 MOST_STEPS, SMALL = 200, 1e-13
+#: A variance below this share of the largest one is taken to be as large: doubles do not solve what spans more.
+LEAST_SHARE: Final = 1e-8
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ def consistent(finest: Numbers, variance: float, levels: Sequence[Measured]) -> 
     [6.0, 8.0]
     """
 
+    variance, levels = comparable(variance, levels)
+
     def normal(change: Numbers) -> Numbers:
         whole = change.copy()
         for level in levels:
@@ -48,6 +53,16 @@ def consistent(finest: Numbers, variance: float, levels: Sequence[Measured]) -> 
     for level in levels:
         rest += ((level.numbers - _sums(level, finest)) * (variance / level.variance))[level.group]
     return finest + _solution(normal, rest)
+
+
+def comparable(variance: float, levels: Sequence[Measured]) -> tuple[float, list[Measured]]:
+    """The variance of the finest level and the levels, no variance below `LEAST_SHARE` of the largest.
+
+    >>> comparable(1e-100, [Measured(np.array([0]), np.array([1.0]), 1.0)])[0]
+    1e-08
+    """
+    least = LEAST_SHARE * max(variance, *(level.variance for level in levels), 0.0)
+    return max(variance, least), [replace(level, variance=max(level.variance, least)) for level in levels]
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,7 @@ def spreads(count: int, variance: float, levels: Sequence[Measured]) -> Callable
     >>> round(of([0]).variance, 9), round(of([0, 1]).variance, 9)
     (0.666666667, 0.666666667)
     """
+    variance, levels = comparable(variance, levels)
     normal = np.eye(count) / variance
     for level in levels:
         normal += (level.group[:, None] == level.group[None, :]) / level.variance

@@ -16,6 +16,7 @@ from dpsql.estimate import Alone, Estimate, Shifted
 from dpsql.forms import GAUSSIAN, Law, laplace
 from dpsql.frequency import Clip, Counted, Frequent, Most
 from dpsql.histogram import MeasuredHistogram
+from dpsql.presence import Presence
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.sums import Term, sum_half_width
@@ -25,6 +26,7 @@ from dpsql.query.clipped import LeftOut
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.cube import Cube
 from dpsql.query.derived import Derived
+from dpsql.query.empty_groups import NOTHING_EVIDENT, Evident
 from dpsql.query.reads import Read, tables_measured
 from dpsql.query.relation import Core
 from dpsql.query.rewrite import core_sql
@@ -48,7 +50,8 @@ class CorePlan:
 
     ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded. ``estimates`` says, for
     each aggregate, how it is read off the cells; the number of units that a threshold has released is the cell after
-    the last, and the lists of histograms come after that.
+    the last, and the bins of histograms come after that. ``presence`` tells which public keys have rows, where that
+    is asked.
     """
 
     core: Core
@@ -58,6 +61,7 @@ class CorePlan:
     estimates: tuple[Estimate | Ranked | Frequent, ...]
     norm: Norm
     kept_groups: int | None
+    presence: Presence | None = None
 
     @cached_property
     def sql(self) -> str:
@@ -167,6 +171,7 @@ class Stage:
 class Plan:
     """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores.
 
+    ``evident`` tells which groups need evidence of their rows.
     ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
     a better answer (``docs/proofs/accuracy.md``).
     """
@@ -187,6 +192,7 @@ class Plan:
     ends: tuple[Ends, ...] = ()
     redrawn: Redrawn | None = None
     left_out: tuple[LeftOut, ...] = ()
+    evident: Evident = NOTHING_EVIDENT
 
     def at(self, price: Fraction) -> Plan:
         """The same statement at another price."""

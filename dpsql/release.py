@@ -1,15 +1,15 @@
 """ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value.
 
-Proved in ``docs/proofs/domain.md`` and ``docs/proofs/river.md``.
+Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and ``docs/proofs/river.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from decimal import Context, Decimal
+from datetime import date, datetime, timedelta
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
 from dpsql.chosen import ChosenQuantiles
+from dpsql.columns import Between, ByColumn, Multiples, column, rows_at
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.estimate import Alone, Average, Interval, Mean, Noisy, Shifted, average, interval, linear, simulated, value
-from dpsql.forms import Form, Law
-from dpsql.frequency import Clip, Counted, Most, picked, read
+from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, linear, simulated
+from dpsql.estimate_columns import read_column
+from dpsql.forms import Form
+from dpsql.frequency import Clip, Counted, Frequent, Most, picked, read
 from dpsql.histogram import MeasuredHistogram
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
@@ -32,6 +34,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.quantile import Curve, Distribution, Ranked
 from dpsql.query.bins import SECONDS
 from dpsql.query.relation import Core, Frequencies, Ranks
+from dpsql.rounded import as_type
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,8 @@ class Picked:
 #: A histogram as it is released: noisy counts, through a tree or of each public value, or what was chosen of it.
 Grown: TypeAlias = Distribution | tuple[Fraction, ...] | ChosenQuantiles | Picked
 
-#: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
-INT64 = 2**63
-#: The digits that a DECIMAL(38, s) holds.
-DIGITS = 10**38 - 1
-_EXACT = Context(prec=40)
+#: A column of values, of their intervals, and of the curves of quantiles.
+Column: TypeAlias = tuple[Sequence[object], Sequence[Interval | None], Sequence[Curve | None]]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class ReleasedTable:
     """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them."""
 
     plan: CorePlan
-    keys: tuple[tuple[object, ...], ...]
-    aggregates: tuple[tuple[object, ...], ...]
-    intervals: tuple[tuple[Interval | None, ...], ...]
-    cells: tuple[tuple[Fraction, ...], ...]
-    curves: tuple[tuple[Curve | None, ...], ...]
+    keys: Sequence[tuple[object, ...]]
+    aggregates: Sequence[tuple[object, ...]]
+    intervals: Sequence[tuple[Interval | None, ...]]
+    cells: Sequence[tuple[Fraction, ...]]
+    curves: Sequence[tuple[Curve | None, ...]]
 
     @property
     def shape(self) -> Core:
@@ -68,9 +68,30 @@ class ReleasedTable:
         return self.plan.core
 
     @property
-    def totals(self) -> tuple[tuple[int, ...], ...]:
+    def totals(self) -> Sequence[tuple[int, ...]]:
         """For each row, which keys it is a total over: a core has no totals, and no columns that would say so."""
-        return ((),) * len(self.keys)
+        return ByColumn((), len(self.keys))
+
+    @property
+    def absent(self) -> frozenset[int]:
+        """The rows of groups that the plan's evidence takes for groups without rows."""
+        presence = self.plan.presence
+        if presence is None or presence.released:
+            return frozenset()
+        cells = column(self.cells, presence.cell)
+        step = self.plan.steps[presence.cell]
+        counts = cells.counts if isinstance(cells, Multiples) else [int(each / step) for each in cells]
+        return presence.absent(counts, len(self.keys))
+
+    def present(self) -> ReleasedTable:
+        """The table without the rows of absent groups."""
+        absent = self.absent
+        if not absent:
+            return self
+        places = [place for place in range(len(self.keys)) if place not in absent]
+        return ReleasedTable(self.plan, rows_at(self.keys, places), rows_at(self.aggregates, places),
+                             rows_at(self.intervals, places), rows_at(self.cells, places),
+                             rows_at(self.curves, places))  # fmt: skip
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells.
@@ -154,40 +175,58 @@ def release(
 
 def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy) -> ReleasedTable:
     width, cells = len(plan.core.keys), len(plan.cells)
-    rows = sorted(rows, key=lambda row: [rank(each) for each in row[:width]])
-    noisy: list[Sequence[int | None]] = [
-        cell.mechanism.perturb([_integer(row[width + place]) for row in rows], _entropy=entropy)
+    rows = in_order(rows, width)
+    noisy = [
+        cell.mechanism.perturb(_integers(rows, width + place), _entropy=entropy)
         for place, cell in enumerate(plan.cells)
     ]
     if plan.selection is not None:
-        noisy.append(plan.selection.select([_integer(row[width + cells]) for row in rows], _entropy=entropy))
-    steps, halves, wholes = plan.steps, plan.half_widths(confidence), plan.additive_half_widths(confidence)
-    law, kept, first = plan.law(confidence), [], width + len(noisy)
-    for place, row in enumerate(rows):
-        counts = [column[place] for column in noisy]
-        if any(count is None for count in counts):
-            continue
-        known = tuple(count * step for count, step in zip(counts, steps, strict=True) if count is not None)
-        grown = tuple(
-            _grown(histogram, row[first + number], confidence, entropy)
-            for number, histogram in enumerate(plan.histograms)
-        )
-        measured = list(zip(known, halves, strict=True))
-        read = [
-            _read(plan, number, measured, grown, wholes[number], law, confidence)
-            for number in range(len(plan.estimates))
-        ]
-        kept.append((tuple(row[:width]), *(zip(*read, strict=True) if read else ((), (), ())), known))
-    if not kept:
-        return ReleasedTable(plan, (), (), (), (), ())
-    keys, aggregates, intervals, curves, shown = (tuple(column) for column in zip(*kept, strict=True))
-    return ReleasedTable(plan, keys, aggregates, intervals, shown, curves)
+        units = plan.selection.select(_integers(rows, width + cells), _entropy=entropy)
+        shown = [place for place, count in enumerate(units) if count is not None]
+        rows = [rows[place] for place in shown]
+        noisy = [[counts[place] for place in shown] for counts in noisy]
+        noisy.append([count for count in units if count is not None])
+    if plan.presence is not None and plan.presence.released:
+        absent = plan.presence.absent(noisy[plan.presence.cell], len(rows))
+        places = [place for place in range(len(rows)) if place not in absent]
+        rows = [rows[place] for place in places]
+        noisy = [[counts[place] for place in places] for counts in noisy]
+    grown = [_grown_row(plan, row[width + len(noisy) :], confidence, entropy) for row in rows if plan.histograms]
+    measured = tuple(Multiples(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
+    read = [_read(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
+    keys = tuple([row[place] for row in rows] for place in range(width))
+    return ReleasedTable(
+        plan,
+        ByColumn(keys, len(rows)),
+        ByColumn(tuple(values for values, _, _ in read), len(rows)),
+        ByColumn(tuple(intervals for _, intervals, _ in read), len(rows)),
+        ByColumn(measured, len(rows)),
+        ByColumn(tuple(curves for _, _, curves in read), len(rows)),
+    )
+
+
+def in_order(rows: CoreRows, width: int) -> CoreRows:
+    """The rows by their keys, in whatever order they came: NaN after all numbers, NULL after all values."""
+    plain = width > 0 and all(_compares_alike(row[place] for row in rows) for place in range(width))
+    return sorted(rows, key=itemgetter(slice(width)) if plain else lambda row: tuple(map(rank, row[:width])))
+
+
+def _compares_alike(values: Iterable[object]) -> bool:
+    """Whether the values compare with each other as `rank` has them: all of one type, which has no NaN."""
+    types = set(map(type, values))
+    return len(types) <= 1 and types <= {int, str, bool, date, datetime}
+
+
+def _grown_row(plan: CorePlan, lists: Sequence[object], confidence: float, entropy: Entropy) -> tuple[Grown, ...]:
+    """What the mechanism of each histogram releases of one row."""
+    pairs = zip(plan.histograms, lists, strict=True)
+    return tuple(_grown(histogram, own, confidence, entropy) for histogram, own in pairs)
 
 
 def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy) -> Grown:
     """What the histogram's mechanism releases of exact bins and their counts; None is a group without any."""
     contribution = histogram.contribution
-    assert lists is None or isinstance(lists, list)
+    assert lists is None or isinstance(lists, tuple | list)
     bins, counts = lists or ((), ())
     match histogram.mechanism:
         case Tree() as tree:
@@ -209,34 +248,38 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
 
 
 def _read(
-    plan: CorePlan,
-    place: int,
-    measured: Sequence[Noisy],
-    grown: Sequence[Grown],
-    half: float | None,
-    law: Law,
-    confidence: float,
-) -> tuple[object, Interval | None, Curve | None]:
-    """An aggregate's released value in the type of its column, its interval, and a quantile's curve."""
+    plan: CorePlan, place: int, cells: Sequence[Multiples], grown: Sequence[Sequence[Grown]], confidence: float
+) -> Column:
+    """An aggregate's released values in the type of its column, their intervals, and the curves of a quantile.
+
+    ``grown`` are the histograms of each row.
+    """
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
-    match estimate:
-        case Ranked(histogram=number, ranks=ranks):
-            distribution = grown[number]
-            assert isinstance(distribution, Distribution | ChosenQuantiles)
-            return _read_ranks(ranks, distribution, sql_type)
-        case Counted() | Most() | Clip():
-            counts = grown[estimate.histogram]
-            if isinstance(counts, Picked):
-                assert isinstance(estimate, Most | Clip)
-                return picked(estimate, counts.places), None, None
-            assert isinstance(counts, tuple) and not isinstance(estimate, Clip)
-            return read(estimate, counts), None, None
-        case _:
-            if plan.selection is not None and plan.shows_its_group(place):
-                shown = measured[-1][0]
-                low, high = plan.selection.interval(int(shown), confidence)
-                return as_type(shown, sql_type), (float(low), float(high)), None
-            return as_type(value(estimate, measured), sql_type), interval(estimate, measured, half, law), None
+    if isinstance(estimate, Ranked | Counted | Most | Clip):
+        found = [_read_histogram(estimate, each[estimate.histogram], sql_type) for each in grown]
+        return tuple(zip(*found, strict=True)) if found else ((), (), ())  # type: ignore[return-value]
+    nothing: Sequence[None] = [None] * (len(cells[0]) if cells else 0)
+    if plan.selection is not None and plan.shows_its_group(place):
+        shown = cells[-1]
+        ends = [plan.selection.interval(count, confidence) for count in shown.counts]
+        between = Between([float(low) for low, _ in ends], [float(high) for _, high in ends])
+        return [as_type(each, sql_type) for each in shown], between, nothing
+    half, halves = plan.additive_half_widths(confidence)[place], plan.half_widths(confidence)
+    return *read_column(estimate, cells, halves, half, plan.law(confidence), sql_type), nothing
+
+
+def _read_histogram(
+    estimate: Ranked | Frequent, grown: Grown, sql_type: str
+) -> tuple[object, Interval | None, Curve | None]:
+    """What is read off one row's histogram."""
+    if isinstance(estimate, Ranked):
+        assert isinstance(grown, Distribution | ChosenQuantiles)
+        return _read_ranks(estimate.ranks, grown, sql_type)
+    if isinstance(grown, Picked):
+        assert isinstance(estimate, Most | Clip)
+        return picked(estimate, grown.places), None, None
+    assert isinstance(grown, tuple) and not isinstance(estimate, Clip)
+    return read(estimate, grown), None, None
 
 
 def _read_ranks(
@@ -261,9 +304,10 @@ def turned(noise: Mechanism, count: int) -> NDArray[np.float64]:
     return np.concatenate([half, -half])[:count]
 
 
-def _integer(cell: object) -> int:
-    assert isinstance(cell, int)
-    return cell
+def _integers(rows: CoreRows, place: int) -> list[int]:
+    cells = [row[place] for row in rows]
+    assert all(isinstance(cell, int) for cell in cells)
+    return cells  # type: ignore[return-value]
 
 
 def rank(key: Any) -> tuple[int, Any]:
@@ -281,17 +325,3 @@ def ranked_as_type(point: Fraction, sql_type: str, axis: str) -> object:
     days, rest = divmod(seconds, SECONDS)
     moment = datetime.fromordinal(days) + timedelta(seconds=rest)
     return moment.date() if sql_type == "DATE" else moment
-
-
-def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Decimal | None:
-    """A released number in its column's type, NULL as it is; rounding comes after the noise and costs nothing."""
-    if number is None:
-        return None
-    if sql_type == "BOOLEAN":
-        return number == 1
-    if sql_type == "BIGINT":
-        return max(-INT64, min(INT64 - 1, round(number)))
-    if sql_type == "DOUBLE":
-        return float(number)
-    scale = int(sql_type.rstrip(")").split(",")[1])
-    return Decimal(max(-DIGITS, min(DIGITS, round(number * 10**scale)))).scaleb(-scale, _EXACT)

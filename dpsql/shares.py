@@ -5,16 +5,17 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.cells import Choice, choose_cells
+from dpsql.cells import COUNTS, EVIDENCE_SHARE, Choice, choose_cells
 from dpsql.errors import Refused
 from dpsql.histogram import measured_histogram
 from dpsql.plan import CorePlan, MeasuredCell
+from dpsql.presence import APPEARS, Presence
 from dpsql.query.bind import Query
-from dpsql.query.contribution import Norm, contribution, kept_groups, norm_of
-from dpsql.query.relation import Core
+from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups, norm_of
+from dpsql.query.relation import Cell, Core, Units
 from dpsql.schema import Privacy
 from dpsql.sensitivity import key_threshold, mechanism
 
@@ -22,6 +23,8 @@ from dpsql.sensitivity import key_threshold, mechanism
 SELECTION_SHARE = Fraction(1, 5)
 #: The part of a statement's price that counts what it leaves out, where that is asked for.
 BESIDE_SHARE = Fraction(1, 10)
+#: A count of units is bought beside one of rows where its noise is so many times smaller: it tells of smaller groups.
+CLEARER = 3
 #: A thresholded statement may use this part of the δ that is set aside for thresholds.
 DELTA_SHARE = Fraction(1, 100)
 
@@ -34,7 +37,12 @@ def plan_cores(
     Those ``beside`` get `BESIDE_SHARE` of it together.
     """
     norm = norm_of(privacy)
-    drafts = [_Draft(core, choose_cells(core)) for core in (*query.cores, *beside)]
+    needed = query.evident
+    drafts = [
+        _Draft(core, choose_cells(core, _evidence(core, norm) if place in needed.counted else ()))
+        for place, core in enumerate(query.cores)
+    ]
+    drafts += [_Draft(core, choose_cells(core)) for core in beside]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
         need = "a budget with delta" if privacy.delta == 0 else "a part of delta, and advanced composition leaves none"
@@ -50,10 +58,13 @@ def plan_cores(
     whole, other = (sum((draft.weight for draft in part), Fraction(0)) for part in (drafts[:asked], drafts[asked:]))
     shares = [draft.weight / whole * (1 - BESIDE_SHARE if beside else 1) for draft in drafts[:asked]]
     shares += [draft.weight / other * BESIDE_SHARE for draft in drafts[asked:]]
-    return tuple(
+    cores = tuple(
         _plan_core(draft, norm, privacy, epsilon, share, delta / max(thresholded, 1))
         for draft, share in zip(drafts, shares, strict=True)
     )
+    told = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
+    found = {place: _presence(drafts[place], cores[place], len(told), place in needed.released) for place in told}
+    return tuple(replace(core, presence=found.get(place)) for place, core in enumerate(cores))
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,8 @@ def _plan_core(
     core, each = draft.core, share / draft.weight
     contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
     cells = tuple(
-        MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each)) for bounded in contributions
+        MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each * weight))
+        for bounded, weight in zip(contributions, draft.choice.weights, strict=True)
     )
     binned = tuple(contribution(core, cell, norm) for cell in draft.choice.histograms)
     histograms = tuple(
@@ -101,3 +113,28 @@ def _plan_core(
         part = each * draft.selection_weight
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
     return CorePlan(core, cells, histograms, selection, draft.choice.estimates, norm, groups)
+
+
+def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
+    """The counts that are good evidence of the core's groups where an aggregate measures them.
+
+    One of rows is none where one of units, for its part of the price, has noise that is so many times smaller; where
+    all keys are declared it is good enough, so that those who read the groups together share a release with others.
+    """
+    if core.domain is not None and all(core.domain.declared):
+        return COUNTS
+    rows, units = (_moved(contribution(core, cell, norm), norm) for cell in COUNTS)
+    times = CLEARER if norm == "l1" else CLEARER**2
+    return COUNTS if rows * EVIDENCE_SHARE < units * times else COUNTS[1:]
+
+
+def _moved(bounded: Contribution, norm: Norm) -> Fraction:
+    """By how much a unit moves a count, in L1 or squared in L2: what its noise at a price grows with."""
+    return Fraction(bounded.limit, bounded.fine ** (1 if norm == "l1" else 2))
+
+
+def _presence(draft: _Draft, plan: CorePlan, among: int, released: bool) -> Presence:
+    """The evidence of one core ``among`` those of its statement: the count that one unit moves least."""
+    moved = {place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts}
+    place = min(moved, key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, Units)))
+    return Presence(place, plan.cells[place].mechanism, APPEARS / among, released)

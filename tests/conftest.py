@@ -23,6 +23,9 @@ from dpsql.privacy.sampling import entropy
 #: real use has. tests/engines asks both.
 opening.OWN_PROCESS = os.environ.get("DPSQL_ENGINE") == "process"
 
+#: A Python that a test starts imports nothing from the folder where it starts: it has the package that the tests have.
+os.environ["PYTHONSAFEPATH"] = "1"
+
 
 class Reproducible:
     """What the kernel gives in this process while tests run: bytes of the test's name and DPSQL_SEED, so that a test
@@ -45,6 +48,8 @@ KERNEL = Reproducible()
 entropy.os = SimpleNamespace(urandom=KERNEL.urandom)  # type: ignore[attr-defined]
 
 PROJECT = Path(__file__).parents[1]
+#: The package that is tested: the one that is installed, or this checkout's where the installation is editable.
+HOME = Path(dpsql.__file__).parent
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.
 TPCH_SCALE = "0.01"
 
@@ -55,7 +60,7 @@ os.register_at_fork(after_in_child=gc.freeze)
 @pytest.fixture(scope="session")
 def nafld_folder() -> Path:
     """The packaged NAFLD study as a folder of Parquet."""
-    return Path(dpsql.__file__).parent / "data" / "nafld"
+    return HOME / "data" / "nafld"
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +81,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project's schemas and packaged data, copied, as the working directory: no test spends another's budget."""
     shutil.copytree(PROJECT / "schemas", tmp_path / "schemas")
     without_ledgers = shutil.ignore_patterns("*.ledger*")
-    shutil.copytree(PROJECT / "dpsql" / "data", tmp_path / "dpsql" / "data", ignore=without_ledgers)
+    shutil.copytree(HOME / "data", tmp_path / "dpsql" / "data", ignore=without_ledgers)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -101,6 +106,11 @@ def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Noise begins anew with each test."""
     KERNEL.begin(item.nodeid)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers where each argument names a file; otherwise as many as there are cores."""
+    return 0 if all(argument.partition("::")[0].endswith(".py") for argument in config.args) else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

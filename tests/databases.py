@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpsql.engines.source import CoreSql
+from dpsql.presence import Presence
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.selection import Threshold
 
@@ -99,6 +100,7 @@ def without_noise(patch: pytest.MonkeyPatch) -> None:
     for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
         patch.setattr(choice, "draw", lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths))
     patch.setattr(Threshold, "threshold", 1)
+    patch.setattr(Presence, "threshold", lambda self, candidates: 1)
 
 
 def best(utilities: Sequence[int], widths: Sequence[int] | None) -> int:

@@ -41,7 +41,7 @@ THRESHOLDED = (
 #: Those that fail over released rows, whatever these are.
 FAILING = (
     "SELECT CAST(sex AS INTEGER) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) WHERE sex = 'f'",
-    "SELECT (SELECT sex FROM (SELECT sex, SUM(ward) AS n FROM patients GROUP BY sex))",
+    "SELECT CAST(sex AS DATE) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex)",
 )
 #: Those that are refused, and one that nobody can pay for.
 REFUSED = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpsql.engines.catalog import read_catalog
-from dpsql.engines.engine import Engine, Reading, Rowset
+from dpsql.engines.engine import Engine, Held, Reading, Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
@@ -42,8 +42,14 @@ class TimedEngine:
     def __init__(self, engine: Engine, on_stage: Callable[[int], None]) -> None:
         self._engine, self._on_stage = engine, on_stage
 
+    def dry_run(self, plan: Plan) -> None:
+        self._engine.dry_run(plan)
+
     def run(self, charge: Charge[Plan]) -> TimedReading:
         return TimedReading(self._engine.run(charge), self._on_stage)
+
+    def hold(self, opening: Callable[[], None] = lambda: None) -> TimedHeld:
+        return TimedHeld(self._engine.hold(opening), self._on_stage)
 
     def version(self) -> str | None:
         return self._engine.version()
@@ -51,8 +57,31 @@ class TimedEngine:
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         return self._engine.public_rows(table)
 
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        return self._engine.public_count(sql, tables)
+
     def close(self) -> None:
         self._engine.close()
+
+
+class TimedHeld:
+    """A version that a timed engine holds."""
+
+    def __init__(self, held: Held, on_stage: Callable[[int], None]) -> None:
+        self._held, self._on_stage = held, on_stage
+
+    @property
+    def version(self) -> str | None:
+        return self._held.version
+
+    def run(self, charge: Charge[Plan]) -> TimedReading:
+        return TimedReading(self._held.run(charge), self._on_stage)
+
+    def __enter__(self) -> TimedHeld:
+        return self
+
+    def __exit__(self, *trouble: Any) -> None:
+        self._held.__exit__(*trouble)
 
 
 class TimedReading:

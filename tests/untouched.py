@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dpsql.engines.engine import Reading
+from dpsql.engines.engine import Held, Reading
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import loads
@@ -17,11 +17,23 @@ SCHEMAS = Path(__file__).parent.parent / "schemas"
 class UntouchedEngine:
     """An engine that nobody may ask for anything."""
 
+    def dry_run(self, plan: Plan) -> None:
+        raise AssertionError("the engine was asked what it would say")
+
     def run(self, charge: Charge[Plan]) -> Reading:
         raise AssertionError("the engine was asked for private rows")
 
+    def hold(self, opening: Callable[[], None] = lambda: None) -> Held:
+        raise AssertionError("the engine was asked for a version of the data")
+
+    def version(self) -> str | None:
+        return None
+
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         raise AssertionError("the engine was asked for public rows")
+
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        return 1 if "GROUP BY" in sql else 10  # how large a public table is, is public: planning may ask
 
     def close(self) -> None:
         pass

@@ -6,17 +6,17 @@ Proved in ``docs/proofs/answers.md``.
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
 
 from dpsql.errors import InternalError
-from dpsql.plan import Plan
+from dpsql.plan import CorePlan, Plan
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
-FORMAT = 2
+FORMAT = 3
 
 
 def answer_key(plan: Plan, version: str) -> str:
@@ -24,10 +24,16 @@ def answer_key(plan: Plan, version: str) -> str:
 
     The text of the statement, its analyst and what its shell makes of the release are not in it.
     """
-    cores = [[core.sql, canonical(core)] for core in plan.cores]
-    later = [canonical(plan.derived), canonical(plan.cubes)] if plan.derived else []
+    cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]
+    read = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
+    later = [canonical(plan.derived), canonical(plan.cubes), *read] if plan.derived else []
     whole = ["dpsql answer", FORMAT, version, repr(plan.confidence), cores, later]
     return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
+
+
+def _as_released(core: CorePlan) -> CorePlan:
+    """The core without the evidence of its groups, where these are released with it or without."""
+    return core if core.presence is not None and core.presence.released else replace(core, presence=None)
 
 
 def kin_key(plan: Plan, version: str) -> str:

@@ -57,8 +57,8 @@ class Answers:
 
     def find(self, plan: Plan) -> Released | None:
         """The release of the plan's cores that was paid for already, if there is one."""
-        version = self._version()
-        return None if version is None else self._find(answer_key(plan, version), plan)
+        kept = self.kept(plan)
+        return None if kept is None else kept.released
 
     def best(self, plan: Plan) -> tuple[Plan, Released] | None:
         """The release of the same exact rows that was paid for at the highest price, with its plan."""
@@ -89,25 +89,28 @@ class Answers:
             if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode("ascii"):
                 return
 
-    def answer(self, plan: Plan, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]) -> Paid:
-        """The release of the plan's cores, where it was paid for; else ``pay`` makes it and tells its ledger entry.
-
-        Of those who ask for the same at the same time one pays. ``check`` raises where the statement was ended.
-        """
+    def kept(self, plan: Plan) -> Paid | None:
+        """The release of the plan's cores that was paid for on the data as they are now."""
         version = self._version()
+        found = None if version is None else self._find(answer_key(plan, version), plan)
+        return None if found is None else Paid(found, True, version)
+
+    def answer(
+        self, plan: Plan, version: str | None, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]
+    ) -> Paid:
+        """The release of the plan's cores on this version of the data, where it was paid for.
+
+        Else ``pay`` makes it of that version, and tells its ledger entry. Of those who ask for the same at the same
+        time one pays. ``check`` raises where the statement was ended.
+        """
         if version is None:
             return Paid(pay()[0], False, None)
         key = answer_key(plan, version)
-        found = self._find(key, plan)
-        if found is not None:
-            return Paid(found, True, version)
         with self._alone(key, check):
             found = self._find(key, plan)
             if found is not None:
                 return Paid(found, True, version)
             released, entry = pay()
-            if self._version() != version:  # the data changed while they were read
-                return Paid(released, False, None)
             return self._keep(key, entry, released, plan, version)
 
     @contextmanager

@@ -24,7 +24,7 @@ from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
 
 @dataclass(frozen=True)
 class Side:
-    """One database's rows of a core, by their keys: the counts first, then the lists of histograms."""
+    """One database's rows of a core, by their keys: the counts first, then the bins of histograms."""
 
     rows: dict[str, tuple[Any, ...]]
     counts: int

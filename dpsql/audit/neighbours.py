@@ -12,11 +12,12 @@ import duckdb
 
 from dpsql.audit.ownership import extreme_units, sizes, without_lost
 from dpsql.engines.cross_check import require_planned
-from dpsql.engines.duckdb import derived_table, source_of
+from dpsql.engines.duckdb import core_sql, derived_table, source_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows
-from dpsql.engines.opened import put_derived
+from dpsql.engines.opened import encipher, put_derived, run_core
 from dpsql.engines.reading import attach
+from dpsql.engines.spilling import remove_folder, spill_folder
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.instance import close_instance, open_instance
 from dpsql.optimizer import CAREFUL
@@ -41,11 +42,13 @@ class Neighbours:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._schema, self._connection = schema, open_instance(_CONFIG)
+        self._folder = spill_folder(source_of(schema).limits)
+        self._schema, self._connection = schema, open_instance(_CONFIG | {"temp_directory": self._folder or ""})
         try:
+            encipher(self._connection)
             self._attach()
         except duckdb.Error:
-            close_instance(self._connection)
+            self.close()
             raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
 
     def _attach(self) -> None:
@@ -99,7 +102,7 @@ class Neighbours:
     def rows(self, core: CorePlan) -> CoreRows | None:
         """The exact rows of a core, by the very SQL of its plan; None where the engine fails."""
         try:
-            return self._connection.execute(core.sql).fetchall()
+            return run_core(self._connection, core_sql(core))
         except duckdb.InterruptException:
             raise
         except duckdb.Error:
@@ -122,6 +125,15 @@ class Neighbours:
         columns = ", ".join(f'"{column}"' for column in self._schema.tables[table].columns)
         return self._connection.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
 
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        """The number that SQL of dpsql's own gives, which reads these public tables."""
+        if not all(self._schema.tables[table].public for table in tables):
+            raise ExecutionFailed
+        require_planned(self._connection.cursor(), sql, tables)
+        row = self._connection.cursor().execute(sql).fetchone()
+        assert row is not None
+        return int(row[0])
+
     def is_unique(self, table: str, column: str) -> bool:
         """Whether a column holds no value twice."""
         row = self._connection.execute(
@@ -134,4 +146,6 @@ class Neighbours:
         self._connection.interrupt()
 
     def close(self) -> None:
+        """Let go of the data, and remove what was spilled of them."""
         close_instance(self._connection)
+        remove_folder(self._folder)

@@ -5,7 +5,7 @@ Proved in ``docs/proofs/audit.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -32,6 +32,12 @@ class _Unread:
     def __init__(self, neighbours: Neighbours) -> None:
         self._neighbours = neighbours
 
+    def hold(self, opening: Callable[[], None] = lambda: None) -> _UnreadVersion:
+        return _UnreadVersion()
+
+    def dry_run(self, plan: Plan) -> None:
+        raise InternalError("an audit runs nothing that is charged")
+
     def run(self, charge: Charge[Plan]) -> Reading:
         raise InternalError("an audit runs nothing that is charged")
 
@@ -41,7 +47,25 @@ class _Unread:
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         return self._neighbours.public_rows(table)
 
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        return self._neighbours.public_count(sql, tables)
+
     def close(self) -> None:
+        pass
+
+
+class _UnreadVersion:
+    """The version of data that an audit plans for: none is open."""
+
+    version = None
+
+    def run(self, charge: Charge[Plan]) -> Reading:
+        raise InternalError("an audit runs nothing that is charged")
+
+    def __enter__(self) -> _UnreadVersion:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         pass
 
 

@@ -215,6 +215,7 @@ def as_data(explanation: Explanation) -> str:
             ],
             "sizes_of_answer_at": None if explanation.known is None else float(explanation.known),
             "reached": _reached(explanation),
+            "given": explanation.given,
             "missing_below": explanation.missing_below,
             "confidence": explanation.confidence,
             "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},

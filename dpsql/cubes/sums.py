@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from dpsql.cells import aggregate_type
 from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
 from dpsql.estimate import Alone, Shifted, value
-from dpsql.least_squares import Measured, Spread, consistent, spreads
+from dpsql.least_squares import Measured, Spread, comparable, consistent, spreads
 from dpsql.privacy.mechanism import Laplace
 from dpsql.query.cube import Cube, Places, is_additive
-from dpsql.release import ReleasedTable, as_type, rank
+from dpsql.release import ReleasedTable, rank
+from dpsql.rounded import as_type
 
 Key = tuple[Any, ...]
 
@@ -55,6 +56,9 @@ class Sums:
         self._variances = [cell_variance(self._plan, place, step) for place, step in enumerate(self._steps)]
         self._members = {keys: self._members_of(keys) for keys in self._cores}
         self._measured = [self._measured_levels(place) for place in range(len(cells))]
+        for place, measured in enumerate(self._measured):
+            self._variances[place], levels = comparable(self._variances[place], [level for _, level in measured])
+            self._measured[place] = [(keys, level) for (keys, _), level in zip(measured, levels, strict=True)]
         self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
         self._spreads = [self._spreads_of(place) for place in range(len(cells))]
 

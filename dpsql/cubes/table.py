@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.cubes.present import present_groups
 from dpsql.cubes.sums import Group, Key, Sums, steps_of
 from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, interval, linear, simulated
 from dpsql.forms import GAUSSIAN, Form
@@ -142,11 +143,15 @@ class CubeTable:
                 yield getattr(table, of)[group.row][table.plan.core.aggregates.index(aggregate)]
 
 
-def cube_table(cube: Cube, tables: Sequence[ReleasedTable], confidence: float) -> CubeTable:
-    """The rows of all levels of the cube, as often as each was asked for."""
+def cube_table(
+    cube: Cube, tables: Sequence[ReleasedTable], confidence: float, evident: frozenset[Places] = frozenset()
+) -> CubeTable:
+    """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
     if cube.finest is not None:
         made = Sums(cube, tables, tables[cube.finest], confidence).groups(made)
+    if evident:
+        made = present_groups(cube, tables, made, evident)
     rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]
     return CubeTable(cube, tuple(tables), tuple(rows))
 

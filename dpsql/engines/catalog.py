@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from dpsql.engines.catalog_facts import file_facts, parquet_facts
+from dpsql.engines.catalog_facts import file_facts, held_facts, parquet_facts
+from dpsql.engines.held import HeldFiles
 from dpsql.engines.source import NotOpened, Rows
 from dpsql.errors import SchemaError
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
@@ -19,8 +20,14 @@ from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 Facts: TypeAlias = Callable[[str, bool], Sequence[Rows]]
 
 
-def facts(path: str, is_database: bool) -> Sequence[Rows]:
-    """The facts, read in this process."""
+#: Whether the catalogue that is read by these is one that the schema was completed with.
+Fits: TypeAlias = Callable[[Facts], bool]
+
+
+def facts(path: str, is_database: bool, held: HeldFiles | None = None) -> Sequence[Rows]:
+    """The facts, read in this process; of the file that is held from then on, where ``held`` is given."""
+    if held is not None:
+        return held_facts(path, is_database, held)
     return file_facts(path) if is_database else parquet_facts(path)
 
 

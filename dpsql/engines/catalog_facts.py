@@ -5,9 +5,13 @@ Proved in ``docs/proofs/process.md``.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 
+from dpsql.engines.held import HeldFiles
 from dpsql.engines.source import NotOpened, Rows
+from dpsql.engines.version import with_journal
 
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL
@@ -42,6 +46,15 @@ def file_facts(path: str) -> list[Rows]:
             return [connection.execute(each).fetchall() for each in (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS, _MACROS)]
     except duckdb.Error:
         raise NotOpened from None
+
+
+def held_facts(path: str, is_database: bool, held: HeldFiles) -> list[Rows]:
+    """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
+    try:
+        places = [held.place(str(file)) for file in (with_journal(Path(path).resolve()) if is_database else [path])]
+    except OSError:
+        raise NotOpened from None
+    return file_facts(path) if is_database else parquet_facts(places[0])
 
 
 def parquet_facts(path: str) -> list[Rows]:

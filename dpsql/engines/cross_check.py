@@ -6,8 +6,9 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 
@@ -37,14 +38,29 @@ _PARTS = frozenset(
 )
 
 
+#: The levels of the parser's answer that are read, far below what Python reads, and those that a dry run keeps free.
+MOST_LEVELS: Final = 700
+SPARE: Final = 60
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_FLAT = re.compile(r"[^\[\]{}]+")
+
+
 def require_planned(
-    cursor: duckdb.DuckDBPyConnection, sql: str, planned: frozenset[str], derived: frozenset[str] = frozenset()
+    cursor: duckdb.DuckDBPyConnection,
+    sql: str,
+    planned: frozenset[str],
+    derived: frozenset[str] = frozenset(),
+    *,
+    spare: int = 0,
 ) -> None:
-    """Ask the engine's own parser what the SQL touches; anything but the planned tables and known parts stops it."""
+    """Ask the engine's own parser what the SQL touches; anything but the planned tables and known parts stops it.
+
+    What passes with levels to ``spare`` passes also where the caller's own stack is that much deeper.
+    """
     if not sql.isascii() or not sql.isprintable():
         raise ExecutionFailed
     answer = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
-    parsed: dict[str, Any] = json.loads(answer[0]) if answer else {"error": True}
+    parsed: dict[str, Any] = _parsed(answer[0], spare) if answer else {"error": True}
     if parsed.get("error") or len(parsed["statements"]) != 1:
         raise ExecutionFailed
     nodes = list(_nodes(parsed))
@@ -66,6 +82,20 @@ def require_planned(
         raise ExecutionFailed
     if any(each.get("sample") is not None or _is_star_of_a_table(each) for each in nodes):
         raise ExecutionFailed
+
+
+def _parsed(answer: str, spare: int) -> dict[str, Any]:
+    """The parser's answer; ExecutionFailed where it is nested beyond `MOST_LEVELS`."""
+    level = deepest = 0
+    for bracket in _FLAT.sub("", _STRING.sub("", answer)):
+        level += 1 if bracket in "[{" else -1
+        deepest = max(deepest, level)
+    if deepest > MOST_LEVELS:
+        raise ExecutionFailed
+    found = json.loads("[" * spare + answer + "]" * spare)
+    for _ in range(spare):
+        (found,) = found
+    return dict(found)
 
 
 def _is_star_of_a_table(each: dict[str, Any]) -> bool:

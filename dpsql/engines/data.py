@@ -5,7 +5,8 @@ Proved in ``docs/proofs/process.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import Protocol
 
 from dpsql.engines.source import CoreSql, DerivedTable, Rows
@@ -31,14 +32,29 @@ class Cursor(Protocol):
         ...
 
 
-class Data(Protocol):
-    """The owner's data, opened, checked and locked down."""
+class HeldData(Protocol):
+    """One version of the owner's data, opened, checked and locked down; it stays open until this is left."""
 
     @property
-    def version(self) -> str | None: ...
+    def version(self) -> str: ...
 
     def cursor(self) -> Cursor: ...
 
     def public_rows(self, table: str) -> Rows: ...
+
+    def __enter__(self) -> HeldData: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Data(Protocol):
+    """The owner's data, whatever version of them lies at the source; ``version`` tells that of now."""
+
+    @property
+    def version(self) -> str | None: ...
+
+    def hold(self, opening: Callable[[], None] = ...) -> HeldData: ...
 
     def close(self) -> None: ...

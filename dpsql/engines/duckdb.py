@@ -1,6 +1,6 @@
 """DuckDB as the engine: it runs what was charged and nothing else, in this process or in one of its own.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/river.md``, ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from dpsql.engines.data import Cursor, Data
+from dpsql.engines.data import Cursor, Data, HeldData
+from dpsql.engines.dry_run import DryRun
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.local import LocalData
 from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
+from dpsql.engines.spilling import most_spilled
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
-from dpsql.plan import Plan, Stage
+from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.query.derived import Derived
 from dpsql.query.rewrite.scalar import engine_type
@@ -29,36 +31,93 @@ class DuckDBEngine:
     def __init__(self, schema: Schema, opens: Callable[[Source], Data] = LocalData) -> None:
         self._schema, self._deriving = schema, threading.Lock()
         self._data = opened(opens, source_of(schema))
+        self._dry = DryRun(tables_of(schema))
 
-    def run(self, charge: Charge[Plan]) -> DuckDBReading:
-        """The reading of a plan that was paid for."""
-        return DuckDBReading(charge.redeem(), self._data, self._deriving, float(self._schema.engine.seconds))
+    def dry_run(self, plan: Plan) -> None:
+        """What parsing, checking, binding and planning say of the plan's SQL on empty tables; the data are not near."""
+        self._dry.require((list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages)
+
+    def hold(self, opening: Callable[[], None] = lambda: None) -> DuckDBHeld:
+        """The version of the data as they are now, opened where it was not: ``opening`` is called before that."""
+        return DuckDBHeld(self, self._data.hold(opening))
+
+    def run(self, charge: Charge[Plan], held: DuckDBHeld | None = None) -> DuckDBReading:
+        """The reading of a plan that was paid for, of the version that is held, or of one that it holds itself."""
+        plan, seconds = charge.redeem(), float(self._schema.engine.seconds)
+        if held is not None:
+            return DuckDBReading(plan, held.data, self._deriving, seconds)
+        own = self._data.hold()
+        return DuckDBReading(plan, own, self._deriving, seconds, own)
 
     def version(self) -> str | None:
-        """That of the file that was opened, or of the Parquet files as they are now: statements open them again."""
+        """That of the files as they are now, which the next statement reads."""
         return self._data.version
 
     def public_rows(self, table: str) -> Rows:
         """The rows of a table that the schema declares public, in the order of its columns."""
         if not self._schema.tables[table].public:
             raise ExecutionFailed
-        with suppress(Exception):
-            return self._data.public_rows(table)
+        with suppress(Exception), self._data.hold() as held:
+            return held.public_rows(table)
+        raise ExecutionFailed
+
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        """The number that the SQL gives, which may read these tables; they are public, so no charge is needed."""
+        if not all(self._schema.tables[table].public for table in tables):
+            raise ExecutionFailed
+        with suppress(Exception), self._data.hold() as held:
+            cursor = held.cursor()
+            watchdog = threading.Timer(float(self._schema.engine.seconds), cursor.stop)
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                ((number,),) = cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
+                return int(number)
+            finally:
+                watchdog.cancel()
+                cursor.close([])
         raise ExecutionFailed
 
     def close(self) -> None:
+        """Give the data back, and the empty tables."""
         self._data.close()
+        self._dry.close()
+
+
+class DuckDBHeld:
+    """One version of the data, for all that is charged together; it stays open until this is left."""
+
+    def __init__(self, engine: DuckDBEngine, data: HeldData) -> None:
+        self._engine, self.data = engine, data
+
+    @property
+    def version(self) -> str | None:
+        return self.data.version
+
+    def run(self, charge: Charge[Plan]) -> DuckDBReading:
+        """The reading of a plan that was paid for, of this version."""
+        return self._engine.run(charge, self)
+
+    def __enter__(self) -> DuckDBHeld:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.data.__exit__(kind, error, trace)
 
 
 class DuckDBReading:
     """A charged plan while it is run; the database ``derived`` is one reading's at a time, and empty after it.
 
     A failure is an ExecutionFailed, always with the same words, whatever the engine said. ``seconds`` is the most that
-    a stage may take.
+    a stage may take; ``own`` is what this holds itself.
     """
 
-    def __init__(self, plan: Plan, data: Data, deriving: threading.Lock, seconds: float) -> None:
-        self._stages, self._seconds = list(plan.stages), seconds
+    def __init__(
+        self, plan: Plan, data: HeldData, deriving: threading.Lock, seconds: float, own: HeldData | None = None
+    ) -> None:
+        self._stages, self._seconds, self._own = list(plan.stages), seconds, own
         self._derived = [table.name for table in plan.derived]
         self._cursor: Cursor = data.cursor()
         self._deriving = deriving
@@ -75,6 +134,8 @@ class DuckDBReading:
             self._cursor.close(self._derived)
         if self._derived:
             self._deriving.release()
+        if self._own is not None:
+            self._own.__exit__(kind, error, trace)
 
     def stage(self, derived: Sequence[Rowset]) -> ExactRows:
         """The exact rows of the cores of the next stage."""
@@ -97,8 +158,26 @@ class DuckDBReading:
 
     def _rows(self, stage: Stage, derived: Sequence[Rowset]) -> list[CoreRows]:
         tables = [derived_table(table) for table in stage.derived]
-        cores = [CoreSql(core.sql, core.tables, core.derived) for core in stage.cores]
-        return [list(rows) for rows in self._cursor.rows(list(zip(tables, derived, strict=True)), cores)]
+        pairs = list(zip(tables, derived, strict=True))
+        return [list(rows) for rows in self._cursor.rows(pairs, core_sqls(stage))]
+
+
+def core_sql(core: CorePlan) -> CoreSql:
+    """What the engine is given of a core."""
+    return CoreSql(core.sql, core.tables, core.derived, len(core.core.keys), len(core.histograms))
+
+
+def core_sqls(stage: Stage) -> list[CoreSql]:
+    """What the engine is given of the stage's cores."""
+    return [core_sql(core) for core in stage.cores]
+
+
+def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
+    """The columns of each declared table in the engine's types."""
+    return {
+        name: {column: engine_type(its.type) for column, its in table.columns.items()}
+        for name, table in schema.tables.items()
+    }
 
 
 def derived_table(table: Derived) -> DerivedTable:
@@ -108,17 +187,13 @@ def derived_table(table: Derived) -> DerivedTable:
 
 def source_of(schema: Schema) -> Source:
     """What an engine is told of the schema's data."""
-    path = schema.source_path.resolve()
+    path = schema.source_path.absolute()
     files = {name: str(path / f"{name}.parquet") for name in schema.tables} if path.is_dir() else None
-    private = (name for name, table in schema.tables.items() if not table.public)
-    unique = {(step.parent, step.parent_column) for name in private for step in schema.owner(name).steps}
-    if schema.tables[schema.unit_table].key == (schema.unit_column,):
-        unique.add(schema.unit)
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
-    limits = Limits(settings.memory_bytes, settings.threads, settings.spill_bytes)
+    limits = Limits(settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes))
     written = tuple(pair for name in files or () for pair in _written(schema, name))
-    return Source(str(path), files, tuple(sorted(unique)), public, schema.readings, limits, written)
+    return Source(str(path), files, tuple(sorted(schema.unique)), public, schema.readings, limits, written)
 
 
 def _written(schema: Schema, name: str) -> list[tuple[str, str]]:

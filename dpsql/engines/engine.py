@@ -1,11 +1,11 @@
 """What a session needs of an engine.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/river.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
@@ -35,15 +35,49 @@ class Reading(Protocol):
     ) -> None: ...
 
 
-class Engine(Protocol):
-    """Where a charged plan is run."""
+class Held(Protocol):
+    """One version of the data, for all that is charged together; to be left."""
+
+    @property
+    def version(self) -> str | None:
+        """Which one it is; None where that is not known."""
+        ...
 
     def run(self, charge: Charge[Plan]) -> Reading: ...
 
+    def __enter__(self) -> Held: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Engine(Protocol):
+    """Where a charged plan is run."""
+
+    def hold(self, opening: Callable[[], None] = ...) -> Held:
+        """The version of the data as they are now; ``opening`` is called where that takes the time of an opening.
+
+        OperationalError where it cannot be opened.
+        """
+        ...
+
+    def dry_run(self, plan: Plan) -> None:
+        """Before the charge, and without a row: StatementError (E_LIMITS) where the plan's SQL would not be run."""
+        ...
+
+    def run(self, charge: Charge[Plan]) -> Reading:
+        """The reading of one plan, of a version that is held for it alone."""
+        ...
+
     def version(self) -> str | None:
-        """The version of the data that are read now, from public metadata; None where it is not known."""
+        """The version of the data that would be held now, from public metadata; None where it is not known."""
         ...
 
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]: ...
+
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        """The number that SQL of dpsql's own gives, which reads these public tables and nothing else."""
+        ...
 
     def close(self) -> None: ...

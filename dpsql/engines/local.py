@@ -1,126 +1,122 @@
 """The owner's data in a DuckDB of this process: for those who embed dpsql, and for tests.
 
-Proved in ``docs/proofs/process.md``.
+Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import duckdb
 
+from dpsql.engines.catalog import Fits, facts
+from dpsql.engines.held import HeldFiles
 from dpsql.engines.opened import OpenedCursor, OpenedSource
-from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, Rows, Source, Unfit
+from dpsql.engines.source import Changed, CoreSql, DerivedTable, NotOpened, Rows, Source
 from dpsql.engines.spilling import remove_folder, spill_folder
-from dpsql.errors import OperationalError
+from dpsql.engines.version import State
+from dpsql.engines.versions import Versions
 from dpsql.instance import close_instance, open_instance
 
 #: Faults of DuckDB's own, after which it answers nobody any more.
 FAULTS = (duckdb.FatalException, duckdb.InternalException)
 
 
-class LocalData:
-    """A source that this process has opened, and opens again where DuckDB has had a fault of its own.
+class LocalData(Versions["LocalVersion"]):
+    """A source that this process has opened, and opens again where it changed or DuckDB has had a fault of its own.
 
-    NotOpened, NotUnique or NotReadable where it cannot be opened at first.
+    NotOpened, NotUnique or NotReadable where it cannot be opened at first. What is opened later must have the catalogue
+    that ``fits`` wants; ``held`` has what is held of the source already.
     """
 
-    def __init__(self, source: Source) -> None:
-        self._source, self._lock, self._closed = source, threading.Lock(), False
-        self._connection: duckdb.DuckDBPyConnection | None = None
-        self._folder: str | None = None
-        self._opened: OpenedSource | None = self._open()
+    def __init__(self, source: Source, fits: Fits | None = None, held: HeldFiles | None = None) -> None:
+        first = [] if held is None else [held]
 
-    def _open(self) -> OpenedSource:
-        """The source in a new DuckDB, with a folder of its own for what it spills."""
-        self._folder = spill_folder(self._source.limits)
-        limits = replace(self._source.limits, folder=self._folder)
+        def opens() -> LocalVersion:
+            return LocalVersion(source, None, first.pop()) if first else LocalVersion(source, fits, HeldFiles())
+
+        super().__init__(source, opens)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The DuckDB that was opened last."""
+        return self.newest.connection
+
+
+class LocalVersion:
+    """One version of a source in a new DuckDB, with a folder of its own for what it spills."""
+
+    def __init__(self, source: Source, fits: Fits | None, held: HeldFiles) -> None:
+        self.alive, self._held = True, held
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._folder = spill_folder(source.limits)
         try:
-            return OpenedSource(replace(self._source, limits=limits), self._connect)
+            if fits is not None and not fits(partial(facts, held=held)):
+                raise NotOpened
+            limits = replace(source.limits, folder=self._folder)
+            self.opened = OpenedSource(replace(source, limits=limits), self._connect, held)
         except BaseException:
-            self._let_go()
+            self.end()
             raise
 
     def _connect(self, config: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
         self._connection = open_instance(config)
         return self._connection
 
-    def _let_go(self) -> None:
-        """Close the DuckDB that was opened last, but in a fork of this process."""
-        if self._connection is not None:
-            close_instance(self._connection)
-        remove_folder(self._folder)
-
-    def living(self) -> OpenedSource:
-        """The opened source; OperationalError where it had a fault and cannot be opened again."""
-        opened = self._opened
-        if opened is not None:
-            return opened
-        with self._lock:
-            if self._opened is None and not self._closed:
-                with suppress(NotOpened, Unfit):
-                    self._opened = self._open()
-                if self._closed:  # meanwhile
-                    self._let_go()
-            if self._opened is None:
-                raise OperationalError("the data of this schema cannot be opened any more")
-            return self._opened
-
-    def renew(self, broken: OpenedSource) -> None:
-        """Open the source again, once, in the place of what had a fault; its other statements fail by themselves."""
-        with self._lock:
-            if self._opened is broken and not self._closed:
-                self._opened = None
-                self._let_go()
-        with suppress(OperationalError):
-            self.living()
-
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The DuckDB that was opened last."""
+        """The DuckDB in which this version is open."""
         assert self._connection is not None
         return self._connection
 
     @property
-    def version(self) -> str | None:
-        return self.living().version
+    def states(self) -> tuple[State, ...]:
+        return self.opened.states
 
-    def cursor(self) -> LocalCursor:
-        return LocalCursor(self)
+    @property
+    def version(self) -> str:
+        return self.opened.version
+
+    def cursor(self, renew: Callable[[], object]) -> LocalCursor:
+        return LocalCursor(self, renew)
 
     def public_rows(self, table: str) -> Rows:
-        """The rows of a table that was declared public; after a fault the data are open again before it is told."""
-        opened = self.living()
         try:
-            return opened.public_rows(table)
+            return self.opened.public_rows(table)
         except FAULTS:
-            self.renew(opened)
+            self.end()
             raise
 
-    def close(self) -> None:
-        """Close what this process has opened, but in a fork of it."""
-        self._closed = True  # without the lock, which a thread may have held where this process was forked
-        self._let_go()
+    def end(self) -> None:
+        """Close the DuckDB, but in a fork of this process, and let go of the files."""
+        self.alive = False
+        if self._connection is not None:
+            close_instance(self._connection)
+        self._held.close()
+        remove_folder(self._folder)
 
 
 class LocalCursor:
     """A cursor of this process; an interrupt is all that ends it."""
 
-    def __init__(self, data: LocalData) -> None:
-        self._data, self._opened = data, data.living()
-        self._cursor: OpenedCursor = self._opened.cursor()
+    def __init__(self, opened: LocalVersion, renew: Callable[[], object]) -> None:
+        self._opened, self._renew = opened, renew
+        self._cursor: OpenedCursor = opened.opened.cursor()
         self.interrupt, self.stop = self._cursor.interrupt, self._cursor.interrupt
 
     def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
         """The rows of each core; after a fault of DuckDB's own the data are open again before it is told."""
         try:
             return self._cursor.rows(derived, cores)
-        except FAULTS:
-            self._data.renew(self._opened)
+        except (*FAULTS, Changed) as error:
+            if isinstance(error, FAULTS):
+                self._opened.end()
+            with suppress(Exception):
+                self._renew()
             raise
 
     def close(self, derived: Sequence[str]) -> None:

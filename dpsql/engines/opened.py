@@ -1,24 +1,30 @@
 """The owner's data in DuckDB, opened read-only and locked down; nothing runs in it but what was planned.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/river.md``, ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from itertools import chain
+from typing import Any, Final
 
 import duckdb
 
 from dpsql.engines.cross_check import require_planned
+from dpsql.engines.gathered import gathered
+from dpsql.engines.held import DESCRIPTORS, HeldFiles
 from dpsql.engines.reading import attach, quoted
-from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
-from dpsql.engines.version import files_version, with_journal
+from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
+from dpsql.engines.version import State
 from dpsql.optimizer import CAREFUL
 
-_CONFIG: dict[str, Any] = {
+#: So many rows are Python's at a time, while bins are gathered.
+ROWS_AT_ONCE: Final = 10_000
+
+#: The settings of a DuckDB that runs, or only plans, emitted SQL.
+CONFIG: dict[str, Any] = {
     **CAREFUL,
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
@@ -31,34 +37,45 @@ _CONFIG: dict[str, Any] = {
 
 
 class OpenedSource:
-    """A source under the name ``source``, and a database ``derived`` in memory beside it.
+    """One version of a source under the name ``source``, and a database ``derived`` in memory beside it.
 
-    ``connect`` gives a DuckDB in memory with the settings that it is told. Raises NotOpened, NotUnique where a key on
-    the way to the unit stands twice, or NotReadable where a value cannot be read.
+    ``connect`` gives a DuckDB in memory with the settings that it is told; ``held`` has what is held of the source
+    already. Raises NotOpened, NotUnique where a key on the way to the unit stands twice, or NotReadable where a value
+    cannot be read.
     """
 
-    def __init__(self, source: Source, connect: Callable[[Mapping[str, Any]], duckdb.DuckDBPyConnection]) -> None:
-        self._source = source
-        path = Path(source.path)
-        self._opened = files_version(with_journal(path))
+    def __init__(
+        self,
+        source: Source,
+        connect: Callable[[Mapping[str, Any]], duckdb.DuckDBPyConnection],
+        held: HeldFiles | None = None,
+    ) -> None:
+        self.held = HeldFiles() if held is None else held
         self.connection: duckdb.DuckDBPyConnection | None = None
-        with suppress(duckdb.Error):
-            self.connection = connect(_CONFIG | _limits(source.limits))
-            self._attach(path)
+        with suppress(duckdb.Error, OSError):
+            self._source = self.held.source(source)
+            self.connection = connect(CONFIG | _limits(source.limits))
+            encipher(self.connection)
+            self._attach()
+            if not self.held.settled(source):
+                raise NotOpened
             self.connection.execute("ATTACH ':memory:' AS derived")
             self._require_readable()
             self._require_unique_parents()
-            self._lock_down()
-            return
+            lock_down(self.connection)
+            if self.held.unchanged():
+                return
         raise NotOpened
 
-    def _attach(self, path: Path) -> None:
+    def _attach(self) -> None:
         files = self._source.files
         attach(self._connected.execute, self._source, "source")
         if files is not None:
-            self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, files.values()))}]")
-        elif files_version(with_journal(path)) != self._opened:
-            self._opened = None
+            # DuckDB asks where a descriptor's file is by now, and takes the descriptor's own name where it is nowhere
+            places = [*files.values(), *self.held.paths]
+            self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, places))}]")
+            if any(place.startswith(DESCRIPTORS) for place in files.values()):
+                self._connected.execute(f"SET allowed_directories = [{quoted(DESCRIPTORS)}]")
 
     def _require_unique_parents(self) -> None:
         """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""
@@ -78,47 +95,49 @@ class OpenedSource:
             except (duckdb.InvalidInputException, duckdb.ConversionException):
                 raise NotReadable(table, column) from None
 
-    def _lock_down(self) -> None:
-        self._connected.execute("SET enable_external_access = false")
-        if _has_setting(self._connected, "error_on_division_by_zero"):
-            self._connected.execute("SET error_on_division_by_zero = false")
-        self._connected.execute("SET lock_configuration = true")
-
     @property
     def _connected(self) -> duckdb.DuckDBPyConnection:
         assert self.connection is not None
         return self.connection
 
     @property
-    def version(self) -> str | None:
-        """That of the file that was opened, or of the Parquet files as they are now: statements open them again."""
-        files = self._source.files
-        return self._opened if files is None else files_version([Path(file) for file in files.values()])
+    def version(self) -> str:
+        """The version of the data that is open."""
+        return self.held.version
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """What the files were when they were held."""
+        return self.held.states
 
     def cursor(self) -> OpenedCursor:
-        return OpenedCursor(self._connected.cursor())
+        return OpenedCursor(self._connected.cursor(), self.held)
 
     def public_rows(self, table: str) -> Rows:
         """The rows of a table that was declared public, in the order of its columns."""
         columns = ", ".join(f'"{column}"' for column in self._source.public[table])
-        return self._connected.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+        rows = self._connected.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+        _require_unchanged(self.held)
+        return rows
 
 
 class OpenedCursor:
     """Where one charged plan is run; another thread may interrupt it."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        self._cursor = cursor
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, held: HeldFiles) -> None:
+        self._cursor, self._held = cursor, held
 
     def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> list[Rows]:
-        """The rows of each core, once the derived tables are there."""
+        """The rows of each core, once the derived tables are there; Changed where the data were written meanwhile."""
         for table, rows in derived:
             put_derived(self._cursor, table, rows)
-        return [self._core(core) for core in cores]
+        found = [self._core(core) for core in cores]
+        _require_unchanged(self._held)
+        return found
 
     def _core(self, core: CoreSql) -> Rows:
         require_planned(self._cursor, core.sql, core.tables, core.derived)
-        return self._cursor.execute(core.sql).fetchall()
+        return run_core(self._cursor, core)
 
     def interrupt(self) -> None:
         self._cursor.interrupt()
@@ -129,6 +148,37 @@ class OpenedCursor:
             for name in derived:
                 self._cursor.execute(f'DROP TABLE IF EXISTS derived.main."{name}"')
         self._cursor.close()
+
+
+def run_core(cursor: duckdb.DuckDBPyConnection, core: CoreSql) -> list[tuple[Any, ...]]:
+    """The rows of a core, read in parts where bins of histograms are among them."""
+    executed = cursor.execute(core.sql)
+    if not core.histograms:
+        return executed.fetchall()
+    parts = iter(lambda: executed.fetchmany(ROWS_AT_ONCE), [])
+    return gathered(chain.from_iterable(parts), core.keys, core.histograms)
+
+
+def _require_unchanged(held: HeldFiles) -> None:
+    """All that was read since the files were held is of one version."""
+    if not held.unchanged():
+        raise Changed
+
+
+def encipher(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have DuckDB encipher what it spills, by a key that it keeps in memory; a DuckDB that cannot is not used.
+
+    DuckDB 2.0 knows the first setting, and does not list it.
+    """
+    connection.execute("SET force_mbedtls_unsafe = true; SET temp_file_encryption = true")
+
+
+def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
+    """Take files, extensions and settings from a DuckDB, in which all is attached that it will read."""
+    connection.execute("SET enable_external_access = false")
+    if _has_setting(connection, "error_on_division_by_zero"):
+        connection.execute("SET error_on_division_by_zero = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Rows) -> None:

@@ -1,16 +1,20 @@
 """How a schema's engine is opened: in a process of its own, unless the schema says otherwise.
 
-Proved in ``docs/proofs/process.md``.
+Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.catalog import Facts, Fits, facts, read_catalog
 from dpsql.engines.duckdb import DuckDBEngine, source_of
+from dpsql.engines.held import HeldFiles
+from dpsql.engines.local import LocalData
 from dpsql.engines.process.client import EngineProcess
 from dpsql.engines.process.data import ProcessData, facts_of
+from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 
 #: False has every engine in this process: tests open hundreds of them.
@@ -20,13 +24,33 @@ OWN_PROCESS = True
 def open_engine(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     """The schema with what the catalogue of its data adds to it, and the engine on them."""
     if not (OWN_PROCESS and schema.engine.process):
-        completed = schema.with_catalog(read_catalog(schema.source_path))
-        return completed, DuckDBEngine(completed)
+        return _opened_here(schema)
     declared = source_of(schema)
     process = EngineProcess(declared.path, declared.limits)
     try:
         completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts_of, process)))
-        return completed, DuckDBEngine(completed, partial(ProcessData, process=process))
+        return completed, DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
     except BaseException:
         process.end()
         raise
+
+
+def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
+    held = HeldFiles()
+    try:
+        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts, held=held)))
+        return completed, DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
+    except BaseException:
+        held.close()
+        raise
+
+
+def _fits(schema: Schema, completed: Schema) -> Fits:
+    """Whether another version of the data completes the schema as the first one did: plans are made for that one."""
+
+    def fits(read: Facts) -> bool:
+        with suppress(SchemaError):
+            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed
+        return False
+
+    return fits

@@ -45,11 +45,16 @@ class Source:
 
 @dataclass(frozen=True)
 class CoreSql:
-    """The engine SQL of one core, and the tables of the owner and the derived ones that it was planned to read."""
+    """The engine SQL of one core, and the tables of the owner and the derived ones that it was planned to read.
+
+    Its rows are `gathered` by so many ``keys`` into groups with so many ``histograms``.
+    """
 
     sql: str
     tables: frozenset[str]
     derived: frozenset[str]
+    keys: int = 0
+    histograms: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,3 +83,7 @@ class NotReadable(Unfit):
 
 class NotOpened(Exception):
     """The data cannot be opened; nobody is told why."""
+
+
+class Changed(Exception):
+    """The data were written while they were read, so that what was read is of no one version of them."""

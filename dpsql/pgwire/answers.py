@@ -118,7 +118,7 @@ class Answers:
         return self._located(query, answered)
 
     def _tell(self, result: Result) -> None:
-        """Say what an answer cost, where it is of private data, and where it is another than its words ask for."""
+        """Say what an answer cost, where it is of private data, and what there is to notice of it."""
         for notice in result.notices:
             self._noted(notice)
         price = result.price

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, nextafter, sqrt
+from math import inf, isfinite, nextafter, sqrt
 from typing import Any, TypeAlias, assert_never
 
 from dpsql.errors import DataError
@@ -129,7 +129,10 @@ def _epsilon(counted: frozenset[tuple[Composed, int]], delta: Fraction) -> Fract
         composed = _distribution(library, loss, step).self_compose(times)
         whole = composed if whole is None else whole.compose(composed)
     kept = float(delta * Fraction(63, 64))  # what is left covers the rounding of the convolutions
-    found = Fraction(float(whole.get_epsilon_for_delta(kept))) * (1 + Fraction(1, 10**9))
+    told = float(whole.get_epsilon_for_delta(kept))
+    if not isfinite(told):
+        raise DataError("pld finds no ε at this δ for prices as large as these")
+    found = Fraction(told) * (1 + Fraction(1, 10**9))
     return Fraction(-(-found.numerator * 10**12 // found.denominator), 10**12)
 
 

@@ -14,8 +14,10 @@ from dpsql.query.aggregate import is_grouped
 from dpsql.query.clause import Options
 from dpsql.query.correlation import Outside, correlated
 from dpsql.query.ctes import Ctes, without_ctes
-from dpsql.query.cube import Cube, shapes
+from dpsql.query.cube import Cube, shapes, with_cores
 from dpsql.query.derived import Derivations, Derived, Describe
+from dpsql.query.domain_size import many_keys_notices
+from dpsql.query.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
 from dpsql.query.grouped import released_select
 from dpsql.query.joins import From
 from dpsql.query.keys import is_plain_distinct
@@ -25,11 +27,14 @@ from dpsql.query.parameter import require_values, with_lists
 from dpsql.query.parse import Statement
 from dpsql.query.probe import is_probe, is_raw_probe, no_rows
 from dpsql.query.public_answer import declared_ends
+from dpsql.query.pushdown import narrowed
 from dpsql.query.refusal import only, refuse
 from dpsql.query.relation import Core
 from dpsql.query.rows import Rows, from_items, groups_by_unit
 from dpsql.query.scope import require_known_schema
 from dpsql.query.shown import shown_notices
+from dpsql.query.unread_joins import without_unread_joins
+from dpsql.query.work import Fanout, no_sizes, with_bounded_work
 from dpsql.schema import Schema, fold
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
@@ -44,7 +49,8 @@ class Query:
     ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
     ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
     that cores read of what earlier cores released. A ``probe`` has no row whatever is released. ``notices`` tell of an
-    answer that is another than the words ask for, and of numbers that are shown because they are large.
+    answer that is another than the words ask for, and of numbers that are shown because they are large. ``evident``
+    tells which groups need evidence of their rows.
     """
 
     cores: tuple[Core, ...]
@@ -55,6 +61,7 @@ class Query:
     probe: bool = False
     options: Options | None = None
     notices: tuple[str, ...] = ()
+    evident: Evident = NOTHING_EVIDENT
 
     @property
     def own_epsilon(self) -> Fraction | None:
@@ -67,29 +74,48 @@ class Query:
 
 
 def bind(
-    statement: Statement, schema: Schema, parameters: tuple[object, ...], describe: Describe, manner: Manner = PEOPLE
+    statement: Statement,
+    schema: Schema,
+    parameters: tuple[object, ...],
+    describe: Describe,
+    manner: Manner = PEOPLE,
+    empty_groups: EmptyGroups = "auto",
+    fanout: Fanout = no_sizes,
 ) -> Query:
-    """The statement cut into cores and shell, every name resolved against the schema, or a refusal."""
+    """The statement cut into cores and shell, every name resolved against the schema, or a refusal.
+
+    ``fanout`` tells the sizes of public tables.
+    """
     options = statement.options
     require_values(statement.tree, parameters)
     tree, values = with_lists(statement.tree, parameters)
     if manner.names == "postgres":
         tree = folded_names(tree)
-    binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner)
+    binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner, empty_groups)
     shell = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    notices = tuple(dict.fromkeys((*binder.notices, *shown_notices(binder.cores))))
-    return Query(tuple(binder.cores), derived, shell, public, tuple(binder.cubes), probe, options, notices)
+    found = narrowed(shell, binder.cores, binder.cubes, derived, binder.schema)
+    cores = with_bounded_work(map(without_unread_joins, found), fanout)
+    cubes = tuple(with_cores(cube, binder.cores, cores) for cube in binder.cubes)
+    notices = tuple(dict.fromkeys((*binder.notices, *shown_notices(cores), *many_keys_notices(cores))))
+    plain = passed_on(shell, frozenset(binder.derivations.read))
+    needed = evident(cores, cubes, plain, empty_groups)
+    return Query(cores, derived, shell, public, cubes, probe, options, notices, needed)
 
 
 class Binder:
     """One statement's binding: hands out aliases and collects the cores in the order of their discovery."""
 
     def __init__(
-        self, schema: Schema, parameters: tuple[object, ...], describe: Describe, manner: Manner = PEOPLE
+        self,
+        schema: Schema,
+        parameters: tuple[object, ...],
+        describe: Describe,
+        manner: Manner = PEOPLE,
+        empty_groups: EmptyGroups = "auto",
     ) -> None:
-        self.schema, self.parameters, self.manner = schema, parameters, manner
+        self.schema, self.parameters, self.manner, self.empty_groups = schema, parameters, manner, empty_groups
         self.notices: list[str] = []
         self.cores: list[Core] = []
         self.cubes: list[Cube] = []

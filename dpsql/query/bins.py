@@ -6,6 +6,7 @@ Proved in ``docs/proofs/quantiles.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal as OneOf
@@ -55,12 +56,18 @@ def bins(expression: Expression) -> Bins:
     assert interval.low is not None and interval.high is not None
     match expression.type.kind:
         case "date":
-            return _bins("day", floor(interval.low), ceil(interval.high), Fraction(1))
+            return _bins("day", _known(floor(interval.low)), _known(ceil(interval.high)), Fraction(1))
         case "timestamp":
-            return _bins("second", floor(interval.low * SECONDS), ceil(interval.high * SECONDS), Fraction(1))
+            low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
+            return _bins("second", _known(low, SECONDS), _known(high, SECONDS), Fraction(1))
         case _:
             grid = quantum(expression)
             return _bins("number", grid.low, grid.high, grid.size)
+
+
+def _known(step: int, steps: int = 1) -> int:
+    """The step, or the nearest within the years 1 to 9999; a day has so many ``steps``."""
+    return min(max(step, date.min.toordinal() * steps), date.max.toordinal() * steps)
 
 
 def _bins(axis: OneOf["number", "day", "second"], low: int, high: int, size: Fraction) -> Bins:

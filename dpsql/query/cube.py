@@ -6,7 +6,7 @@ Proved in ``docs/proofs/cube.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsql.query.contribution import Norm
 from dpsql.query.expression import Expression
@@ -48,6 +48,21 @@ class Cube:
     def last_core(self) -> int:
         """The last of the cores that the cube is put together from."""
         return max(level.core for level in self.levels if level.core is not None)
+
+
+def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cube:
+    """The cube over cores that were rewritten: its keys and aggregates are what they became there."""
+    keys: dict[Expression, Expression] = {}
+    aggregates: dict[Aggregate, Aggregate] = {}
+    for level in cube.levels:
+        if level.core is not None:
+            keys |= zip(before[level.core].keys, after[level.core].keys, strict=True)
+            aggregates |= zip(before[level.core].aggregates, after[level.core].aggregates, strict=True)
+    return replace(
+        cube,
+        keys=tuple(keys.get(each, each) for each in cube.keys),
+        aggregates=tuple(aggregates.get(each, each) for each in cube.aggregates),
+    )
 
 
 def shapes(cores: Sequence[Core], cubes: Sequence[Cube]) -> dict[str, Core | Cube]:

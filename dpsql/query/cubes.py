@@ -6,6 +6,7 @@ Proved in ``docs/proofs/cube.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpsql.query.contribution import norm_of
@@ -24,11 +25,18 @@ def cube(
     sets: Sequence[Places],
     aggregates: Sequence[Aggregate],
     binder: Binder,
+    keeps: bool = False,
 ) -> int:
-    """The place of the cube among those of the statement; its cores are bound, each set once."""
+    """The place of the cube among those of the statement; its cores are bound, each set once.
+
+    ``keeps`` tells that an outer join keeps the public rows that the keys are read from.
+    """
     asked = tuple(aggregates) or (Aggregate("count", None, None),)
     different = list(dict.fromkeys(sets))
-    domains = _domains(relation, keys, different)
+    domains = {
+        places: None if domain is None else replace(domain, kept=keeps)
+        for places, domain in _domains(relation, keys, different).items()
+    }
     finest = max(different, key=len)
     together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
     alone = together and finest_alone(_sizes(relation, keys, different), norm_of(binder.schema.privacy))

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dpsql.query.bounds import bounds
 from dpsql.query.cube import Cube
+from dpsql.query.derived_size import derived_size
 from dpsql.query.expression import Column, Expression
 from dpsql.query.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.query.interval_ends import names_ends
@@ -51,11 +52,15 @@ class Derived:
 
 
 class Derivations:
-    """The derived tables of one statement, in the order of their discovery; an equal one is made once."""
+    """The derived tables of one statement, in the order of their discovery; an equal one is made once.
+
+    ``read`` names the released tables that they are made of.
+    """
 
     def __init__(self, binder: Binder, describe: Describe) -> None:
         self._binder, self._describe = binder, describe
         self.tables: list[Derived] = []
+        self.read: set[str] = set()
 
     def source(self, query: exp.Expr, ctes: Ctes) -> Source:
         """The rows of a query over released and public tables, as a public relation."""
@@ -78,9 +83,11 @@ class Derivations:
             name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binder.shapes))
             for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
-        return Source(Scan(alias, derived.name, derived=True), columns)
+        size = derived_size(tree, self._binder.shapes)
+        return Source(Scan(alias, derived.name, derived=True, size=size), columns)
 
     def _table(self, tree: exp.Query, types: list[SqlType]) -> Derived:
+        self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
         columns = [Column(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
         rows = node.subquery(tree, _MADE, [column.name for column in columns])
         select = node.select([node.aliased(key(column), column.name) for column in columns], rows)

@@ -17,6 +17,7 @@ from dpsql.query.expression import (
     columns,
     rebuilt,
 )
+from dpsql.query.listed_values import is_listed
 from dpsql.query.relation import Enumerated, KeyDomain, Relation
 from dpsql.query.stability import conditions_of
 
@@ -28,9 +29,11 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
     values can be enumerated: declared values, conditions, numbers and moments between close bounds.
     """
     found = DomainValues(relation)
-    reduced = found.keys([_over_released(key, _equal_to_released(relation)) for key in keys])
+    read = [_over_released(key, _equal_to_released(relation)) for key in keys]
+    reduced = found.keys(read)
     if reduced is None:
         return None
+    declared = tuple(is_listed(key, relation) for key in read)
     tables = found.tables(reduced)
     used = {column for key in reduced for column in columns(key)}
     enumerated = tuple(each for each in found.enumerated.values() if each.column in used)
@@ -38,7 +41,7 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | 
     known = [each for each in map(found.substituted, found.conditions) if each is not None]
     known = [each for each in known if relations_of(each) and relations_of(each) <= within]
     count = None if tables else found.count
-    return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count)
+    return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count, declared)
 
 
 def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
@@ -56,6 +59,7 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
         tuple(table for table in domain.tables if table.alias in read),
         tuple(condition for condition in domain.conditions if condition in kept),
         None,
+        tuple(domain.declared[place] for place in places),
     )
 
 

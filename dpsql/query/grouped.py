@@ -5,6 +5,7 @@ Proved in ``docs/proofs/river.md``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -96,11 +97,13 @@ class _Cut:
         for kept in self._kept:
             kept.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:
-            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder)}"
+            keeps = bool(self._kept)
+            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder, keeps)}"
             return name, shell_tree.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
+        domain = replace(domain, kept=True) if domain is not None and self._kept else domain
         aggregates = list(self._aggregates)
         if not aggregates:
             keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binder)

@@ -22,6 +22,7 @@ from dpsql.query.nearest import nearest_aggregates
 from dpsql.query.parse import parse
 from dpsql.query.refusal import place
 from dpsql.query.shell_names import misplaced, renamed
+from dpsql.query.work import Fanout, no_sizes
 from dpsql.schema import Schema, fold
 
 #: Refusals for which another statement about the same rows is a sensible answer.
@@ -39,7 +40,9 @@ _ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.CountIf, exp.Variance, exp.Varianc
              exp.StddevSamp, exp.CovarPop, exp.CovarSamp, exp.Corr, exp.LogicalAnd, exp.LogicalOr)  # fmt: skip
 
 
-def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Describe) -> DatabaseError:
+def with_hint(
+    refusal: DatabaseError, text: str, schema: Schema, describe: Describe, fanout: Fanout = no_sizes
+) -> DatabaseError:
     """The refusal with its place and the nearest statement that is answered; any other error as it is.
 
     A refusal of the statement as a whole has its first character for its place.
@@ -55,7 +58,7 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
         sqlstate=refusal.sqlstate,
     )
     if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
-        return _with_names(refusal, text, schema, describe)
+        return _with_names(refusal, text, schema, describe, fanout)
     if refusal.code not in _MENDABLE or refusal.hint:
         return refusal
     for candidate in _candidates(text, schema, (closest_names,) if refusal.code == "E_TABLE" else _MENDS):
@@ -63,14 +66,16 @@ def with_hint(refusal: DatabaseError, text: str, schema: Schema, describe: Descr
             statement = parse(candidate)
             if names_ends(statement.tree):
                 continue
-            bind(statement, schema, (), describe)
+            bind(statement, schema, (), describe, fanout=fanout)
         except (DatabaseError, SqlglotError):
             continue
         return type(refusal)(refusal.code, refusal.reason, hint=candidate, position=refusal.position)
     return refusal
 
 
-def _with_names(refusal: StatementError, text: str, schema: Schema, describe: Describe) -> StatementError:
+def _with_names(
+    refusal: StatementError, text: str, schema: Schema, describe: Describe, fanout: Fanout
+) -> StatementError:
     """The refusal at the name that it speaks of and, where that does not exist, with the statement that has the nearest
     one which does."""  # fmt: skip
     try:
@@ -81,7 +86,7 @@ def _with_names(refusal: StatementError, text: str, schema: Schema, describe: De
     for candidate, place_of_it in renamed(refusal, tree, schema):
         written = candidate.sql(dialect="duckdb", comments=False)
         try:
-            query = bind(parse(written), schema, (), describe)
+            query = bind(parse(written), schema, (), describe, fanout=fanout)
             describe(query.shell, shapes(query.cores, query.cubes), query.public)
         except (DatabaseError, SqlglotError):
             continue

@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.query.expression import Call, Column, Expression
 from dpsql.query.refusal import refuse
 from dpsql.query.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, unit_of
-from dpsql.query.stability import conditions_of, sources
+from dpsql.query.stability import conditions_of, sources, sources_of_every_row
 
 #: The row around a subquery, as a source among the others.
 _OUTSIDE = ""
@@ -76,11 +76,12 @@ def _ties(conditions: list[Expression]) -> Iterator[tuple[Column, Column]]:
 
 def is_tied(relation: Relation, outside: frozenset[str]) -> bool:
     """Whether each row of the relation has the unit of the row outside that it is read for."""
-    own = {alias for part in sources(relation) for alias in _aliases(part)}
+    there = sources_of_every_row(relation)
+    own = {alias for part in there for alias in _aliases(part)}
     for left, right in _ties(conditions_of(relation)):
         if (left.relation in own and right.relation in outside) or (right.relation in own and left.relation in outside):
             return True
-    return any(_is_tied_inside(part, outside) for part in sources(relation))
+    return any(_is_tied_inside(part, outside) for part in there)
 
 
 def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:

@@ -144,6 +144,11 @@ def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.
                "a column of the subquery in it", node)  # fmt: skip
 
 
+def _sum_type(argument: SqlType) -> SqlType:
+    """That of a sum of such values: of decimals the longest with as many digits behind the point."""
+    return SqlType("decimal", 38, argument.scale) if argument.kind == "decimal" else argument
+
+
 def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interval, bool]:
     """The type, the interval and the nullability of an aggregate of at most so many rows."""
     many = Interval(Fraction(0), None if rows is None else Fraction(rows))
@@ -152,7 +157,7 @@ def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interv
             return INTEGER, many, False
         case "sum":
             assert aggregate.argument is not None
-            return aggregate.argument.type, bounds(aggregate.argument) * many, True
+            return _sum_type(aggregate.argument.type), bounds(aggregate.argument) * many, True
         case "avg":
             assert aggregate.argument is not None
             return DOUBLE, bounds(aggregate.argument), True

@@ -27,8 +27,13 @@ if TYPE_CHECKING:
 
 
 def listed_keys(core: Core, binder: Binder) -> exp.Subquery | None:
-    """The keys of a core that releases nothing else, as the sandbox lists them; None where they are not all public."""
+    """The keys of a core that releases nothing else, as the sandbox lists them.
+
+    None where they are not all public, or where only those that have rows are wanted.
+    """
     if core.domain is None or not core.keys:
+        return None
+    if binder.empty_groups != "show" and (binder.empty_groups == "hide" or not all(core.domain.declared)):
         return None
     select = domain_select(core)
     tables = list(select.find_all(exp.Table))

@@ -59,7 +59,8 @@ def tables_of(relation: Relation) -> frozenset[Read]:
     """Every table that the relation reads, in subqueries of its conditions too."""
     inside = tables_in(*expressions_of(relation))
     match relation:
-        case Scan(table=table, hops=hops, derived=derived):
+        case Scan(table=table, hops=hops, derived=derived, keep=keep, path=path):
+            hops = path.hops if keep is not None and path is not None else hops
             return frozenset({(derived, table), *((False, hop.table) for hop in hops)})
         case Join(left=left, right=right):
             return tables_of(left) | tables_of(right) | inside
@@ -69,6 +70,24 @@ def tables_of(relation: Relation) -> frozenset[Read]:
             return inside.union(*(tables_of(branch.relation) for branch in branches))
         case Constants():
             return frozenset()
+        case _:
+            assert_never(relation)
+
+
+def is_held(relation: Relation) -> bool:
+    """Whether units are held to the limits of a table before its rows are joined, here or in a subquery."""
+    inside = [part.relation for each in expressions_of(relation) for part in subqueries(each)]
+    match relation:
+        case Scan(keep=keep):
+            return keep is not None
+        case Constants():
+            return False
+        case Join(left=left, right=right):
+            return any(map(is_held, [left, right, *inside]))
+        case Filter(child=child) | PerUnit(child=child):
+            return any(map(is_held, [child, *inside]))
+        case Compound(branches=branches):
+            return any(map(is_held, [*(branch.relation for branch in branches), *inside]))
         case _:
             assert_never(relation)
 

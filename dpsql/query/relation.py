@@ -35,11 +35,54 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
+class Path:
+    """How a private table's rows lead to their unit, whichever parents the statement joins itself.
+
+    ``unique`` are the table's own columns whose values stand once in the data, as is checked when these are opened.
+    """
+
+    hops: tuple[Hop, ...]
+    unit: Column
+    unique: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The most rows that each unit keeps of a table, and the columns that are read of them.
+
+    ``owned`` tells that the unit is one of them, under the name `ITS_UNIT`.
+    """
+
+    rows: int
+    columns: tuple[str, ...]
+    owned: bool = False
+
+
+#: The unit of a row of a table whose parents are joined inside of it; no column of a schema has such a name.
+ITS_UNIT = "its unit"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedSize:
+    """How many rows a derived table has at most; None where that is not known beforehand.
+
+    It is the sum of these products, of a number and the rows of public tables. The columns of ``key`` have different
+    values together in each row; None where that is not known.
+    """
+
+    products: tuple[tuple[int, tuple[str, ...]], ...] | None
+    key: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scan:
     """The rows of one table; where it is private, joined with the parents that lead to its unit.
 
     ``multiplies`` is false where each row of the other tables in the join meets at most one row of this one.
     ``derived`` is true where the table is made of released and public rows (`dpsql.query.derived`): it is public.
+    ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
+    ``keep`` holds each unit to so many rows before they are joined (`dpsql.query.work`). ``size`` is that of a derived
+    table.
     """
 
     alias: str
@@ -49,6 +92,9 @@ class Scan:
     limits: Limits = Limits(1, 1, 1)
     multiplies: bool = True
     derived: bool = False
+    path: Path | None = None
+    keep: Keep | None = None
+    size: DerivedSize | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +269,8 @@ class KeyDomain:
 
     ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
     over the same, narrow them. ``count`` is at most how many there are, None where public tables have a say.
+    ``declared`` tells of each key whether the owner or the statement lists its values, so that each of them is a group;
+    ``kept`` that an outer join keeps the public rows that all keys are read from, so that SQL has each group too.
     """
 
     keys: tuple[Expression, ...]
@@ -230,6 +278,8 @@ class KeyDomain:
     tables: tuple[Leaf, ...]
     conditions: tuple[Expression, ...]
     count: int | None
+    declared: tuple[bool, ...] = ()
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpsql.query.expression import Column, Expression
-from dpsql.query.relation import Hop, Limits, Relation, Scan
+from dpsql.query.relation import Hop, Limits, Path, Relation, Scan
 from dpsql.schema import Schema
 
 
@@ -52,4 +52,5 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
         last_alias, last_table = alias(), step.parent
         hops.append(Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column)))
     limits = Limits(table.max_rows_per_unit, table.max_groups_per_unit, table.max_rows_per_group)
-    return Source(Scan(own, name, tuple(hops), column(last_alias, last_table, owner.column), limits), columns)
+    path = Path(tuple(hops), column(last_alias, last_table, owner.column), schema.unique_columns(name))
+    return Source(Scan(own, name, path.hops, path.unit, limits, path=path), columns)

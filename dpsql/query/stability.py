@@ -56,6 +56,13 @@ def limits(relation: Relation) -> Limits:
             assert_never(relation)
 
 
+def row_limit(declared: Limits) -> int | None:
+    """The most rows of one unit that the limits allow; None where they leave it open."""
+    if declared.groups is None or declared.rows_per_group is None:
+        return declared.rows
+    return _least(declared.rows, declared.groups * declared.rows_per_group)
+
+
 def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     """How many groups one unit may touch when the relation is grouped by ``keys``.
 
@@ -157,6 +164,21 @@ def sources(relation: Relation) -> list[Leaf]:
             assert_never(relation)
 
 
+def sources_of_every_row(relation: Relation) -> list[Leaf]:
+    """The tables and grouped subqueries that no row lacks: none of the side that an outer join may leave out."""
+    match relation:
+        case Scan() | PerUnit() | Compound() | Constants():
+            return [relation]
+        case Filter(child=child) | Join(left=child, kind="left"):
+            return sources_of_every_row(child)
+        case Join(left=left, right=right, kind="inner"):
+            return sources_of_every_row(left) + sources_of_every_row(right)
+        case Join():
+            return []
+        case _:
+            assert_never(relation)
+
+
 def conditions_of(relation: Relation) -> list[Expression]:
     """The conditions that every row fulfils: those of filters and inner joins, not of outer joins."""
     match relation:
@@ -164,7 +186,7 @@ def conditions_of(relation: Relation) -> list[Expression]:
             return [*conjuncts(condition), *conditions_of(child)]
         case Join(left=left, right=right, kind="inner", condition=condition):
             return [*conjuncts(condition), *conditions_of(left), *conditions_of(right)]
-        case Join(left=left):
+        case Join(left=left, kind="left"):
             return conditions_of(left)
         case _:
             return []

@@ -61,7 +61,9 @@ class EngineSettings(BaseModel):
         default=None, description='The most memory, as "4GB"; left out, DuckDB takes up to 80 % of the machine\'s.'
     )
     spill: Annotated[str, AfterValidator(_size)] | None = Field(
-        default=None, description='The most that is written to disk where memory is short, as "20GB"; else nothing is.'
+        default=None,
+        description='The most that is written to disk where memory is short, as "20GB", "0GB" for nothing; left out, '
+        "half of what is free there when the data are opened.",
     )
     seconds: Annotated[Seconds, AfterValidator(_some)] = Field(
         default=Fraction(600), description="After this a stage of a statement is ended; its charge stays."
@@ -75,5 +77,5 @@ class EngineSettings(BaseModel):
         return None if self.memory is None else in_bytes(self.memory)
 
     @property
-    def spill_bytes(self) -> int:
-        return 0 if self.spill is None else in_bytes(self.spill)
+    def spill_bytes(self) -> int | None:
+        return None if self.spill is None else in_bytes(self.spill)

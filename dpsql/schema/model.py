@@ -121,6 +121,20 @@ class Schema(BaseModel):
         referred = any(self.privacy.unit in other.references.values() for other in self.tables.values())
         return (self.unit_column,) if fold(table) == self.unit_table and (alone or referred) else ()
 
+    @property
+    def unique(self) -> frozenset[tuple[str, str]]:
+        """The tables and columns whose values must each stand once: keys on the way to the unit, and the unit's own
+        column where the schema calls it the key of its table."""
+        private = [name for name, table in self.tables.items() if not table.public]
+        found = {(step.parent, step.parent_column) for name in private for step in self.owner(name).steps}
+        if self.tables[self.unit_table].key == (self.unit_column,):
+            found.add(self.unit)
+        return frozenset(found)
+
+    def unique_columns(self, table: str) -> frozenset[str]:
+        """The columns of a table whose values must each stand once; the data are not opened where they do not."""
+        return frozenset(column for name, column in self.unique if name == table)
+
     def owner(self, table: str) -> Owner:
         """How a private table's rows lead to their unit; KeyError for a public or undeclared table."""
         return self._owners[fold(table)]

@@ -10,8 +10,11 @@ from fractions import Fraction
 
 from dpsql.answers import Paid
 from dpsql.clipping import left_out
+from dpsql.explained_groups import nothing_seen
+from dpsql.given import taken_as_given
 from dpsql.plan import Plan
 from dpsql.release import NOTHING, Released
+from dpsql.session.candidates import many_candidates
 from dpsql.session.memory import Memory
 from dpsql.session.river import River
 from dpsql.session.running import Running, Turns
@@ -43,7 +46,10 @@ class Answering:
             rows = shell.run(plan, paid.released)
         own = plan.price if charged is None else charged
         price = Price(own if plan.cores and not paid.stored else Fraction(0), paid.stored)
-        notices = (*plan.notices, *left_out(plan, paid.released)) if plan.cores else plan.notices
+        notices = (*plan.notices, *taken_as_given(plan), *rows.notices)
+        if plan.cores:
+            notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))
+        notices += () if rows.rows else nothing_seen(plan)
         result = replace(rows, price=price, notices=notices)
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)

@@ -23,9 +23,11 @@ from dpsql.query.infer import parameter_types
 from dpsql.query.manner import Manner
 from dpsql.query.parse import MALFORMED, Statement, parse
 from dpsql.query.relation import Core
+from dpsql.query.work import Fanout
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.choosing import allowed_price
 from dpsql.session.memory import Memory
+from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.running import Turns
 from dpsql.session.told import budget_row
 from dpsql.shares import plan_cores
@@ -35,17 +37,19 @@ from dpsql.statement import Choices
 
 
 class Compiler:
-    """Makes the plans of an analyst's statements; ``accountant`` is asked for nothing but what is left.
+    """Makes the plans of an analyst's statements; ``accountant`` is asked for nothing but what is left, ``sizes`` for
+    the sizes of public tables where rows are multiplied by them.
 
     A plan is the one that was made before of the same, where there is a ``memory`` and the statement names neither the
     time nor the budget.
     """
 
     def __init__(
-        self, schema: Schema, accountant: Accountant, analyst: str, manner: Manner, turns: Turns, memory: Memory | None
-    ) -> None:
+        self, schema: Schema, accountant: Accountant, analyst: str, manner: Manner, turns: Turns, memory: Memory | None,
+        sizes: PublicSizes,
+    ) -> None:  # fmt: skip
         self._schema, self._accountant, self._analyst, self.manner = schema, accountant, analyst, manner
-        self._turns, self._memory = turns, memory
+        self._turns, self._memory, self._sizes = turns, memory, sizes
 
     def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
         """The plan at the price that is chosen, or at that which the statement names; ``parsed`` is the text's."""
@@ -56,7 +60,7 @@ class Compiler:
 
         if self._memory is None or names_budget(text) or names_clock(text):
             return make()
-        return self._memory.plan(text, parameters, choices, self.manner, make)
+        return self._memory.plan(text, parameters, choices, self.manner, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The statement, parsed, and the types of its parameters, of which the client declares some."""
@@ -67,7 +71,7 @@ class Compiler:
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], choices: Choices, shell: Shell) -> Plan:
         parsed, schema = self._with_constants(parsed), self._with_noise(choices.mechanism)
         privacy, delta = schema.privacy, self._accountant.budget.delta_selection
-        query = bind(parsed, schema, parameters, shell.types, self.manner)
+        query = bind(parsed, schema, parameters, shell.types, self.manner, choices.empty_groups, self._sizes)
         price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
         reports = choices.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
@@ -91,7 +95,7 @@ class Compiler:
         """A sandbox to compile the text with; what is refused says what to write instead."""
         with self._turns.sandbox() as shell:
             try:
-                with _said(text, self._schema, shell):
+                with _said(text, self._schema, shell, self._sizes):
                     yield shell
             except MALFORMED:
                 raise StatementError("E_PARSE", "the statement is not SQL that dpsql can read") from None
@@ -120,15 +124,15 @@ class Compiled:
         fixed, found = query.own_epsilon is not None, () if query.probe else cores
         return Plan(self.text, found, derived, told.sql, query.public, told.columns, price, confidence, cubes,
                     query.notices, fixed, repriced=self.at, ends=told.ends, redrawn=told.redrawn,
-                    left_out=self.left_out)  # fmt: skip
+                    left_out=self.left_out, evident=query.evident)  # fmt: skip
 
 
 @contextmanager
-def _said(text: str, schema: Schema, shell: Shell) -> Iterator[None]:
+def _said(text: str, schema: Schema, shell: Shell, fanout: Fanout) -> Iterator[None]:
     """What is refused says what to write instead."""
     try:
         yield
     except RecursionError:
         raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
     except DatabaseError as refusal:
-        raise with_hint(refusal, text, schema, shell.types) from None
+        raise with_hint(refusal, text, schema, shell.types, fanout) from None

@@ -29,7 +29,8 @@ from dpsql.session.choosing import allowed, target
 from dpsql.session.compiler import Compiler
 from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
-from dpsql.session.river import River
+from dpsql.session.public_sizes import PublicSizes
+from dpsql.session.river import River, departing_rows
 from dpsql.session.running import Turns
 from dpsql.session.targets import Targets, after, first_only
 from dpsql.session.together import Asked, Together, asked, statuses
@@ -62,11 +63,11 @@ class Session:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
         self._owned: tuple[Shells | Engine | Ledger, ...] = ()
         if shells is None:
-            shells = Shells(schema, engine.public_rows)
+            shells = Shells(schema, departing_rows(engine, schema.privacy.time_bucket))
             self._owned = (shells, engine, accountant.ledger)
         privacy, self._turns = schema.privacy, Turns(shells, analyst)
         self._choices = self._default = Choices(privacy.query_epsilon, mechanism=privacy.mechanism)
-        self._compiler = Compiler(schema, accountant, analyst, manner, self._turns, memory)
+        self._compiler = Compiler(schema, accountant, analyst, manner, self._turns, memory, PublicSizes(engine))
         self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
         self._river = River(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = Answering(self._river, self._turns, memory)

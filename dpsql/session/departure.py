@@ -35,19 +35,23 @@ class _Monotonic:
 MONOTONIC: Final[Clock] = _Monotonic()
 
 
-def bucket(plan: Plan, time_bucket: Fraction) -> float:
-    """The seconds between the moments at which the plan's answer may leave: ``time_bucket`` for each of its cores."""
-    return float(time_bucket * max(1, len(plan.cores)))
+def bucket(plan: Plan | None, time_bucket: Fraction) -> float:
+    """The seconds between the moments at which the plan's answer may leave: ``time_bucket`` for each of its cores.
+
+    It is one for what has no plan: the opening of a version of the data for public rows.
+    """
+    return float(time_bucket * max(1, 0 if plan is None else len(plan.cores)))
 
 
 class Departure:
     """One charged statement's way out: whatever it ends in, it leaves at a whole number of buckets after `begin`.
 
     An interrupt does not shorten the wait, since how long it then took would tell whether the engine was still reading.
-    What ends the process (KeyboardInterrupt, SystemExit) waits for nothing, and nor does what was never begun.
+    What ends the process (KeyboardInterrupt, SystemExit) waits for nothing, and nor does what was never begun. The
+    opening of a version of the data leaves as a charged statement does.
     """
 
-    def __init__(self, plan: Plan, time_bucket: Fraction, clock: Clock = MONOTONIC) -> None:
+    def __init__(self, plan: Plan | None, time_bucket: Fraction, clock: Clock = MONOTONIC) -> None:
         self._bucket, self._clock = bucket(plan, time_bucket), clock
         self._begun: float | None = None
 

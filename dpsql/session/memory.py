@@ -27,7 +27,7 @@ V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
 _PLAIN = frozenset({bool, int, float, str, Decimal, date, datetime, type(None)})
 #: The text, its parameters, the choices and the manner: all that a plan of one database depends on.
-PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, Manner]
+PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, Manner, str | None]
 
 
 class Recent(Generic[K, V]):
@@ -67,12 +67,14 @@ class Memory:
         self._results = Recent[int, tuple[Plan, str, Result]](CELLS, lambda kept: _cells(kept[2]))
 
     def plan(
-        self, text: str, parameters: Sequence[object], choices: Choices, manner: Manner, make: Callable[[], Plan]
-    ) -> Plan:
-        """The plan that was made before of the same, or the one that ``make`` makes."""
+        self, text: str, parameters: Sequence[object], choices: Choices, manner: Manner, version: str | None,
+        make: Callable[[], Plan],
+    ) -> Plan:  # fmt: skip
+        """The plan that was made before of the same, or the one that ``make`` makes; ``version`` is that of the public
+        tables whose sizes it depends on."""
         if any(type(value) not in _PLAIN for value in parameters):
             return make()
-        key = (text, tuple((type(value).__name__, repr(value)) for value in parameters), choices, manner)
+        key = (text, tuple((type(value).__name__, repr(value)) for value in parameters), choices, manner, version)
         plan = self._plans.find(key)
         if plan is None:
             plan = make()

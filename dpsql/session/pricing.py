@@ -28,13 +28,14 @@ NEAR_ENOUGH = 1.1
 
 
 class Unknown(StatementError):
-    """The target is a part of something that nobody knows yet: nothing of the statement was released."""
+    """The target is a part of something that nobody knows: nothing was released of the statement, or 0."""
 
-    def __init__(self, column: str, target: Target, relative: bool, told: bool) -> None:
+    def __init__(self, column: str, target: Target, relative: bool, told: bool, zero: bool = False) -> None:
         name = f"{column} " if target.column else ""
         amount = f"{float(100 * target.amount):g} %"
         if relative:
-            reason = f"it is {amount} of what {column!r} is, which was not released yet; say of what"
+            size = "was released as 0" if zero else "was not released yet"
+            reason = f"it is {amount} of what {column!r} is, which {size}; say of what"
             hint = f"TO REACH {name}{amount} OF 4000"
         else:
             reason = f"how wide {column!r} is depends on numbers that were not released yet; of an average say its rows"
@@ -139,7 +140,7 @@ class Pricing:
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0
                 told = sure[place] is not None or by_rows[place] is not None
-                raise Unknown(name, target, relative=True, told=told)
+                raise Unknown(name, target, relative=True, told=told, zero=size is not None)
             if sure[place] is None and size is None:
                 raise Unknown(name, target, relative=False, told=by_rows[place] is not None)
             found.append(Wanted(place, half, sure[place] is not None))

@@ -1,29 +1,45 @@
 """The river: what a session releases is charged, then read, then given its noise; it reads private rows nowhere else.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/timing.md``.
+Proved in ``docs/proofs/river.md``, ``docs/proofs/timing.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.answers import Answers, Paid
-from dpsql.engines.engine import Engine
+from dpsql.engines.engine import Engine, Held
+from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.explain import journal_note
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release import NOTHING, Released, release
+from dpsql.session.candidates import require_few_candidates
 from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.running import Running
 from dpsql.session.trouble import told_nothing
 from dpsql.shell import Shell
+from dpsql.shell.sandbox import PublicRows
 from dpsql.workload import Block
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]
+
+
+def departing_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) -> PublicRows:
+    """Gives the rows of public tables; where the data are opened for that, this takes a multiple of the bucket."""
+
+    def rows(table: str) -> Sequence[tuple[object, ...]]:
+        with Departure(None, time_bucket, clock) as departure:
+            with suppress(OperationalError), engine.hold(departure.begin):
+                return engine.public_rows(table)
+            raise ExecutionFailed
+
+    return rows
 
 
 class River:
@@ -49,35 +65,64 @@ class River:
         """Whether the release of the plan's cores was paid for before."""
         return self.answers is not None and bool(plan.cores) and self.answers.find(plan.written()) is not None
 
+    def require_few_keys(self, plan: Plan) -> None:
+        """Refuse a plan that shows very many keys of public tables, which are counted before any charge."""
+        require_few_candidates(plan, self.engine.public_count)
+
     def charged(self, plan: Plan) -> Charge[Plan]:
-        """The charge of one statement, durable on return."""
+        """The charge of one statement, durable on return, once the engine has found nothing in its text to fail for."""
+        self.engine.dry_run(plan)
         return self._accountant.spend(plan, analyst=self._analyst, statement=plan.statement, cells=journal_note(plan))
 
     def charged_together(self, block: Block) -> dict[int, Charge[Plan]]:
         """The charge of a block, divided into one for each of its plans, by their identity."""
+        for plan in block.plans:
+            self.engine.dry_run(plan)
         note = journal_note(*block.plans)
         charge = self._accountant.spend(block, analyst=self._analyst, statement=block.statement, cells=note)
         return {id(each.plan): each for each in divided(charge)}
 
-    def paid(self, plan: Plan, running: Running, pay: Pay) -> Paid:
-        """The release of the plan's cores, which costs nothing where it was paid for before."""
-        if self.answers is None:
-            return Paid(self._released(plan, running, pay)[0], False, None)
-        return self.answers.answer(plan, lambda: self._released(plan, running, pay), running.check)
+    @contextmanager
+    def held(self, plan: Plan) -> Iterator[Held]:
+        """One version of the data; where it is opened for that, this takes a multiple of the plan's bucket."""
+        with Departure(plan, self._time_bucket, self.clock) as departure:
+            held = self.engine.hold(departure.begin)
+        with held:
+            yield held
 
-    def _released(self, plan: Plan, running: Running, pay: Pay) -> tuple[Released, int]:
+    def paid(self, plan: Plan, running: Running, pay: Pay, held: Held | None = None) -> Paid:
+        """The release of the plan's cores, which costs nothing where it was paid for before.
+
+        It is made of the version that is held, or of that of now.
+        """
+        if held is not None:
+            return self._made(plan, running, pay, held)
+        kept = None if self.answers is None else self.answers.kept(plan)
+        if kept is not None:
+            return kept
+        with self.held(plan) as own:
+            return self._made(plan, running, pay, own)
+
+    def _made(self, plan: Plan, running: Running, pay: Pay, held: Held) -> Paid:
+        """The release of the held version, which was paid for already or is now."""
+        if self.answers is None:
+            return Paid(self._released(plan, running, pay, held)[0], False, None)
+        return self.answers.answer(plan, held.version, lambda: self._released(plan, running, pay, held), running.check)
+
+    def _released(self, plan: Plan, running: Running, pay: Pay, held: Held) -> tuple[Released, int]:
         """Charge, then read and release; it leaves when its time is up, with the entry that paid."""
         with Departure(plan, self._time_bucket, self.clock) as departure, running.sandbox() as shell:
+            self.require_few_keys(plan)
             charge = pay(plan)
             departure.begin()
-            released = told_nothing(lambda: self._measured(charge, shell, running))
+            released = told_nothing(lambda: self._measured(charge, shell, running, held))
         running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry
 
-    def _measured(self, charge: Charge[Plan], shell: Shell, running: Running) -> Released:
+    def _measured(self, charge: Charge[Plan], shell: Shell, running: Running, held: Held) -> Released:
         """For each stage of what was paid for: derive, read, release."""
         plan, released = charge.plan, NOTHING
-        with self.engine.run(charge) as reading, running.on(reading.interrupt):
+        with held.run(charge) as reading, running.on(reading.interrupt):
             for stage in plan.stages:
                 derived = shell.derive(plan, stage, released)
                 released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self.entropy)

@@ -1,11 +1,12 @@
 """Workloads of a session: which statements are bought, by which accountant, and the answers to all of them.
 
-Proved in ``docs/proofs/workload.md``.
+Proved in ``docs/proofs/workload.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
@@ -42,17 +43,20 @@ class Together:
                 )
             known = [(plan, river.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
             block = None if offer is None else Block(workload.bought, offer.way)
-            charges = {} if block is None else river.charged_together(block)
-            parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
-            results = list[Result]()
-            for plan, status in zip(workload.plans, workload.statuses, strict=True):
-                paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
-                if paid is None:
-                    found = river.paid(plan, running, lambda each: charges[id(each)])
-                    paid = replace(found, stored=False)  # the block has paid, also where another was first meanwhile
-                    known.append((plan, paid))
-                results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))
-            return results
+            for plan in workload.bought:
+                river.require_few_keys(plan)
+            with nullcontext() if block is None else river.held(block.plans[0]) as held:
+                charges = {} if block is None else river.charged_together(block)
+                parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
+                results = list[Result]()
+                for plan, status in zip(workload.plans, workload.statuses, strict=True):
+                    paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
+                    if paid is None:
+                        found = river.paid(plan, running, lambda each: charges[id(each)], held)
+                        paid = replace(found, stored=False)  # the block paid, also where another was first meanwhile
+                        known.append((plan, paid))
+                    results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))
+                return results
 
 
 def asked(statement: Asked) -> tuple[str, tuple[object, ...]]:

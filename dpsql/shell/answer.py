@@ -6,13 +6,14 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from sqlglot import exp
 
 from dpsql.cubes import CubeTable, cube_table
+from dpsql.estimate import Interval
 from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.query.bind import Query
 from dpsql.query.cube import Cube, shapes
@@ -24,6 +25,8 @@ from dpsql.result_columns import CellInterval, Ends, Later, OutputColumn, Redraw
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
+from dpsql.shell.missing import missing_intervals
+from dpsql.shell.possible import column_ranges, shown_within
 from dpsql.shell.redrawn import known_last, redrawn, with_branches, with_later
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
 from dpsql.shell.seen import redrawn_intervals
@@ -95,6 +98,7 @@ class Shell:
                 found = self._described[sql, types, query.probe] = self._describe(query, tables)
                 while len(self._described) > MOST_DESCRIBED:
                     del self._described[next(iter(self._described))]
+        assert len(column_ranges(found.columns, tables)) == len(found.columns)  # what fails there fails before a charge
         return found
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
@@ -139,12 +143,14 @@ class Shell:
             tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.shell)
             width = len(plan.columns)
-            again = {}
+            drawn: Mapping[tuple[int, int], Interval] | None = {}
             if plan.redrawn is not None:
-                again = redrawn_intervals(self._sandbox, plan.redrawn, tables, rows, plan.confidence)
+                drawn = redrawn_intervals(self._sandbox, plan.redrawn, tables, rows, plan.confidence)
+            again = drawn or {}
             found = intervals(self._sandbox, plan, tables, rows, again)
             rows = rows if plan.redrawn is None else known_last(plan.redrawn, rows, again)
-        return Result(plan.columns, [row[:width] for row in rows], found)
+        said = missing_intervals(plan, tables, found, drawn is not None)
+        return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
     def interrupt(self) -> None:
         """End what runs in the sandbox; from any thread."""
@@ -165,13 +171,20 @@ class Shell:
             self._sandbox.declare(name, {**column_types(shape), **end_types(name, shape, ends)})
 
     def _fill(self, plan: Plan, released: Released) -> dict[str, ReleasedTable | CubeTable]:
-        """Put what is released so far, and the cubes that are made of it, into the sandbox."""
+        """Put what is released so far, and the cubes that are made of it, into the sandbox.
+
+        A kept release may have been paid for by a statement that shows groups without rows where this one does not.
+        """
         for name in plan.public:
             self._sandbox.fill_public(name)
-        tables: dict[str, ReleasedTable | CubeTable] = {f"core{n}": table for n, table in enumerate(released.tables)}
+        whole = [replace(table, plan=core) for table, core in zip(released.tables, plan.cores, strict=False)]
+        tables: dict[str, ReleasedTable | CubeTable] = {
+            f"core{number}": table.present() if number in plan.evident.cores else table
+            for number, table in enumerate(whole)
+        }
         for number, cube in enumerate(plan.cubes):
-            if cube.last_core < len(released.tables):
-                tables[f"cube{number}"] = cube_table(cube, released.tables, plan.confidence)
+            if cube.last_core < len(whole):
+                tables[f"cube{number}"] = cube_table(cube, whole, plan.confidence, plan.evident.levels[number])
         ends = [each for each in plan.ends if each.table in tables]
         found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():

@@ -30,8 +30,10 @@ Found: TypeAlias = dict[tuple[int, int], Interval]
 
 #: Of how many aggregates, MIN or MAX among them, all that their intervals let be is looked at.
 MOST_CORNERS = 4
-#: The draws behind an interval, and how many drawn rows there may be in all.
-DRAWS, MOST_DRAWN = 1_000, 5_000_000
+#: The draws behind an interval, the fewest of them, and how many drawn rows there may be in all.
+DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 5_000_000
+#: The most released rows whose noise is drawn again.
+MOST_ROWS = MOST_DRAWN // FEWEST
 
 
 def computed_intervals(
@@ -65,7 +67,7 @@ def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Seque
             found |= {(number, row): interval for row, interval in ends.items()}
     draws = min(DRAWS, MOST_DRAWN // max(len(rows), 1))
     at_a_time = max(AT_A_TIME // max(draws, 1), 1)
-    for start in range(0, len(rows) if drawn and draws >= 200 else 0, at_a_time):
+    for start in range(0, len(rows) if drawn and draws >= FEWEST else 0, at_a_time):
         read = sorted(set().union(*map(aggregates_read, drawn.values())))
         _put_draws(sandbox, table, rows[start : start + at_a_time], read, draws, confidence)
         found |= _middles(sandbox, drawn, confidence)

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TypeAlias
 
+from dpsql.columns import column
 from dpsql.estimate import Interval
 from dpsql.plan import Plan
 from dpsql.query.cube import Cube
 from dpsql.query.relation import Core
 from dpsql.result_columns import CellInterval, Ends, OutputColumn, end_type
 from dpsql.schema import fold
+from dpsql.shell import computed
 from dpsql.shell.computed import computed_intervals
 from dpsql.shell.dates import date_ends, is_date
 from dpsql.shell.drawn import Rows, is_number
 from dpsql.shell.origin import Origin
+from dpsql.shell.possible import ends_within, possible_of
 from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.trace import Traced
 
@@ -70,25 +73,30 @@ def intervals(
     for row, table in sorted({(each.row, each.table) for each in plan.columns if each.drawn is not None}):
         wanted = {n: each.drawn for n, each in enumerate(plan.columns) if each.drawn is not None and each.row == row}
         behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
+        if len(behind) > computed.MOST_ROWS:
+            continue
         simulated |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
 
-    def cell(at: int, number: int, column: OutputColumn) -> CellInterval | None:
-        if column.aggregate is None and column.drawn is None:
-            return again.get((at, number))
-        place = numbers[at][column.row]
-        if not isinstance(place, int):
-            return None
-        if column.aggregate is not None:
-            return _own(tables[column.table], place, column.aggregate, column.type)
-        return simulated.get((number, place))
+    found: list[Sequence[CellInterval | None]] = []
+    for number, each in enumerate(plan.columns):
+        if each.aggregate is None and each.drawn is None:
+            found.append([again.get((at, number)) for at in range(len(rows))] if again else [None] * len(rows))
+            continue
+        places = [behind[each.row] for behind in numbers]
+        if each.aggregate is not None:
+            own = _own(tables[each.table], each.aggregate, each.type)
+            own = list(own) if len(places) > len(own) // 4 else own
+            found.append([own[place] if isinstance(place, int) else None for place in places])
+        else:
+            found.append([simulated.get((number, place)) if isinstance(place, int) else None for place in places])
+    return list(zip(*found, strict=True)) if found else [()] * len(rows)
 
-    return [tuple(cell(at, number, column) for number, column in enumerate(plan.columns)) for at in range(len(rows))]
 
-
-def _own(table: Rows, row: int, place: int, sql_type: str) -> CellInterval | None:
-    """The interval of an aggregate as it was released: of numbers, or of dates or timestamps."""
-    curve = table.curves[row][place]
-    return date_ends(curve, sql_type) if curve is not None and is_date(sql_type) else table.intervals[row][place]
+def _own(table: Rows, place: int, sql_type: str) -> Sequence[CellInterval | None]:
+    """The intervals of an aggregate as they were released: of numbers, or of dates or timestamps."""
+    if not is_date(sql_type):
+        return column(table.intervals, place)
+    return [None if curve is None else date_ends(curve, sql_type) for curve in column(table.curves, place)]
 
 
 def end_types(table: str, shape: Core | Cube, ends: Sequence[Ends]) -> dict[str, str]:
@@ -113,8 +121,9 @@ def end_values(
         for each in own:
             kind, place = _end_type(table.shape, each), each.aggregate
             if place is not None and is_date(kind):
-                pairs = [_own(table, row, place, kind) for row in rows]
+                pairs = list(_own(table, place, kind))
             else:
-                pairs = [known.get((each.number, row)) for row in rows]
+                within = possible_of(each.sql, table.shape.aggregates)
+                pairs = [ends_within(known.get((each.number, row)), within) for row in rows]
             found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
     return found

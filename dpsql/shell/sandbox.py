@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
 from dpsql.cells import aggregate_type
+from dpsql.columns import columns
 from dpsql.cubes import CubeTable
 from dpsql.instance import close_instance, open_instance
 from dpsql.query.cube import Cube
@@ -24,6 +28,10 @@ from dpsql.shell.sealed import SEALED, fetched
 
 #: Seconds after which the shell is stopped.
 TIME_LIMIT = 30.0
+
+#: The types whose columns are put in as arrays, and the name that they have meanwhile.
+_ARRAYS: Mapping[str, type[np.generic]] = {"BIGINT": np.int64, "DOUBLE": np.float64}
+_ARRAY = "dpsql_arrays"
 
 PublicRows = Callable[[str], Sequence[tuple[object, ...]]]
 
@@ -82,11 +90,24 @@ class Sandbox:
         self, name: str, data: Sequence[Sequence[object]], types: Mapping[str, str], schema: str = "released"
     ) -> None:
         """Put columns of values into a table."""
-        if data and data[0]:
-            if schema == "released":
-                self._holding.add(name)
-            parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in types.values())
-            self._write(f'INSERT INTO {schema}."{name}" SELECT {parts}', [list(each) for each in data])
+        if not data or not len(data[0]):
+            return
+        if schema == "released":
+            self._holding.add(name)
+        pairs = enumerate(zip(data, types.values(), strict=True))
+        arrays = {f"c{place}": array for place, each in pairs if (array := _as_array(*each)) is not None}
+        places = {f"c{place}": place for place in range(len(data)) if f"c{place}" not in arrays}
+        parts = ", ".join(f"unnest(?::{list(types.values())[place]}[]) AS {column}" for column, place in places.items())
+        sources = ([_ARRAY] if arrays else []) + ([f"(SELECT {parts})"] if parts else [])
+        listed = ", ".join(f"c{place}" for place in range(len(data)))
+        rows = f"SELECT {listed} FROM {' POSITIONAL JOIN '.join(sources)}"
+        try:
+            if arrays:
+                self._connection.register(_ARRAY, arrays)
+            self._write(f'INSERT INTO {schema}."{name}" {rows}', [list(data[place]) for place in places.values()])
+        finally:
+            if arrays:
+                self._connection.unregister(_ARRAY)
 
     def put(
         self, name: str, table: ReleasedTable | CubeTable, more: Mapping[str, str], values: Sequence[Sequence[object]]
@@ -146,8 +167,20 @@ def column_types(shape: Core | Cube) -> dict[str, str]:
     return {"row": "BIGINT", **keys, **totals, **values}
 
 
-def columns_of(table: ReleasedTable | CubeTable) -> list[list[object]]:
+def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
     """The values of a released table, column by column."""
-    rows = zip(table.keys, table.totals, table.aggregates, strict=True)
-    whole = [(number, *keys, *totals, *values) for number, (keys, totals, values) in enumerate(rows)]
-    return [list(column) for column in zip(*whole, strict=True)]
+    shape, rows = table.shape, len(table.keys)
+    totals = columns(table.totals, len(shape.keys) if isinstance(shape, Cube) else 0)
+    own = columns(table.keys, len(shape.keys)), totals, columns(table.aggregates, len(shape.aggregates))
+    return [range(rows), *chain(*own)]
+
+
+def _as_array(values: Sequence[object], sql_type: str) -> NDArray[Any] | None:
+    """Integers and doubles without NULL as an array that DuckDB reads in one go; None for any other column."""
+    kind = _ARRAYS.get(sql_type)
+    if kind is None or not set(map(type, values)) <= {int if kind is np.int64 else float}:
+        return None
+    try:
+        return np.fromiter(values, kind, len(values))
+    except OverflowError:
+        return None

@@ -25,6 +25,8 @@ from dpsql.shell.sandbox import Sandbox
 
 #: The draws of every table, the fewest that intervals are made of, and how many drawn rows there may be.
 DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 300_000
+#: The most released rows whose noise is drawn again.
+MOST_ROWS = MOST_DRAWN // FEWEST
 #: The part of the draws in which a row has to appear.
 OFTEN = 0.5
 
@@ -82,8 +84,8 @@ def is_of(kind: Kind) -> str:
 
 def redrawn_intervals(
     sandbox: Sandbox, plan: Redrawn, tables: Mapping[str, Rows], rows: Sequence[Sequence[object]], confidence: float
-) -> dict[tuple[int, int], Interval]:
-    """The intervals of cells of the result, by row and column."""
+) -> dict[tuple[int, int], Interval] | None:
+    """The intervals of cells of the result, by row and column; None where the shell fails on the draws."""
     asked = [tables[name] for name in plan.tables]
     most_draws = MOST_DRAWN // max(sum(len(table.keys) for table in asked), 1)
     if most_draws < FEWEST or not rows:
@@ -95,7 +97,7 @@ def redrawn_intervals(
     try:
         found = sandbox.execute(plan.sql.replace(":low", repr(tail)).replace(":high", repr(1 - tail)))
     except (ShellFailed, ShellStopped):
-        return {}
+        return None
     width, most = len(plan.known), 2 * sum(len(table.keys) for table in asked) + 2
     seen = [_seen(each[width + 2 :]) for each in found]
     varying = {at for at, _ in enumerate(plan.wanted) if any(row[at].varies for row in seen)}

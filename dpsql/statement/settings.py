@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
 from dpsql.accuracy.target import Target, read_target
+from dpsql.query.empty_groups import EmptyGroups
 from dpsql.schema.privacy import Noise
 
 #: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.
@@ -20,7 +21,8 @@ class Choices:
     """What a session has chosen; with the text, the schema and what was released it is all that plans depend on.
 
     Each statement is priced ``epsilon``, or with a ``target_error`` what its intervals need, which may not be more than
-    ``most_epsilon``: None is `MOST_TIMES` the epsilon. ``clipping`` tells whether what is left out is counted as well.
+    ``most_epsilon``: None is `MOST_TIMES` the epsilon. ``clipping`` tells whether what is left out is counted as well,
+    ``empty_groups`` which groups without rows are shown.
     """
 
     epsilon: Fraction
@@ -28,6 +30,7 @@ class Choices:
     target_error: Target | None = None
     most_epsilon: Fraction | None = None
     clipping: Clipping = "silent"
+    empty_groups: EmptyGroups = "auto"
 
     @property
     def most(self) -> Fraction:
@@ -81,6 +84,12 @@ def _clipping(text: str) -> str:
     return text.lower()
 
 
+def _empty_groups(text: str) -> str:
+    if text.lower() not in get_args(EmptyGroups):
+        raise ValueError(f"write one of {', '.join(get_args(EmptyGroups))}")
+    return text.lower()
+
+
 def _plain(value: Fraction) -> str:
     return str(float(value)).removesuffix(".0")
 
@@ -92,6 +101,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.target_error": Setting("target_error", "'5 %'", _target, lambda choices: str(choices.target_error or "off")),
     "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda choices: _plain(choices.most)),
     "dpsql.clipping": Setting("clipping", "report", _clipping, lambda choices: choices.clipping),
+    "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda choices: choices.empty_groups),
 }
 #: What SHOW knows.
 SHOWN = ("dpsql.budget", *SETTINGS)

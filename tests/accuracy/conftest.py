@@ -20,4 +20,6 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture
 def session(database: Database) -> Session:
-    return database.session("ada")
+    opened = database.session("ada")
+    opened.set("dpsql.empty_groups", "show")  # every group, so that the first row is one of the finest
+    return opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from dpsql.engines.gathered import gathered
 from dpsql.histogram import Reading
 from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
@@ -25,7 +26,7 @@ def vectors(core: CorePlan, run: Run) -> Vectors:
     width = len(core.core.keys)
     end = width + len(core.cells) + (core.selection is not None)
     found: Vectors = {}
-    for row in run(core.sql):
+    for row in gathered(run(core.sql), len(core.core.keys), len(core.histograms)):
         key = _key(row[:width])
         assert key not in found, f"key {key} stands there twice"
         assert all(type(each) is int for each in row[width:end]), f"a cell that is no integer in {row}"
@@ -37,7 +38,7 @@ def histograms(core: CorePlan, run: Run) -> list[Histogram]:
     """For each histogram, the count that lies in each bin of each key."""
     width, start = len(core.core.keys), len(core.core.keys) + len(core.cells) + (core.selection is not None)
     found: list[Histogram] = [{} for _ in core.histograms]
-    for row in run(core.sql):
+    for row in gathered(run(core.sql), len(core.core.keys), len(core.histograms)):
         for histogram, listed in zip(found, row[start:], strict=True):
             for place, count in zip(*(listed or ((), ())), strict=True):  # type: ignore[misc]
                 assert type(place) is int and type(count) is int and count >= 0

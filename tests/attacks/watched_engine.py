@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
+from dpsql.engines.duckdb import DuckDBEngine, DuckDBHeld, DuckDBReading
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.plan import CorePlan, Plan
@@ -20,9 +20,9 @@ class WatchedEngine(DuckDBEngine):
         super().__init__(schema)
         self.private_readings = self.public_readings = 0
 
-    def run(self, charge: Charge[Plan]) -> DuckDBReading:
+    def run(self, charge: Charge[Plan], held: DuckDBHeld | None = None) -> DuckDBReading:
         self.private_readings += 1
-        return super().run(charge)
+        return super().run(charge, held)
 
     def public_rows(self, table: str) -> list[tuple[object, ...]]:
         self.public_readings += 1
@@ -40,8 +40,8 @@ class FrozenEngine(WatchedEngine):
         super().__init__(schema)
         self.frozen: dict[str, CoreRows] = {}
 
-    def run(self, charge: Charge[Plan]) -> FrozenReading:  # type: ignore[override]
-        return FrozenReading(super().run(charge), charge.plan, self.frozen)
+    def run(self, charge: Charge[Plan], held: DuckDBHeld | None = None) -> FrozenReading:  # type: ignore[override]
+        return FrozenReading(super().run(charge, held), charge.plan, self.frozen)
 
 
 class FrozenReading:

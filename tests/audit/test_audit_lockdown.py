@@ -18,7 +18,6 @@ from dpsql.audit.neighbours import Neighbours
 from dpsql.audit.planning import planner
 from dpsql.audit.report import Room
 from dpsql.audit.versions import TESTED, in_tested_range
-from dpsql.engines.opened import OpenedSource
 from dpsql.engines.process import landlock
 from dpsql.engines.process.attempted import _TRIED, _succeeds
 from dpsql.engines.process.limits import HEAD_ROOM
@@ -120,7 +119,7 @@ def test_a_process_that_cannot_be_begun_or_is_not_wanted_is_said(
 
 @pytest.mark.parametrize("parquet", [False, True])
 def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OpenedSource, "_lock_down", lambda self: None)
+    monkeypatch.setattr("dpsql.engines.opened.lock_down", lambda connection: None)
     room = locked(clinic(tmp_path, parquet=parquet))
     failed = {check.what for check in room.checks if check.verdict == "failed"}
     assert {"copy a query to a file", "read a file", "list files", "the files after all attempts"} <= failed

@@ -17,10 +17,11 @@ REPOSITORY = Path(__file__).parent.parent.parent
 
 def run(script: str, *arguments: str) -> str:
     """What a benchmark prints."""
-    paths = [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    environment = dict(os.environ)
+    environment.pop("PYTHONSAFEPATH", None)  # a benchmark imports those beside it
     done = subprocess.run(
         [sys.executable, str(REPOSITORY / "benchmarks" / script), *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env=environment,
         capture_output=True,
         text=True,
     )

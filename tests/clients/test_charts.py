@@ -51,11 +51,7 @@ _OTHER_ROWS = {
     "superset 84 virt:raw_rows(samples)": _RARE,
     "superset 51 phys:filters_notin_temporal": _LISTED,
     "superset 80 virt:filters_notin_temporal": _LISTED,
-    "superset 54 phys:adhoc_column": _LISTED,
-    "superset 83 virt:adhoc_column": _LISTED,
     "metabase: a joined table under an alias with spaces": _LISTED,
-    "metabase: bins of a number": _LISTED,
-    "tableau: a table joined by a condition on both sides, a year as a number": _LISTED,
     "superset 102 sqllab:estimate": "the price and the noise, in the place of a plan",
 }
 

@@ -1,4 +1,4 @@
-"""Whether an answer without noise is DuckDB's own answer."""
+"""Whether an answer without noise, or with next to none, is DuckDB's own answer."""
 
 from __future__ import annotations
 
@@ -20,19 +20,31 @@ Row = tuple[Any, ...]
 RELATIVE = 1e-5
 #: How many steps of a cell a sum may be away: each row is rounded to the nearest step.
 STEPS = 200
+#: How many half-widths of 95 % a noisy cell may be away: nearly ten standard deviations.
+HALF_WIDTHS = 5
 
 
-def disagreement(plan: Plan, text: str, ours: Sequence[Row], names: Sequence[str], theirs: Sequence[Row]) -> str | None:
+def disagreement(
+    plan: Plan,
+    text: str,
+    ours: Sequence[Row],
+    names: Sequence[str],
+    theirs: Sequence[Row],
+    listed: bool = False,
+    noisy: bool = False,
+) -> str | None:
     """In one line, how the rows differ from those that DuckDB has for the text; None where they are the same.
 
-    A row that DuckDB has not may be there for a public key without rows: it is known by a count of 0 or a NULL.
+    Where keys are ``listed`` there are rows that DuckDB has not, of keys without rows, known by a count of 0 or a NULL.
+    Where the answer is ``noisy``, numbers are as near as noise leaves them.
     """
     own_names = [column.name for column in plan.columns]
     for own, their in zip(own_names, names, strict=True):
         if their.isidentifier() and their != own:
             return f"the column {their} is called {own}"
     slack = max((STEPS * float(step) for core in plan.cores for step in core.steps), default=0.0)
-    slack = max([slack, *(_bin(histogram) for core in plan.cores for histogram in core.histograms)])
+    noise = [HALF_WIDTHS * float(half) for core in plan.cores for half in core.half_widths(0.95)] if noisy else []
+    slack = max([slack, *noise, *(_bin(histogram, noisy) for core in plan.cores for histogram in core.histograms)])
     left = _by_exact_part(ours)
     for row in theirs:
         candidates = left[_exact_part(row)]
@@ -40,18 +52,23 @@ def disagreement(plan: Plan, text: str, ours: Sequence[Row], names: Sequence[str
         if found is None:
             return f"DuckDB has {row}; near it: {candidates[:2] or list(ours)[:2]} of {len(ours)} rows"
         candidates.pop(found)
-    for row in (mine for rows in left.values() for mine in rows):
-        if not any(value is None or (_is_number(value) and abs(value) <= 1e-9) for value in row):
+    more = [mine for rows in left.values() for mine in rows]
+    for row in more:
+        empty = any(value is None or (_is_number(value) and abs(value) <= max([1e-9, *noise])) for value in row)
+        if not listed or not empty:
             return f"DuckDB has not {row}"
+    if listed and not more:
+        return "every listed key has rows, so that it shows none without"
     if len(ours) == len(theirs):
         return _disorder(text, own_names, ours, theirs, slack)
     return None
 
 
-def _bin(histogram: MeasuredHistogram) -> float:
-    """How far a quantile may be away: two bins, where a bin is more than one value."""
+def _bin(histogram: MeasuredHistogram, noisy: bool) -> float:
+    """How far a quantile may be away: two bins, where a bin is more than one value or noise chooses among the values
+    in the middle."""
     bins = histogram.contribution.bins
-    return 0.0 if bins is None or bins.are_values else float(2 * bins.width * bins.size)
+    return 0.0 if bins is None or (bins.are_values and not noisy) else float(2 * bins.width * bins.size)
 
 
 def _disorder(text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequence[Row], slack: float) -> str | None:

@@ -11,17 +11,16 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from agreement import disagreement
+from compared import compared
 from corpora import (
     FOLDER,
+    SCHEMAS,
     Asked,
     clients,
     files,
     loose_schema,
     marked,
-    plain_connection,
     rewritten,
-    sampled_nafld,
     statements,
     tpch22,
     update_clients,
@@ -30,17 +29,7 @@ from corpora import (
 from databases import without_noise
 
 from dpsql.errors import Refused, StatementError
-from dpsql.plan import Plan
 from dpsql.session import Session, open_session
-
-SCHEMAS = {"nafld": "nafld", "clients": "nafld", "tpch": "tpch", "customer": "tpch", "supplier": "tpch_supplier"}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path, tpch_folder: Path) -> dict[str, Path]:
-    sample = tmp_path_factory.mktemp("sample") / "nafld"
-    sampled_nafld(nafld_folder, sample)
-    return {"nafld": sample, "tpch": tpch_folder, "tpch_supplier": tpch_folder}
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +44,6 @@ def sessions(data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
         yield opened
         for session in opened.values():
             session.close()
-
-
-@pytest.fixture(scope="module")
-def plain(data: dict[str, Path]) -> Iterator[dict[str, duckdb.DuckDBPyConnection]]:
-    opened = {name: plain_connection(folder) for name, folder in data.items()}
-    yield opened
-    for connection in opened.values():
-        connection.close()
 
 
 def _check(
@@ -85,27 +66,11 @@ def _check(
         found.append(marked(each, None))
         if each.refused and write is None:
             problems.append(f"{each.title}: is answered now; run pytest tests/corpus --update-golden")
-        problem = _compared(each, plan, session, plain[SCHEMAS[each.corpus]])
+        problem = compared(each, plan, session, plain[SCHEMAS[each.corpus]])
         problems += [] if problem is None else [f"{each.title}: {problem}"]
     if write is not None:
         write(found)
     assert not problems, "\n".join(problems)
-
-
-def _compared(asked: Asked, plan: Plan, session: Session, plain: duckdb.DuckDBPyConnection) -> str | None:
-    """How the answer differs from DuckDB's; None where it does not, or is documented to."""
-    try:
-        rows = session.answer(plan).rows
-    except Exception as error:  # a crash is told beside what else is wrong with the file
-        return f"crashes with {error!r}"
-    if asked.differs is not None:
-        return None
-    try:
-        text = asked.plain or asked.text
-        expected = plain.execute(text)
-    except duckdb.Error as error:
-        return f"DuckDB refuses it: {error}"
-    return disagreement(plan, text, rows, [name for name, *_ in expected.description], expected.fetchall())
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def until(true: Callable[[], bool]) -> None:
 def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineProcess], None]) -> list[BaseException]:
     """What the plan's answer raises where this happens to the process while it is asked."""
     found: list[BaseException] = []
-    process = process_of(session)._held.living()
+    process = process_of(session).renewed().process
 
     def ask() -> None:
         try:

@@ -109,12 +109,12 @@ def test_what_is_spilled_lies_in_a_folder_that_goes_with_the_process(
         assert session.execute("SELECT COUNT(*) FROM patients").rows
         session.close()
         assert not folder.exists()
-        session = open_session(clinic_without(file))
+        session = open_session(clinic_that_spills_nothing(file))
         assert not list((tmp_path / "temporary").iterdir())
         session.close()
 
 
-def clinic_without(file: Path) -> Path:
-    """The schema file without its limits."""
-    file.write_text(file.read_text().partition("[engine]")[0])
+def clinic_that_spills_nothing(file: Path) -> Path:
+    """The schema file with a limit of no bytes."""
+    file.write_text(file.read_text().replace('spill = "1GB"', 'spill = "0GB"'))
     return file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -41,12 +41,13 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     made.close()
 
 
-def faulty(patch: pytest.MonkeyPatch, fault: type[Exception]) -> None:
-    """The next statement has a fault of DuckDB's own."""
+def faulty(patch: pytest.MonkeyPatch, fault: type[Exception], meanwhile: Callable[[], object] = lambda: None) -> None:
+    """The next statement has a fault of DuckDB's own, and something happens meanwhile."""
     whole, faults = OpenedCursor.rows, [fault("CANARY_7f3a")]
 
     def rows(cursor: OpenedCursor, *given: object) -> object:
         if faults:
+            meanwhile()
             raise faults.pop()
         return whole(cursor, *given)  # type: ignore[arg-type]
 
@@ -64,8 +65,8 @@ def test_after_a_fault_of_duckdb_the_data_are_open_again(tmp_path: Path) -> None
     text, count = (CoreSql(one.format(each), read, frozenset()) for each in ('length(CAST("at" AS TEXT))', "count(*)"))
     for _ in range(3):
         with pytest.raises((*FAULTS, duckdb.ConversionException)) as raised:
-            data.cursor().rows([], [text])
-        assert list(data.cursor().rows([], [count])) == [[(2,)]]
+            data.hold().cursor().rows([], [text])
+        assert list(data.hold().cursor().rows([], [count])) == [[(2,)]]
         assert (data.connection is not first) == isinstance(raised.value, FAULTS)
     data.close()
 
@@ -91,14 +92,14 @@ def test_they_are_open_and_locked_down_before_the_fault_is_told(
     first = opened.connection
     faulty(monkeypatch, duckdb.FatalException)
     with pytest.raises(duckdb.FatalException):
-        opened.cursor().rows([], [PLACES])
+        opened.hold().cursor().rows([], [PLACES])
     assert opened.connection is not first
     with pytest.raises(duckdb.ConnectionException):
         first.execute("SELECT 1")
     for hostile in ("SET lock_configuration = false", "ATTACH 'other.duckdb'", "FROM read_csv('/etc/passwd')"):
         with pytest.raises(duckdb.Error):
             opened.connection.cursor().execute(hostile)
-    assert list(opened.cursor().rows([], [PLACES])) == [[(2,)]]
+    assert list(opened.hold().cursor().rows([], [PLACES])) == [[(2,)]]
 
 
 def test_of_many_statements_that_a_fault_ends_one_opens_the_data_again(
@@ -106,7 +107,7 @@ def test_of_many_statements_that_a_fault_ends_one_opens_the_data_again(
 ) -> None:
     made, open_instance = list[object](), local.open_instance
     monkeypatch.setattr(local, "open_instance", lambda config: made.append(config) or open_instance(config))
-    cursors, start = [opened.cursor() for _ in range(8)], threading.Barrier(8)
+    cursors, start = [opened.hold().cursor() for _ in range(8)], threading.Barrier(8)
 
     def fails(cursor: OpenedCursor, *_: object) -> None:
         start.wait()
@@ -123,7 +124,7 @@ def test_of_many_statements_that_a_fault_ends_one_opens_the_data_again(
             thread.start()
         for thread in threads:
             thread.join()
-    assert len(made) == 1 and list(opened.cursor().rows([], [PLACES])) == [[(2,)]]
+    assert len(made) == 1 and list(opened.hold().cursor().rows([], [PLACES])) == [[(2,)]]
 
 
 def test_where_they_cannot_be_opened_again_nothing_is_charged_until_they_can(
@@ -132,8 +133,7 @@ def test_where_they_cannot_be_opened_again_nothing_is_charged_until_they_can(
     session, file = database.session("ada"), tmp_path / "clinic.duckdb"
     plan = session.plan(ONE)
     shutil.copy(file, tmp_path / "kept")
-    file.write_bytes(b"no database" * 500)
-    faulty(monkeypatch, duckdb.FatalException)
+    faulty(monkeypatch, duckdb.FatalException, lambda: file.write_bytes(b"no database" * 500))
     with pytest.raises(ExecutionFailed):
         session.answer(plan)
     before = session.remaining.spent.rho

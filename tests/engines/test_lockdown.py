@@ -115,7 +115,7 @@ def test_private_tables_have_no_public_rows(schema: Schema, opens: Callable[[Sou
     with pytest.raises(ExecutionFailed):
         engine.public_rows("patients")
     with pytest.raises(Exception):  # noqa: B017
-        engine._data.public_rows("patients")
+        engine._data.hold().public_rows("patients")
     engine.close()
 
 

@@ -76,9 +76,9 @@ def test_exact_rows_are_the_same_values_of_the_same_types(tmp_path: Path, parque
             continue  # it is refused
         if not plan.derived:
             cores = [CoreSql(core.sql, core.tables, core.derived) for core in plan.cores]
-            assert typed(here.cursor().rows([], cores)) == typed(there.cursor().rows([], cores))
+            assert typed(here.hold().cursor().rows([], cores)) == typed(there.hold().cursor().rows([], cores))
             compared += 1
-    assert compared > 6 and here.public_rows("places") == there.public_rows("places")
+    assert compared > 6 and here.hold().public_rows("places") == there.hold().public_rows("places")
     assert here.version == there.version
     for each in (here, there, session):
         each.close()
@@ -107,7 +107,7 @@ CHANGED = [changed for change in TAMPERED.values() if (changed := change(PLANNED
 def test_the_process_itself_runs_nothing_that_was_not_planned(tampered: ProcessData, sql: str) -> None:
     """Even if dpsql asked for it: the check is made where the data are."""
     with pytest.raises(Failed):
-        tampered.cursor().rows([], [CoreSql(sql, frozenset({"patients"}), frozenset())])
+        tampered.hold().cursor().rows([], [CoreSql(sql, frozenset({"patients"}), frozenset())])
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,6 @@ def tampered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessData]:
 
 
 def test_a_table_that_was_not_planned_is_not_read(opened: ProcessData) -> None:
-    assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
+    assert list(opened.hold().cursor().rows([], [QUICK])) == [[(2,)]]
     with pytest.raises(Failed):
-        opened.cursor().rows([], [CoreSql(QUICK.sql, frozenset({"patients"}), frozenset())])
+        opened.hold().cursor().rows([], [CoreSql(QUICK.sql, frozenset({"patients"}), frozenset())])

@@ -18,9 +18,9 @@ from test_engine_errors import chain
 
 from dpsql.engines import opening
 from dpsql.engines.process import client
-from dpsql.engines.process.data import Died, Failed, ProcessData
+from dpsql.engines.process.data import Died, Failed, ProcessData, ProcessVersion
 from dpsql.engines.process.protocol import Message, Pipe
-from dpsql.engines.source import CoreSql, Source
+from dpsql.engines.source import CoreSql, NotOpened, Source
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.session import Session, open_session
 
@@ -46,25 +46,25 @@ def test_its_death_is_the_constant_error_and_is_paid_for(session: Session, death
 
 def test_the_new_process_is_begun_before_the_failure_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the next statement would take the time of a beginning, and tell what the failure was."""
-    held, begun = process_of(session)._held, list[bool]()
+    data, begun = process_of(session), list[bool]()
 
-    def begin(_: object, process: client.EngineProcess) -> None:
-        begun.append(held._lock.locked())
-        process.end()
+    def begin(*_: object) -> None:
+        begun.append(data._lock.locked())
+        raise NotOpened
 
-    monkeypatch.setattr(type(held), "open", begin)
+    monkeypatch.setattr(ProcessVersion, "_open", begin)
     (error,) = answer_while(session, session.plan(ONE), lambda process: process.kill())
     assert type(error) is ExecutionFailed and begun == [True]
 
 
 def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessData) -> None:
-    process = opened._held.living()
+    process = opened.renewed().process
     os.kill(process.pid, signal.SIGSTOP)
     heard: list[type[BaseException]] = []
 
     def ask() -> None:
         try:
-            opened.public_rows("places")
+            opened.hold().public_rows("places")
         except Exception as error:
             heard.append(type(error))
 
@@ -76,7 +76,7 @@ def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessDa
     for thread in threads:
         thread.join(30)
     assert heard == [Died] * 5
-    assert opened.public_rows("places")
+    assert opened.hold().public_rows("places")
 
 
 def test_it_dies_between_two_statements(session: Session) -> None:
@@ -92,9 +92,11 @@ def test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it
     made = ProcessData(Source(str(tmp_path / "moments.duckdb"), None, (), {}, {}))
     one = 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     with pytest.raises((Died, Failed)):
-        made.cursor().rows([], [CoreSql(one.format('length(CAST("at" AS TEXT))'), frozenset({"moments"}), frozenset())])
+        made.hold().cursor().rows(
+            [], [CoreSql(one.format('length(CAST("at" AS TEXT))'), frozenset({"moments"}), frozenset())]
+        )
     count = CoreSql(one.format("count(*)"), frozenset({"moments"}), frozenset())
-    assert list(made.cursor().rows([], [count])) == [[(2,)]]
+    assert list(made.hold().cursor().rows([], [count])) == [[(2,)]]
     made.close()
 
 
@@ -111,7 +113,7 @@ def test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe(tmp_path: Pa
 
 
 def test_where_no_other_can_be_begun_nothing_is_charged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, process = session.plan(ONE), process_of(session)._held.living()
+    plan, process = session.plan(ONE), process_of(session).renewed().process
     before = session.remaining.spent
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     os.kill(process.pid, signal.SIGKILL)
@@ -124,18 +126,18 @@ def test_where_no_other_can_be_begun_nothing_is_charged(session: Session, monkey
 
 
 def test_data_that_cannot_be_opened_again_are_said_to_be_so(opened: ProcessData, tmp_path: Path) -> None:
-    process = opened._held.living()
+    process = opened.renewed().process
     os.kill(process.pid, signal.SIGKILL)
     until(lambda: not process.alive)
     (tmp_path / "clinic.duckdb").write_bytes(b"no database" * 500)
     with pytest.raises(OperationalError, match="any more"):
-        opened.cursor()
+        opened.hold().cursor()
 
 
 def test_too_little_memory_is_the_constant_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
     file = clinic(tmp_path)
-    file.write_text(file.read_text() + '[engine]\nmemory = "100MB"\nthreads = 1\n')
+    file.write_text(file.read_text() + '[engine]\nmemory = "100MB"\nspill = "0GB"\nthreads = 1\n')
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         connection.execute(
             "INSERT INTO patients SELECT 100 + i, 'n' || repeat(i::VARCHAR, 12), 'f', 1, 1 FROM range(900000) t(i)"

@@ -25,7 +25,7 @@ from dpsql.session import Session
 
 
 def test_several_statements_run_at_once_and_an_interrupt_ends_one(opened: ProcessData) -> None:
-    ended, other = opened.cursor(), opened.cursor()
+    ended, other = opened.hold().cursor(), opened.hold().cursor()
     heard: list[str] = []
 
     def ask(name: str, cursor: data.ProcessCursor) -> None:
@@ -45,10 +45,10 @@ def test_several_statements_run_at_once_and_an_interrupt_ends_one(opened: Proces
     threads = [threading.Thread(target=ask, args=pair) for pair in (("ended", ended), ("other", other))]
     for thread in threads:
         thread.start()
-    assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
+    assert list(opened.hold().cursor().rows([], [QUICK])) == [[(2,)]]
     interrupt_until_it_ends(ended, threads[0])
     assert heard == ["ended"] and threads[1].is_alive()
-    assert list(opened.cursor().rows([], [QUICK])) == [[(2,)]]
+    assert list(opened.hold().cursor().rows([], [QUICK])) == [[(2,)]]
     interrupt_until_it_ends(other, threads[1])
     assert heard == ["ended", "other"]
 
@@ -67,13 +67,13 @@ def test_an_interrupt_of_the_session_is_a_cancelled_statement(
 
 
 def test_a_statement_beyond_its_time_is_ended(opened: ProcessData) -> None:
-    cursor = opened.cursor()
+    cursor = opened.hold().cursor()
     timer = threading.Timer(0.3, cursor.stop)
     timer.start()
     with pytest.raises(Failed):
         cursor.rows([], [NEVER_DONE])
     timer.join()
-    assert opened._held.living() is cursor._process, "it heard, and nobody else lost anything"
+    assert opened.renewed().process is cursor._process, "it heard, and nobody else lost anything"
 
 
 def test_what_does_not_hear_that_its_time_is_over_is_killed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_it_ends_with_the_data_closed_or_forgotten(tmp_path: Path) -> None:
     closed.close()
     assert not living(pids[0]), "and has let go of the file when close returns"
     with pytest.raises(OperationalError):
-        closed.public_rows("places")
+        closed.hold().public_rows("places")
     del forgotten
     gc.collect()
     until(lambda: not living(pids[1]))
@@ -138,7 +138,7 @@ def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
     thread.join()
     pid = made[0].pid
     time.sleep(0.2)
-    assert made[0].public_rows("places") and made[0].pid == pid
+    assert made[0].hold().public_rows("places") and made[0].pid == pid
     made[0].close()
 
 
@@ -146,10 +146,10 @@ def test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own(opened: Pro
     pid, child = opened.pid, os.fork()
     if not child:
         try:
-            opened.public_rows("places")
+            opened.hold().public_rows("places")
         except OperationalError as error:
             opened.close()
             os._exit(7 if "another process" in str(error) else 8)
         os._exit(9)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert opened.pid == pid and opened.public_rows("places")
+    assert opened.pid == pid and opened.hold().public_rows("places")

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "privacy"))
+from exact_rows import exact_rows
 from seeded_entropy import Seeded
 
 import dpsql
@@ -83,7 +84,7 @@ def test_every_row_has_the_place_of_its_size(schema: Path) -> None:
     sizes = [aggregate.values for aggregate in core.core.aggregates]
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{schema.with_name('incomes.duckdb')}' AS source (READ_ONLY)")
-        (lists,) = connection.execute(core.sql).fetchall()
+        (lists,) = exact_rows(connection, core)
         rows = connection.execute("SELECT income, age, paid FROM source.people").fetchall()
     for place, values in enumerate(sizes):
         bins, counts = lists[place]

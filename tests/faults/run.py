@@ -87,7 +87,7 @@ def begun(run: Run) -> int:
         sys.dont_write_bytecode = True
         for name in [name for name in sys.modules if name.partition(".")[0] in ("planted", "run", "dpsql")]:
             del sys.modules[name]
-        options = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
+        options = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0"]
         code = int(pytest.main([*options, *run.fault.tests]))
     finally:
         sys.stdout.flush()

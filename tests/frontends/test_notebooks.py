@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tomllib
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import nbformat
@@ -13,17 +10,12 @@ import polars as pl
 import pytest
 import sqlalchemy as sa
 from nbclient import NotebookClient
-from sqlalchemy.dialects import registry
 
 import dpsql
 
 PROJECT = Path(__file__).parents[2]
 URL = "dpsql:///schemas/nafld.toml?analyst=ada"
 BY_SEX = "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi, SUM(weight) AS kg FROM patients GROUP BY male ORDER BY male"
-INSTALLED = bool(entry_points(group="sqlalchemy.dialects", name="dpsql"))
-
-if not INSTALLED:
-    registry.register("dpsql", "dpsql.sqlalchemy", "DpsqlDialect")
 
 
 @pytest.fixture
@@ -71,7 +63,6 @@ def test_polars_reads_in_batches_and_without_rows(engine: sa.Engine) -> None:
 
 
 def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PROJECT), str(_as_if_installed(tmp_path))]))
     monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")
     notebook = nbformat.read(PROJECT / "docs" / "examples" / "nafld.ipynb", as_version=4)
     assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code"), "keep it without outputs"
@@ -86,17 +77,3 @@ def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def _said(cell: nbformat.NotebookNode) -> str:
     return "".join(out.get("text") or out.get("data", {}).get("text/plain", "") for out in cell.outputs)
-
-
-def _as_if_installed(folder: Path) -> Path:
-    """A folder that declares the entry points of pyproject.toml, for a checkout that is not installed."""
-    if INSTALLED:
-        return folder
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    metadata = folder / f"dpsql-{project['version']}.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: dpsql\nVersion: {project['version']}\n")
-    points = project["entry-points"]["sqlalchemy.dialects"]
-    lines = [f"{name} = {value}" for name, value in points.items()]
-    (metadata / "entry_points.txt").write_text("\n".join(["[sqlalchemy.dialects]", *lines]))
-    return folder

@@ -31,7 +31,7 @@ def test_the_suite_passes_and_says_what_it_leaves_out(tmp_path: Path) -> None:
         f"--junitxml={report}",
         "suite.py",
     ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT), str(SUITE)])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SUITE), os.environ.get("PYTHONPATH", "")])}
     ran = subprocess.run(command, cwd=SUITE, env=environment, capture_output=True, text=True)
     assert report.exists(), ran.stdout[-4000:] + ran.stderr[-4000:]
     outcomes: Counter[str] = Counter()

@@ -63,7 +63,7 @@ class Steps:
         code = frame.f_code
         room = code.co_filename.removeprefix(HOME)
         name = getattr(argument, "__name__", "") if event.startswith("c_") else code.co_name
-        if (room, name, event) == ("engines/duckdb.py", "run", "call"):
+        if (room, code.co_qualname, event) == ("engines/duckdb.py", "DuckDBEngine.run", "call"):
             os.write(self.report, b"asked;")
         sent = name == "execute" and (
             (room in STORES and event.startswith("c_")) or (room.endswith("psycopg/connection.py"))

@@ -262,6 +262,11 @@ def test_probes_give_columns_without_rows_and_cost_nothing(client: Client, spent
     assert spent() == 0
 
 
+def test_what_an_interval_takes_as_given_is_told(client: Client) -> None:
+    answer = client.query("SELECT COUNT(*) AS n FROM patients WHERE weight > (SELECT AVG(weight) FROM patients)")
+    assert notices(answer)[0].startswith("the interval of n takes what a subquery released as given")
+
+
 def test_a_time_limit_that_no_clock_has_is_refused(client: Client) -> None:
     assert error(client.query("SET statement_timeout = '999999999d'"))["C"] == "22023"
     client.query("SET statement_timeout = 2147483647")

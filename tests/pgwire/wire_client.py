@@ -127,11 +127,7 @@ class Client:
 
 
 def names(messages: list[Message]) -> str:
-    """The kinds of the messages, notices and settings left out.
-
-    >>> names([codec.ParseComplete(), codec.ReadyForQuery()])
-    'ParseComplete ReadyForQuery'
-    """
+    """The kinds of the messages with blanks between them, notices and settings left out."""
     left_out = codec.NoticeResponse | codec.ParameterStatus
     return " ".join(type(message).__name__ for message in messages if not isinstance(message, left_out))
 

@@ -113,3 +113,8 @@ def test_the_extra_is_imported_when_it_is_used_and_not_before() -> None:
 def test_pairs_next_to_each_other_are_in_order() -> None:
     found = [float(epsilon_of_losses([LaplaceLoss(Fraction(1, 10) / d, d)] * 50, MICRO)) for d in (1, 2, 4, 256, 512)]
     assert all(after <= before * 1.001 for before, after in pairwise(found))
+
+
+def test_a_loss_that_is_larger_than_can_be_told_is_an_error() -> None:
+    with pytest.raises(DataError, match="finds no ε at this δ"):
+        epsilon_of_losses([GaussianLoss(Fraction(2**20, 25), 2**11)] * 2, MICRO)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 from databases import without_noise
+from exact_rows import exact_rows
 from tally import Tally
 from worlds import World
 
@@ -33,12 +34,12 @@ Rowset = list[tuple[Any, ...]]
 DELTA_SELECTION = Fraction(1, 2_000_000)
 
 
-def plan_of(world: World, text: str) -> Plan:
-    """The statement as the session would plan it, with no engine anywhere near."""
+def plan_of(world: World, text: str, price: Fraction | None = None) -> Plan:
+    """The statement as the session would plan it at a price, with no engine anywhere near."""
     schema = world.schema
     delta = DELTA_SELECTION if schema.privacy.delta else Fraction(0)
-    query = bind(parse(text), schema, (), world.shell.types)
-    price = schema.privacy.query_epsilon
+    query = bind(parse(text), schema, (), world.shell.types, fanout=world.public_fanout)
+    price = schema.privacy.query_epsilon if price is None else price
     cores = plan_cores(query, schema.privacy, price, delta)
     return Plan(text, cores, query.derived, query.shell.sql(dialect="duckdb"), query.public, (), price, 0.95)
 
@@ -133,7 +134,7 @@ def _faults(world: World, plans: dict[str, Plan], tally: Tally) -> list[tuple[st
 def run(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> Rowset | None:
     """The exact rows of a core; None where the engine fails."""
     try:
-        return connection.execute(core.sql).fetchall()
+        return exact_rows(connection, core)
     except duckdb.Error:
         return None
 

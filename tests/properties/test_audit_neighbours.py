@@ -109,3 +109,11 @@ def test_what_cannot_be_read_in_time_is_not_said_to_pass(tmp_path: Path) -> None
     with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
         room = sensitivity(schema, neighbours, plans, ["SELECT COUNT(*) FROM visits"], 5, 0, Clock(0))
     assert [(check.verdict, check.said) for check in room.checks[1:]] == [("skipped", "the time was up")]
+
+
+def test_the_audit_spills_where_nobody_else_looks_and_enciphered(tmp_path: Path) -> None:
+    with audited(hand_world(), tmp_path) as (_, neighbours):
+        asked = "SELECT current_setting('temp_directory'), current_setting('temp_file_encryption')"
+        ((folder, enciphered),) = neighbours._connection.execute(asked).fetchall()
+        assert Path(folder).parent.stat().st_mode & 0o077 == 0 and str(enciphered).lower() == "true"
+    assert not Path(folder).exists()

@@ -29,17 +29,27 @@ from dpsql.session import Session, open_accountant
 
 Opens: TypeAlias = Callable[[Source], Data]
 
-#: On world 19, where a unit has more rows than may count: DuckDB 2.0 takes its sum for at most the limit.
-SUM_OF_A_JOIN = (
+#: The passes of DuckDB's optimizer that no engine may use, told here once more so that none of them is lost.
+UNUSED = {
+    "statistics_propagation", "join_order", "build_side_probe_side", "join_filter_pushdown", "top_n_window_elimination",
+}  # fmt: skip
+
+#: On world 19, where a unit has more rows than may count: DuckDB 2.0 takes the sum of its counts for at most the limit.
+COUNT_BY_KEY = (
+    "SELECT r1.signed, COUNT(*) FROM visits r1 WHERE r1.signed <> (SELECT COUNT(*) FROM notes r3) GROUP BY r1.signed"
+)
+#: The same of a join, whose rows are held to the limits before they meet.
+COUNT_OF_A_JOIN = (
     "SELECT r1.signed AS k0, REGEXP_FULL_MATCH(r2.word, '(x|y)+') AS k1, AVG(CAST(EXP(r2.signed / 1e3) AS INTEGER)) "
     "AS a0 FROM notes r1 JOIN visits r2 ON r1.pid = r2.pid AND r1.signed = r2.signed "
     "WHERE r2.signed <> (SELECT COUNT(*) FROM notes r3) GROUP BY r1.signed, REGEXP_FULL_MATCH(r2.word, '(x|y)+')"
 )
 
 
-def test_a_unit_is_held_to_its_limits_where_the_optimizer_thinks_that_it_has_few_rows() -> None:
+@pytest.mark.parametrize("statement", [COUNT_BY_KEY, COUNT_OF_A_JOIN])
+def test_a_unit_is_held_to_its_limits_where_the_optimizer_thinks_that_it_has_few_rows(statement: str) -> None:
     here, tally = world(19), Tally()
-    for text, problem in faults(here, [SUM_OF_A_JOIN], tally):
+    for text, problem in faults(here, [statement], tally):
         raise AssertionError(report(here, text, problem))
     assert tally.trials > 0
 
@@ -67,7 +77,7 @@ def cores_asked(here: World, folder: Path, opens: Opens) -> tuple[CorePlan, ...]
         connection.execute(here.script(""))
     schema = here.schema.model_copy(update={"source": str(folder / "world.duckdb")})
     session = Session(schema, DuckDBEngine(schema, opens), open_accountant(schema, folder / "ledger"), "ada")
-    plan = session.plan(SUM_OF_A_JOIN)
+    plan = session.plan(COUNT_BY_KEY)
     session.answer(plan)
     session.close()
     return plan.cores
@@ -92,8 +102,7 @@ def test_every_engine_is_as_careful(tmp_path: Path) -> None:
     assert opened.connection is not None
     try:
         cursor: duckdb.DuckDBPyConnection = opened.connection.cursor()
-        assert cursor.execute("SELECT current_setting('disabled_optimizers')").fetchall() == [
-            ("statistics_propagation",)
-        ]
+        ((found,),) = cursor.execute("SELECT current_setting('disabled_optimizers')").fetchall()
+        assert set(found.split(",")) == UNUSED
     finally:
         close_instance(opened.connection)

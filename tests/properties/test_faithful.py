@@ -140,7 +140,7 @@ def test_without_noise_and_limits_the_answer_is_that_of_duckdb(
     for seed in range(900 + chunk, 916, 4):
         here = world(seed, tame=True)
         with session_on(here, tmp_path / f"{seed}.ledger") as (session, engine):
-            for number in range(14):
+            for number in range(20):
                 text = statement(here, number)
                 if DIVISION.search(text) or (WHOLE_QUANTILES and "APPROX_QUANTILE" in text):
                     continue

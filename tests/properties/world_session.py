@@ -10,10 +10,12 @@ import duckdb
 import numpy as np
 import pytest
 from databases import without_noise
+from exact_rows import exact_rows
 from numpy.typing import NDArray
 from worlds import World
 
-from dpsql.engines.duckdb import derived_table
+from dpsql.engines.dry_run import DryRun
+from dpsql.engines.duckdb import core_sqls, derived_table, tables_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.engines.opened import put_derived
@@ -47,7 +49,7 @@ class WorldReading:
         stage = next(self._stages)
         for table, rows in zip(stage.derived, derived, strict=True):
             put_derived(self._connection, derived_table(table), rows)
-        return ExactRows([self._connection.execute(core.sql).fetchall() for core in stage.cores])
+        return ExactRows([exact_rows(self._connection, core) for core in stage.cores])
 
 
 class WorldEngine:
@@ -55,6 +57,10 @@ class WorldEngine:
 
     def __init__(self, world: World) -> None:
         self._world, self._connection = world, world.connect()
+        self._dry = DryRun(tables_of(world.schema))
+
+    def dry_run(self, plan: Plan) -> None:
+        self._dry.require((list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages)
 
     def run(self, charge: Charge[Plan]) -> WorldReading:
         return WorldReading(charge.redeem(), self._connection)
@@ -62,6 +68,22 @@ class WorldEngine:
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         columns = ", ".join(f'"{column}"' for column in self._world.schema.tables[table].columns)
         return self._connection.execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+
+    def hold(self, opening: object = None) -> WorldEngine:
+        return self
+
+    def __enter__(self) -> WorldEngine:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        """The world stays open until it is closed."""
+
+    def version(self) -> None:
+        """Not known: nothing is kept for later."""
+
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        ((number,),) = self._connection.cursor().execute(sql).fetchall()
+        return int(number)
 
     def plain(self, text: str) -> list[tuple[object, ...]]:
         """The statement as plain DuckDB answers it."""
@@ -71,6 +93,7 @@ class WorldEngine:
 
     def close(self) -> None:
         self._connection.close()
+        self._dry.close()
 
 
 @contextmanager
@@ -87,7 +110,8 @@ def session_on(world: World, ledger: Path) -> Iterator[tuple[Session, WorldEngin
 class FrozenNoise:
     """Mechanisms whose outputs depend on nothing but their place: what is left of the data is a leak.
 
-    Where keys are thresholded the rows differ between neighbours, so that there every row gets the same output.
+    Where keys are thresholded the rows differ between neighbours, so that there every row gets the same output. Else
+    every fifth one is taken for that of a group without rows.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
@@ -124,5 +148,6 @@ class FrozenNoise:
 
     def _frozen(self, size: int) -> list[int]:
         self._calls += 1
-        step = 0 if self.same_for_all_rows else 13
-        return [10_000 + 37 * self._calls + step * place for place in range(size)]
+        if self.same_for_all_rows:
+            return [10_000 + 37 * self._calls] * size
+        return [(-1 if place % 5 == 3 else 1) * (10_000_000 + 37 * self._calls + 13 * place) for place in range(size)]

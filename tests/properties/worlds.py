@@ -13,6 +13,7 @@ from kinds import KINDS
 from dpsql.optimizer import CAREFUL
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
+from dpsql.session.public_sizes import fanout_sql
 from dpsql.shell import Shell
 
 NULL = "NULL"
@@ -40,6 +41,7 @@ class Table:
     link: str | None = None
     public: bool = False
     limits: tuple[tuple[str, int], ...] = ()
+    key: str | None = None
 
     def place(self, name: str) -> int:
         return [column.name for column in self.columns].index(name)
@@ -137,6 +139,13 @@ class World:
         with self.connect() as connection:
             return connection.execute(f'FROM source.main."{name}"').fetchall()
 
+    def public_fanout(self, table: str, columns: tuple[str, ...]) -> int:
+        """The most rows of a public table with equal values in these columns."""
+        with self.connect() as connection:
+            row = connection.execute(fanout_sql(table, columns)).fetchone()
+        assert row is not None
+        return int(row[0])
+
     @cached_property
     def shell(self) -> Shell:
         """A sandbox with the public tables of the world."""
@@ -163,6 +172,8 @@ def _declaration(table: Table) -> dict[str, Any]:
     whole: dict[str, Any] = {"columns": columns} | dict(table.limits)
     if table.public:
         whole["public"] = True
+    if table.key is not None:
+        whole["key"] = table.key
     if table.parent is not None:
         whole["references"] = {table.link: ".".join(table.parent)}
     return whole

@@ -64,6 +64,7 @@ def test_the_start_of_a_constant_month_narrows_the_keys(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as engine:
         engine.execute("CREATE TABLE sales AS SELECT 1 AS buyer, TIMESTAMP '2024-02-29' AS at")
     session = open_session(tmp_path / "shop.toml")
+    session.set("dpsql.empty_groups", "show")
     rows = session.execute(
         "SELECT DATE_TRUNC('month', at) AS month, COUNT(*) FROM sales WHERE at >= DATE_TRUNC('quarter', "
         "TIMESTAMP '2024-06-15') AND at < DATE_TRUNC('month', DATE '2024-08-15') GROUP BY 1 ORDER BY 1"

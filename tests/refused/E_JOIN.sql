@@ -117,3 +117,13 @@ SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p
 SELECT d.diagnosis, COUNT(*) FROM diagnoses d, labs l WHERE l.day = d.day GROUP BY d.diagnosis
 -- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 8)
 -- instead: SELECT d.diagnosis, COUNT(*) FROM diagnoses AS d JOIN labs AS l ON l.patient_id = d.patient_id WHERE l.day = d.day GROUP BY d.diagnosis
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs a JOIN labs b ON b.patient_id = a.patient_id JOIN labs c ON c.patient_id = a.patient_id JOIN labs d ON d.patient_id = a.patient_id
+-- says: the rows of one unit may become 12,960,000 here (labs 60 × labs 60 × labs 60 × labs 60), and at most 1,000,000 are made; join on a key, aggregate a table per unit in a subquery before it is joined, or ask with EXISTS (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT COUNT(*) FROM diagnoses d JOIN (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) s ON s.n > d.day
+-- says: rows are joined with each row of a subquery, and how many these are is not known beforehand; compare all of its keys for equality, or aggregate it to one row (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM diagnoses

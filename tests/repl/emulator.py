@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pyte
 
-PROJECT = Path(__file__).parents[2]
+_INHERITED = ("PATH", "HOME", "PYTHONPATH", "PYTHONSAFEPATH")
 #: Seconds within which anything is answered, on a busy machine too.
 PATIENCE = 60.0
 
@@ -26,8 +26,8 @@ class Emulator:
         self.screen = pyte.HistoryScreen(width, height, history=1000)
         self._stream = pyte.Stream(self.screen)
         surroundings = {
-            **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
-            "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(PROJECT),
+            **{name: os.environ[name] for name in _INHERITED if name in os.environ},
+            "TERM": "xterm-256color", "LANG": "C.UTF-8",
             "XDG_STATE_HOME": str(folder / "state"),
             **(env or {}),
         }  # fmt: skip

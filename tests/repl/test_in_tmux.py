@@ -15,7 +15,6 @@ from command_runs import NAFLD
 
 pytestmark = pytest.mark.clients
 
-PROJECT = Path(__file__).parents[2]
 PATIENCE = 60.0
 
 
@@ -26,7 +25,7 @@ class Tmux:
         self._program = shutil.which("tmux") or pytest.fail("tmux is not installed; apt-get install tmux")
         self._socket = str(folder / f"tmux{time.monotonic_ns()}")
         started = f"{sys.executable} -c 'import dpsql.cli; dpsql.cli.main()' {' '.join((NAFLD, *arguments))}"
-        variables = {"PYTHONPATH": str(PROJECT), "XDG_STATE_HOME": str(folder / "state"), "LANG": "C.UTF-8"}
+        variables = {"XDG_STATE_HOME": str(folder / "state"), "LANG": "C.UTF-8"}
         self._run(
             *("-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "40", "-c", str(folder)),
             f"{started}; echo left with $?; sleep 600", env={**os.environ, **variables},

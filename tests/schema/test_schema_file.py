@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-import dpsql
 from dpsql.errors import SchemaError
 from dpsql.schema import Owner, Schema, Step, json_schema, load, loads
 from dpsql.schema.load import validated
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMAS = REPOSITORY / "schemas"
 
 GOOD = """
@@ -266,9 +265,9 @@ def test_tpch_lines_find_their_customer_through_their_order() -> None:
 
 
 def test_the_packaged_schema_is_that_of_the_repository_but_for_its_source(nafld_folder: Path) -> None:
-    packaged = load(Path(dpsql.__file__).parent / "data" / "nafld.toml")
-    published = load(SCHEMAS / "nafld.toml")
-    assert packaged.source_path.resolve() == published.source_path.resolve() == nafld_folder.resolve()
+    packaged, published = load(nafld_folder.with_suffix(".toml")), load(SCHEMAS / "nafld.toml")
+    assert packaged.source_path.resolve() == nafld_folder.resolve()
+    assert published.source_path.resolve() == REPOSITORY / "dpsql" / "data" / "nafld"
     lines = [
         [line for line in schema.path.read_text(encoding="utf-8").splitlines()[1:] if not line.startswith("source")]
         for schema in (packaged, published)

@@ -6,14 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import pytest
 from untouched import planning_session
 
 from dpsql.answers.key import answer_key
-from dpsql.plan import Plan
+from dpsql.plan import CorePlan, Plan
 from dpsql.session import Session
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))
@@ -41,8 +41,17 @@ def test_equal_keys_mean_equal_cores(plans: dict[str, Plan]) -> None:
     by_key: dict[str, Plan] = {}
     for plan in plans.values():
         other = by_key.setdefault(answer_key(plan, "v"), plan)
-        assert other.cores == plan.cores and [core.sql for core in other.cores] == [core.sql for core in plan.cores]
+        assert released(other) == released(plan) and [core.sql for core in other.cores] == [
+            core.sql for core in plan.cores
+        ]
     assert len(by_key) > 30
+
+
+def released(plan: Plan) -> list[CorePlan]:
+    """The cores without the evidence that only readers of their tables follow, for which nothing else is released."""
+    return [
+        core if core.presence is None or core.presence.released else replace(core, presence=None) for core in plan.cores
+    ]
 
 
 def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:

@@ -106,14 +106,15 @@ def test_changed_data_are_paid_for(tmp_path: Path, parquet: bool) -> None:
     database.close()
 
 
-def test_a_file_that_is_replaced_under_an_open_engine_is_not_taken_for_the_new_one(tmp_path: Path) -> None:
+def test_after_a_file_is_replaced_under_an_open_engine_the_new_one_is_read(tmp_path: Path) -> None:
     schema, path = clinic(tmp_path), tmp_path / "clinic.duckdb"
     old = open_database(schema)
     with duckdb.connect(str(tmp_path / "new.duckdb")) as connection:
         connection.execute(f"ATTACH '{path}' AS old (READ_ONLY); COPY FROM DATABASE old TO new")
-    (tmp_path / "new.duckdb").replace(path)
     old.session("ada").execute(SEXES)
+    (tmp_path / "new.duckdb").replace(path)
+    assert not old.session("ada").execute(SEXES).price.stored
     new = open_database(schema)
-    assert not new.session("ada").execute(SEXES).price.stored
+    assert new.session("ada").execute(SEXES).price.stored
     old.close()
     new.close()

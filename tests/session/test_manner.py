@@ -24,23 +24,26 @@ def entries(database: Database) -> int:
 
 
 LISTS = (
-    ("SELECT DISTINCT sex FROM patients", "SELECT sex, COUNT(*) FROM patients GROUP BY sex"),
-    ("SELECT sex FROM patients GROUP BY sex", "SELECT sex, COUNT(*) FROM patients GROUP BY sex"),
-    ("SELECT DISTINCT sex, ward FROM patients", "SELECT sex, ward, COUNT(*) FROM patients GROUP BY sex, ward"),
-    ("SELECT DISTINCT ward + 1 FROM patients", "SELECT ward + 1, COUNT(*) FROM patients GROUP BY 1"),
+    ("SELECT DISTINCT sex FROM patients", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "auto"),
+    ("SELECT sex FROM patients GROUP BY sex", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "auto"),
+    ("SELECT DISTINCT ward FROM patients WHERE ward IN (3, 4)",
+     "SELECT ward, COUNT(*) FROM patients WHERE ward IN (3, 4) GROUP BY ward", "auto"),
+    ("SELECT DISTINCT sex, ward FROM patients", "SELECT sex, ward, COUNT(*) FROM patients GROUP BY sex, ward", "show"),
+    ("SELECT DISTINCT ward + 1 FROM patients", "SELECT ward + 1, COUNT(*) FROM patients GROUP BY 1", "show"),
     ("SELECT DISTINCT ward FROM patients WHERE ward > 2",
-     "SELECT ward, COUNT(*) FROM patients WHERE ward > 2 GROUP BY ward"),
+     "SELECT ward, COUNT(*) FROM patients WHERE ward > 2 GROUP BY ward", "show"),
     ("SELECT DISTINCT region FROM visits JOIN places USING (place)",
-     "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region"),
-    ("SELECT DISTINCT weight > 3 FROM patients", "SELECT weight > 3, COUNT(*) FROM patients GROUP BY 1"),
+     "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region", "show"),
+    ("SELECT DISTINCT weight > 3 FROM patients", "SELECT weight > 3, COUNT(*) FROM patients GROUP BY 1", "show"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("listed", "counted"), LISTS)
-def test_a_list_of_public_keys_is_free_and_has_the_keys_that_counts_have(
-    database: Database, listed: str, counted: str
+@pytest.mark.parametrize(("listed", "counted", "shown"), LISTS)
+def test_a_list_of_keys_that_are_all_shown_is_free_and_has_the_keys_that_counts_have(
+    database: Database, listed: str, counted: str, shown: str
 ) -> None:
     session = database.session("ada", TOOLS)
+    session.set("dpsql.empty_groups", shown)
     before = entries(database)
     found = session.execute(listed)
     assert entries(database) == before and found.price.charged == 0
@@ -48,6 +51,13 @@ def test_a_list_of_public_keys_is_free_and_has_the_keys_that_counts_have(
     width = len(found.columns)
     assert found.rows == [row[:width] for row in wanted.rows]
     assert [column.type for column in found.columns] == [column.type for column in wanted.columns[:width]]
+
+
+@pytest.mark.parametrize("listed", [listed for listed, _, shown in LISTS if shown == "show"])
+def test_a_list_of_the_keys_that_have_rows_is_bought(database: Database, listed: str) -> None:
+    before = entries(database)
+    database.session("ada", TOOLS).execute(listed)
+    assert entries(database) == before + 1
 
 
 def test_a_filter_list_is_ordered_and_cut(database: Database) -> None:

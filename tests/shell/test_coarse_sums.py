@@ -30,6 +30,12 @@ w = { type = "integer", bounds = [0, 49] }
 """
 
 
+@pytest.fixture(autouse=True)
+def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and intervals as they are released, not cut to what can be."""
+    monkeypatch.setattr("dpsql.shell.answer.shown_within", lambda plan, rows, found: (rows, found))
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder: Path = tmp_path_factory.mktemp("clinic")

@@ -56,6 +56,12 @@ BY_LOT = [*ONE, "v", "sd", "STDDEV(n) OVER ()", "n - s / 5"]
 RELEASES = 8
 
 
+@pytest.fixture(autouse=True)
+def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and intervals as they are released, not cut to what can be."""
+    monkeypatch.setattr("dpsql.shell.answer.shown_within", lambda plan, rows, found: (rows, found))
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Five lots of 40 people with the same numbers, so that spans and deviations over lots are 0 without noise."""
@@ -67,6 +73,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         connection.execute("CREATE TABLE marks AS SELECT CAST(-5 AS DOUBLE) AS sd")
     text = SCHEMA.format(source=folder / "lots.duckdb")
     with closing(open_session(loads(text), ledger=folder / "ledger")) as opened:
+        opened.set("dpsql.empty_groups", "show")  # of lots that are all there
         yield opened
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import duckdb
 
@@ -97,6 +98,21 @@ class Owner:
             self._database, self._opened = Database(schema, self, self._accountant), self.changes
         return self._database
 
+    def dry_run(self, plan: Plan) -> None:
+        """Nothing private is asked for."""
+
+    def hold(self, opening: Callable[[], None] = lambda: None) -> Self:
+        """What there is: nothing changes while the suite reads."""
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is held."""
+
     def run(self, charge: Charge[Plan]) -> Reading:
         """Nothing private is asked for."""
         raise AssertionError("the suite's tables are public")
@@ -108,6 +124,10 @@ class Owner:
         """The rows of a table, as the engine reads them for dpsql."""
         columns = ", ".join(f'"{column}"' for column in self._tables[table]["columns"])
         return self._connection.execute(f'SELECT {columns} FROM "{table}"').fetchall()
+
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        """Nothing private is asked for, so that no keys are counted."""
+        raise AssertionError("the suite's tables are public")
 
     def close(self) -> None:
         """Nothing: the tables stay until the suite ends."""

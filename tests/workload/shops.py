@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import duckdb
+from exact_rows import exact_rows
 
 from dpsql.plan import CorePlan, Plan
 from dpsql.session import Session, open_session
@@ -87,7 +88,7 @@ def database_without(person: int | None, folder: Path) -> duckdb.DuckDBPyConnect
 def rows_without(cores: Iterable[CorePlan], person: int | None, folder: Path) -> list[list[tuple[object, ...]]]:
     """The exact rows of each core, in the database without one person."""
     data = database_without(person, folder)
-    return [sorted(data.execute(core.sql).fetchall(), key=repr) for core in cores]
+    return [sorted(exact_rows(data, core), key=repr) for core in cores]
 
 
 def costs_of_one_person(plans: Iterable[Plan], folder: Path) -> list[Fraction]:

@@ -24,9 +24,9 @@ from dpsql.workload.block import Sequential
 def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     run, lines = session._river.engine.run, list[int]()
 
-    def watched(charge: object) -> object:
+    def watched(*charge_and_version: object) -> object:
         lines.append(session.accountant.ledger.verify())
-        return run(charge)  # type: ignore[arg-type]
+        return run(*charge_and_version)  # type: ignore[arg-type]
 
     monkeypatch.setattr(session._river.engine, "run", watched)
     workload = session.workload(counts("member", "NOT member", "age > 30"))
@@ -75,10 +75,10 @@ def test_what_fails_in_the_midst_stays_charged_and_what_was_answered_is_kept(
 ) -> None:
     run, times = session._river.engine.run, itertools.count()
 
-    def failing(charge: object) -> object:
+    def failing(*charge_and_version: object) -> object:
         if next(times) == 1:
             raise RuntimeError("no")
-        return run(charge)  # type: ignore[arg-type]
+        return run(*charge_and_version)  # type: ignore[arg-type]
 
     monkeypatch.setattr(session._river.engine, "run", failing)
     asked = counts("age > 3", "age > 4", "age > 5")

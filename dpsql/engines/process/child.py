@@ -16,7 +16,8 @@ from typing import Any
 
 import duckdb
 
-from dpsql.engines.catalog_facts import file_facts, parquet_facts
+from dpsql.engines.catalog_facts import held_facts
+from dpsql.engines.held import HeldFiles
 from dpsql.engines.opened import OpenedCursor, OpenedSource
 from dpsql.engines.process.protocol import Message, Pipe, source_heard, stage_heard
 from dpsql.engines.source import Limits, NotOpened, NotReadable, Unfit
@@ -41,6 +42,7 @@ class Child:
 
     def __init__(self, pipe: Pipe, limits: Limits) -> None:
         self._pipe, self._limits, self._requests = pipe, limits, queue.SimpleQueue[Message]()
+        self._held = HeldFiles()
         self._opened: OpenedSource | None = None
         self._cursors: dict[int, OpenedCursor] = {}
 
@@ -85,18 +87,19 @@ class Child:
         return asked[request.word](request)
 
     def _catalog(self, request: Message) -> Message:
-        """Names and types, before the data are open."""
+        """Names and types, before the data are open; what they were read of is what is opened."""
         if self._opened is not None:
             raise NotOpened
-        facts = file_facts if request.said["database"] else parquet_facts
-        return Message("done", request.number, {}, facts(request.said["path"]))
+        facts = held_facts(request.said["path"], request.said["database"], self._held)
+        return Message("done", request.number, {}, facts)
 
     def _open(self, request: Message) -> Message:
         if self._opened is not None:
             raise NotOpened
-        self._opened = OpenedSource(replace(source_heard(request.said), limits=self._limits), _connect)
+        source = replace(source_heard(request.said), limits=self._limits)
+        self._opened = OpenedSource(source, _connect, self._held)
         gc.freeze()  # what is here now stays
-        return Message("done", request.number, {"version": self._opened.version})
+        return Message("done", request.number, {"version": self._opened.version, "states": self._opened.states})
 
     @property
     def _data(self) -> OpenedSource:

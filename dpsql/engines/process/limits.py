@@ -29,8 +29,12 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
 def confine(parent: int, read: Sequence[str], limits: Limits) -> None:
-    """Die with the parent, leave no core, open nothing but what may be read, write and take no more than the limits."""
+    """Die with the parent, leave no core, open nothing but what may be read, write and take no more than the limits.
+
+    What is written nobody else may read.
+    """
     _die_with(parent)
+    os.umask(0o077)
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_FSIZE", limits.spill)
     if limits.memory is not None:

@@ -105,12 +105,12 @@ def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dic
     """A stage, without the rows of its derived tables, in values that JSON has."""
     return {
         "derived": [[table.name, list(table.types)] for table in derived],
-        "cores": [[core.sql, sorted(core.tables), sorted(core.derived)] for core in cores],
+        "cores": [[core.sql, sorted(core.tables), sorted(core.derived), core.keys, core.histograms] for core in cores],
     }
 
 
 def stage_heard(said: dict[str, Any]) -> tuple[list[DerivedTable], list[CoreSql]]:
     """The stage that was said."""
     derived = [DerivedTable(name, tuple(types)) for name, types in said["derived"]]
-    cores = [CoreSql(sql, frozenset(tables), frozenset(made)) for sql, tables, made in said["cores"]]
+    cores = [CoreSql(sql, frozenset(tables), frozenset(made), *shape) for sql, tables, made, *shape in said["cores"]]
     return derived, cores

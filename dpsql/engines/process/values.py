@@ -1,4 +1,4 @@
-"""Rows as bytes, column by column, and back: numbers, texts, dates and lists, and nothing that could be run.
+"""Rows as bytes, column by column, and back: numbers, texts, dates, lists and bins, and nothing that could be run.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -13,10 +13,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from dpsql.engines.gathered import Bins
 from dpsql.engines.source import Rows
 
-#: How a column is written: 64-bit integers, or JSON in which other values stand as {letter: text}.
-INTEGERS, JSON = "q", "j"
+#: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in which other values stand
+#: as {letter: text}.
+INTEGERS, BINS, JSON = "q", "b", "j"
 _READ: Final[dict[str, Callable[[str], object]]] = {"d": Decimal, "D": date.fromisoformat, "T": datetime.fromisoformat}
 
 
@@ -47,17 +49,39 @@ def _column(column: tuple[Any, ...]) -> tuple[str, bytes]:
             return INTEGERS, array("q", column).tobytes()
         except OverflowError:
             pass  # HUGEINT
+    if any(isinstance(value, tuple) for value in column):
+        return BINS, _bins_written(column)
     return JSON, json.dumps(column, default=_marked).encode("ascii")
 
 
 def _values(kind: str, data: bytes) -> list[Any]:
     if kind == INTEGERS:
         return memoryview(data).cast("q").tolist()
+    if kind == BINS:
+        return _bins_read(data)
     if kind != JSON:
         raise ValueError("a column that is written in no way")
     found = json.loads(data, object_hook=_unmarked)
     if not isinstance(found, list):
         raise ValueError("no column")
+    return found
+
+
+def _bins_written(column: Sequence[Bins]) -> bytes:
+    """How many groups there are, how many bins each has, −1 for None, and then each group's bins and their counts."""
+    sizes = array("q", [len(column), *(-1 if bins is None else len(bins[0]) for bins in column)])
+    return b"".join([sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)])
+
+
+def _bins_read(data: bytes) -> list[Any]:
+    numbers = memoryview(data).cast("q")
+    found, at = list[Bins](), 1 + numbers[0]
+    for size in numbers[1:at].tolist():
+        middle, end = at + max(size, 0), at + 2 * max(size, 0)
+        found.append(None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end])))
+        at = end
+    if at != len(numbers):
+        raise ValueError("bins of other sizes than are told")
     return found
 
 

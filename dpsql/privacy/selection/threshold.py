@@ -84,17 +84,23 @@ def allowance(groups: int, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def _threshold(noise: Mechanism, groups: int, delta: Fraction) -> int:
-    allowed = allowance(groups, delta)
+    return 1 + beyond(noise, groups, delta)
+
+
+@lru_cache(maxsize=1024)
+def beyond(noise: Mechanism, draws: int, chance: Fraction) -> int:
+    """The least m >= 1 for which it is proven that none of so many draws reaches m with at least 1 − ``chance``."""
+    allowed = allowance(draws, chance)
     log_allowed = log(allowed.numerator) - log(allowed.denominator)
     bits = 128 + max(int(-log_allowed * 1.5), 0)
     if isinstance(noise, Laplace):
         scale = noise.scale
         guess = ceil(float(scale) * (-log_allowed - log(1 + exp(-1 / float(scale)))))
-        return 1 + _least(guess, lambda m: laplace_tail(scale, m, bits) <= allowed)
+        return _least(guess, lambda m: laplace_tail(scale, m, bits) <= allowed)
     variance = noise.variance
     quantile = -NormalDist().inv_cdf(float(allowed)) if log_allowed > -600 else sqrt(-2 * log_allowed)
     guess = ceil(quantile * sqrt(variance) + 0.5)
-    return 1 + _least(guess, lambda m: gaussian_tail(variance, m, bits) <= allowed)
+    return _least(guess, lambda m: gaussian_tail(variance, m, bits) <= allowed)
 
 
 def _least(guess: int, holds: Callable[[int], bool]) -> int:

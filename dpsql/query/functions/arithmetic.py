@@ -15,9 +15,12 @@ from dpsql.query.function import (
     Function,
     Node,
     always,
-    attempt,
     binary,
+    both,
     call,
+    case,
+    cast,
+    compare,
     divided,
     floating,
     number,
@@ -90,11 +93,25 @@ def _decimal(name: str, rule: Callable[..., Interval], *examples: str) -> Functi
     )
 
 
-def _shift(kind: type[exp.Binary], direction: int, *examples: str) -> Function:
+def _shifted_left(left: Node, right: Node) -> Node:
+    """The number times a power of two, NULL beyond 64 bits and where either is negative; nothing of it fails.
+
+    The product of two numbers up to 2^63 fits in 128 bits, and 2^63 stands for all larger powers.
+    """
+    zero, last = exp.Literal.number(0), exp.Literal.number(62)
+    fits = both(compare(exp.GTE, right, zero), compare(exp.LTE, right.copy(), last))
+    shifted = exp.BitwiseLeftShift(this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right.copy()))
+    beyond = exp.If(this=compare(exp.GT, right.copy(), last.copy()), true=exp.Literal.number(2**63))
+    power = exp.Case(ifs=[exp.If(this=fits, true=cast(shifted, "hugeint")), beyond])
+    product = exp.Mul(this=cast(exp.Paren(this=left.copy()), "hugeint"), expression=power)
+    return case(compare(exp.GTE, left, zero.copy()), exp.TryCast(this=product, to=exp.DataType.build("bigint")))
+
+
+def _shift(build: Callable[[Node, Node], Node], direction: int, *examples: str) -> Function:
     return Function(
         ("integer", "integer"),
         always(INTEGER),
-        lambda left, right: attempt(binary(kind)(left, right)),
+        build,
         lambda x, places: shift_interval(x, places, direction),
         fallible=True,
         whole=True,
@@ -225,8 +242,8 @@ ARITHMETIC: dict[str, Function] = {
         whole=True,
         examples=("~i",),
     ),
-    "<<": _shift(exp.BitwiseLeftShift, 1, "ABS(i) << 2"),
-    ">>": _shift(exp.BitwiseRightShift, -1, "i >> 1"),
+    "<<": _shift(_shifted_left, 1, "ABS(i) << 2"),
+    ">>": _shift(binary(exp.BitwiseRightShift), -1, "i >> 1"),
     "bit_count": Function(
         ("integer",),
         always(INTEGER),

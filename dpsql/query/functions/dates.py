@@ -193,13 +193,19 @@ def _moved(unit: str, amount: Interval) -> Interval:
     return amount * Interval(*UNITS[unit])
 
 
+#: By so many days an ordinary moment may be moved, and DuckDB still knows it.
+_FARTHEST = 280_000 * 365
+
+
 def _shift(unit: str) -> Function:
-    """A moment and a constant number of units."""
+    """A moment and a constant number of units, NULL where that is beyond all moments."""
 
     def build(moment: Node, amount: Node) -> Node:
         count = f"-{amount.this.name}" if isinstance(amount, exp.Neg) else amount.name
+        if (_moved(unit, span(int(count), int(count))).magnitude or 0) > _FARTHEST:
+            return cast(exp.null(), "timestamp")
         added = exp.Interval(this=exp.Literal.string(count), unit=exp.var(unit.upper()))
-        return attempt(exp.Add(this=exp.Paren(this=moment), expression=added))
+        return attempt(exp.Add(this=exp.Paren(this=ordinary(moment)), expression=added))
 
     return Function(
         ("temporal", "amount" if unit == "microsecond" else "constant"), shifted_type(unit), build,
@@ -214,23 +220,26 @@ def shifted_type(unit: str) -> Callable[..., SqlType]:
     return same if unit in ("day", "month", "year") else always(TIMESTAMP)
 
 
-#: The largest number of units by which a column may move a moment.
-_FAR = 1_000_000.0
+def _far(unit: str) -> int:
+    """The largest number of units by which a column may move a moment."""
+    return 280_000 if unit == "year" else 1_000_000
 
 
 def _shift_by(unit: str) -> Function:
     """A moment and a number of units that each row has for itself."""
 
+    far = float(_far(unit))
+
     def build(moment: Node, amount: Node) -> Node:
-        near = both(compare(exp.GTE, amount, number(-_FAR)), compare(exp.LTE, amount.copy(), number(_FAR)))
+        near = both(compare(exp.GTE, amount, number(-far)), compare(exp.LTE, amount.copy(), number(far)))
         count = exp.TryCast(this=case(near, amount.copy()), to=exp.DataType.build("integer"))
         return attempt(exp.Add(this=exp.Paren(this=ordinary(moment)), expression=call(f"TO_{unit.upper()}S")(count)))
 
     def interval(moment: Interval, amount: Interval) -> Interval:
-        return moment + _moved(unit, amount.within(Fraction(-_FAR), Fraction(_FAR)))
+        return moment + _moved(unit, amount.within(Fraction(-far), Fraction(far)))
 
     def may_fail(moment: Interval, amount: Interval) -> bool:
-        near = amount.magnitude is not None and amount.magnitude <= _FAR
+        near = amount.magnitude is not None and amount.magnitude <= far
         return not near or _extraordinary(moment, interval(moment, amount))
 
     return Function(
@@ -267,8 +276,25 @@ def _parsed(text: Node, pattern: Node) -> Node:
 
 
 def _made(year: Node, month: Node, day: Node) -> Node:
-    return attempt(call("MAKE_DATE")(year, month, day))
+    """The day, NULL where there is none: it is looked for before it is made, as nothing may fail within TRY."""
 
+    def made(number: Node) -> Node:
+        return attempt(call("MAKE_DATE")(year.copy(), month.copy(), number))
+
+    last = call("DAY")(call("LAST_DAY")(made(exp.Literal.number(1))))
+    is_there = both(compare(exp.GTE, day, exp.Literal.number(1)), compare(exp.LTE, day.copy(), last))
+    in_a_month = both(_within(year, -_FARTHEST_YEAR, _FARTHEST_YEAR), _within(month, 1, 12))
+    return case(in_a_month, case(is_there, made(day.copy())))
+
+
+def _within(number: Node, low: int, high: int) -> Node:
+    ends = exp.Literal.number(abs(low)), exp.Literal.number(high)
+    least = exp.Neg(this=ends[0]) if low < 0 else ends[0]
+    return both(compare(exp.GTE, number.copy(), least), compare(exp.LTE, number.copy(), ends[1]))
+
+
+#: DuckDB's dates end a little behind it.
+_FARTHEST_YEAR = 5_000_000
 
 _LISTED: dict[str, Function] = {
     **{name: _part(name) for name in PARTS},

@@ -25,12 +25,12 @@ from sqlglot import exp
 
 from dpsql.query.contribution import Contribution, Norm
 from dpsql.query.quantum import ProductQuantum, Quantum
-from dpsql.query.reads import tables_measured
+from dpsql.query.reads import is_held, tables_measured
 from dpsql.query.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
-from dpsql.query.rewrite import clip, histogram, keep, node
+from dpsql.query.rewrite import clip, histogram, keep, node, size
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.quantise import at_least, product, quantised
-from dpsql.query.rewrite.relation import from_clause
+from dpsql.query.rewrite.relation import from_clause, owned
 from dpsql.query.rewrite.scalar import key, native
 
 
@@ -42,11 +42,12 @@ def core_sql(
     groups: int | None,
     dialect: str,
 ) -> str:
-    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and histograms.
+    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and bins of histograms.
 
-    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None.
+    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None. StatementError
+    (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
-    tree = _Emission(core, contributions, histograms, norm, groups).tree()
+    tree = size.limited(_Emission(core, contributions, histograms, norm, groups).tree())
     return tree.sql(dialect=dialect, copy=False, comments=False, identify=False)
 
 
@@ -78,7 +79,7 @@ class _Emission:
         cells = enumerate(self.contributions)
         return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, Distinct)]
 
-    def tree(self) -> exp.Select:
+    def tree(self) -> exp.Query:
         steps: dict[str, exp.Query] = {"rows": self._rows()}
         if self._base != "rows":
             steps["contributions"] = self._contributions()
@@ -98,7 +99,7 @@ class _Emission:
             steps |= histogram.steps(f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None)
         if self.core.domain is not None:
             steps["domain"] = domain_select(self.core)
-        final = self._final()
+        final = self._with_bins(self._final())
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
         for cte in ctes:
             if cte.alias == "rows":
@@ -122,9 +123,12 @@ class _Emission:
 
     @property
     def _keeps_rows(self) -> bool:
-        """Whether rows are kept between the steps: one table is cheaper to scan again, a join is not."""
+        """Whether rows are kept between the steps: one table is cheaper to scan again, a join is not.
+
+        Rows that are multiplied are made once, whether or not a unit is above a limit.
+        """
         measured = (*self.contributions, *self.histograms)
-        return len(tables_measured(self.core, [each.cell for each in measured])) > 1
+        return is_held(self.core.relation) or len(tables_measured(self.core, [each.cell for each in measured])) > 1
 
     @property
     def _takes_back(self) -> bool:
@@ -164,8 +168,8 @@ class _Emission:
         outputs += [node.aliased(_row_value(each), f"v{place}") for place, each in enumerate(self.contributions)]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
         outputs += [node.aliased(_row_value(each), f"h{place}") for place, each in enumerate(self.histograms)]
-        owned = [] if self._takes_back else [node.not_null(native(self.core.unit))]
-        return node.select(outputs, source, joins, node.conjoined([*conditions, *owned]))
+        known = [] if self._takes_back else [owned(self.core.relation, self.core.unit)]
+        return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
 
     def _contributions(self) -> exp.Select:
         groups: list[exp.Expr] = [node.bare(name) for name in ["u", *self.keys]]
@@ -221,22 +225,43 @@ class _Emission:
 
     def _final(self) -> exp.Select:
         """Keys of the domain with their totals, 0 where there are none; or the keys that the data hold."""
-        first = f"distinct_{self.distinct[0][0]}" if self.distinct else "h0_lists"
-        base = "domain" if self.core.domain is not None else "totals" if self._has_totals else first
+        if self.core.domain is not None:
+            base = "domain"
+        elif self._has_totals:
+            base = "totals"
+        elif self.distinct:
+            base = f"distinct_{self.distinct[0][0]}"
+        else:  # histograms of all rows
+            assert not self.keys
+            return node.select([], node.values([node.integer(0)], "whole", "row"))
         outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
         sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
         for name in (f"v{place}" for place in range(len(self.contributions))):
             outputs.append(node.aliased(node.or_zero(node.column(sources[name], name)), name))
         if self.groups is not None:
             outputs.append(node.column("totals", "units"))
-        lists = {f"h{place}": f"h{place}_lists" for place in range(len(self.histograms))}
-        outputs += [node.column(source, name) for name, source in lists.items()]
         joins = []
-        for source in dict.fromkeys([*sources.values(), *lists.values()]):
+        for source in dict.fromkeys(sources.values()):
             if source != base:
                 equal = [node.same(node.column(base, name), node.column(source, name)) for name in self.keys]
                 joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
         return node.select(outputs, node.table(base), joins)
+
+    def _with_bins(self, final: exp.Select) -> exp.Query:
+        """Behind the groups a row for each bin of each histogram: its keys, which histogram it is of, bin and count."""
+        if not self.histograms:
+            return final
+        cells = len(final.expressions) - len(self.keys)
+        behind = [("histogram", "int"), ("bin", "bigint"), ("v", "bigint")]
+        none = [node.aliased(node.cast(exp.null(), kind), name) for name, kind in behind]
+        final.set("expressions", [*final.expressions, *none])
+        whole: exp.Query = final
+        for place in range(len(self.histograms)):
+            name = f"h{place}"
+            outputs = [*map(node.bare, self.keys), *(exp.null() for _ in range(cells)), node.integer(place)]
+            bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
+            whole = exp.Union(this=whole, expression=bins, distinct=False)
+        return whole
 
 
 def _row_value(each: Contribution) -> exp.Expr:

@@ -31,6 +31,12 @@ def domain_select(core: Core) -> exp.Select:
     return node.select([outputs[place] for place in sorted(outputs)], sources[0], joins)
 
 
+def domain_parts(core: Core) -> list[exp.Select]:
+    """The parts of the domain that have no source in common, each distinct: its keys are all their combinations."""
+    assert core.domain is not None
+    return [_distinct(part, core.domain) for part in _parts(core.domain) if part.keys]
+
+
 @dataclass(frozen=True)
 class _Part:
     """Keys and conditions that read the same sources, and no source of other keys."""
@@ -72,7 +78,7 @@ def _distinct(part: _Part, domain: KeyDomain) -> exp.Select:
     sources = [_values(each) for each in domain.enumerated if each.column.relation in part.reads]
     sources += [leaf_source(leaf) for leaf in domain.tables if leaf.alias in part.reads]
     if not sources:  # keys that read no column: one combination
-        sources.append(_listed([exp.true()], "d"))
+        sources.append(node.values([exp.true()], "d"))
     outputs = [node.aliased(key(each), f"k{place}") for place, each in sorted(part.keys.items())]
     condition = node.conjoined([native(each) for each in part.conditions])
     joins = [node.join(source) for source in sources[1:]]
@@ -87,14 +93,9 @@ def _values(enumerated: Enumerated) -> exp.Expr:
     literals = [literal_node(Literal(value, enumerated.column.type)) for value in enumerated.values]
     sql_type = "double" if enumerated.double else sql_type
     if sql_type != "double" and not sql_type.startswith("decimal"):
-        return _listed(literals, alias)
+        return node.values(literals, alias)
     typed = node.cast(node.column(f"{alias}v", "value"), sql_type)
-    return node.subquery(node.select([node.aliased(typed, "value")], _listed(literals, f"{alias}v")), alias)
-
-
-def _listed(literals: list[exp.Expr], alias: str, column: str = "value") -> exp.Expr:
-    return exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in literals],
-                      alias=exp.TableAlias(this=node.name(alias), columns=[node.name(column)]))  # fmt: skip
+    return node.subquery(node.select([node.aliased(typed, "value")], node.values(literals, f"{alias}v")), alias)
 
 
 def _days(days: Days, sql_type: str) -> exp.Select:
@@ -105,7 +106,7 @@ def _days(days: Days, sql_type: str) -> exp.Select:
     for place, digit in enumerate(digits):
         part = node.times(node.column(digit, "value"), node.integer(10**place))
         number = part if place == 0 else node.plus(number, part)
-    sources = [_listed([node.integer(value) for value in range(10)], digit) for digit in digits]
+    sources = [node.values([node.integer(value) for value in range(10)], digit) for digit in digits]
     first = node.cast(exp.Literal.string(days.first.isoformat()), "date")
     day: exp.Expr = node.cast(node.plus(first, node.cast(number, "integer")), sql_type)
     if days.nullable:

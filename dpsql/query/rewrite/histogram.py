@@ -1,4 +1,4 @@
-"""Histograms: how many of the clipped rows of each group lie in each bin, two lists per group.
+"""Histograms: how many of the clipped rows of each group lie in each bin, one row each.
 
 Where the values themselves are public, each of them is a bin.
 
@@ -8,7 +8,6 @@ Where the values themselves are public, each of them is a bin.
 ``h0_heavy``   what scaling these down changes, per key and bin
 ``h0_counts``  per key and bin, the rows of all units
 ``h0_bins``    per key and bin, the rows and the changes together
-``h0_lists``   per key, the bins in order and their counts
 
 Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/frequencies.md``.
 """
@@ -71,7 +70,7 @@ def _moment(step: int, bins: Bins) -> Literal:
 
 
 def steps(name: str, keys: list[str], each: Contribution, norm: Norm, *, thresholded: bool) -> dict[str, exp.Query]:
-    """The steps from rows to lists for the histogram of that name."""
+    """The steps from rows to bins for the histogram of that name."""
     return {
         f"{name}_many": _many(name, each, keys, thresholded),
         f"{name}_own": _own(name, keys, each, thresholded),
@@ -79,7 +78,6 @@ def steps(name: str, keys: list[str], each: Contribution, norm: Norm, *, thresho
         f"{name}_heavy": _heavy(name, keys),
         f"{name}_counts": _counts(name, keys, each, thresholded),
         f"{name}_bins": _bins(name, keys),
-        f"{name}_lists": _lists(name, keys),
     }
 
 
@@ -156,13 +154,3 @@ def _bins(name: str, keys: list[str]) -> exp.Select:
     total = node.aliased(node.cast(exp.Sum(this=node.bare("v")), "bigint"), "v")
     return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
                        group=[node.bare(part) for part in columns])  # fmt: skip
-
-
-def _lists(name: str, keys: list[str]) -> exp.Select:
-    """Both lists in the order of bins, NULL where there are none; with one key LIST would be another function."""
-    order = [exp.Ordered(this=node.bare(part), nulls_first=True) for part in (name, "v")]
-    ordered = [exp.Order(this=node.bare(part), expressions=[each.copy() for each in order]) for part in (name, "v")]
-    some = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(0))  # no key: one row, whatever there is
-    lists = node.case((some, node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))))
-    return node.select([*map(node.bare, keys), node.aliased(lists, name)], node.table(f"{name}_bins"),
-                       group=[node.bare(part) for part in keys])  # fmt: skip

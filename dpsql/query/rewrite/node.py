@@ -92,12 +92,31 @@ def not_null(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=paren(exp.Is(this=operand(node), expression=exp.null())))
 
 
+#: So many parts stand side by side; more are put together two by two, so that the tree is not as deep as they are many.
+FEW = 16
+
+
 def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
     """The AND of the conditions; None where there is none."""
+    if len(conditions) > FEW:
+        return balanced(conditions, exp.And)
     whole: exp.Expr | None = None
     for condition in conditions:
         whole = condition if whole is None else exp.And(this=paren(whole), expression=paren(condition))
     return whole
+
+
+def balanced(parts: Sequence[exp.Expr], kind: type[exp.Binary]) -> exp.Expr:
+    """The parts in their order under an associative operator, in a tree as deep as the logarithm of their number.
+
+    >>> balanced([exp.column(name) for name in "abcde"], exp.DPipe).sql()
+    '((a || b) || (c || d)) || e'
+    """
+    left = list(parts)
+    while len(left) > 1:
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [kind(this=operand(one), expression=operand(two)) for one, two in pairs] + left[len(left) // 2 * 2 :]
+    return left[0]
 
 
 def aliased(node: exp.Expr, text: str) -> exp.Alias:
@@ -129,6 +148,12 @@ def select(
         having=None if having is None else exp.Having(this=having),
         distinct=exp.Distinct() if distinct else None,
     )
+
+
+def values(rows: Sequence[exp.Expr], alias: str, column: str = "value") -> exp.Values:
+    """VALUES: a table of one column."""
+    named = exp.TableAlias(this=name(alias), columns=[name(column)])
+    return exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in rows], alias=named)
 
 
 def join(source: exp.Expr, on: exp.Expr | None = None, side: str | None = None) -> exp.Join:

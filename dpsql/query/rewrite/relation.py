@@ -1,23 +1,28 @@
 """Relations → FROM and WHERE of engine SQL.
 
-Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md`` and ``docs/proofs/compound.md``.
+Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md``, ``docs/proofs/compound.md`` and
+``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.query.expression import Call, Column, Expression, Subquery
+from dpsql.query.expression import Call, Column, Expression, Subquery, columns
 from dpsql.query.function import number
+from dpsql.query.join_order import JoinOrder, Step, aliases, equalities, join_order
 from dpsql.query.quantum import quantum
+from dpsql.query.reads import outer_columns
 from dpsql.query.relation import (
+    ITS_UNIT,
     Branch,
     Compound,
     Constants,
-    Filter,
-    Join,
+    Hop,
+    Keep,
     Leaf,
     PerUnit,
     Relation,
@@ -26,6 +31,7 @@ from dpsql.query.relation import (
     unit_of,
 )
 from dpsql.query.rewrite import node
+from dpsql.query.rewrite.keep import HASH_KEY
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 from dpsql.query.rewrite.spread import spread
@@ -33,6 +39,8 @@ from dpsql.schema import UNIT
 
 #: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
 SOURCE, DERIVED = ("source", "main"), ("derived", "main")
+#: The place of a row among those of its unit: no column of a table has this name.
+_PLACE = "its place"
 
 
 def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
@@ -43,24 +51,73 @@ def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
 
 
 def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
-    """The first source, the joins in order, and the conditions of WHERE."""
-    match relation:
-        case Scan() | PerUnit() | Compound() | Constants():
-            source, hops = _leaf(relation)
-            return source, hops, []
-        case Filter(child=child, condition=condition):
-            source, joins, conditions = from_clause(child)
-            return source, joins, [*conditions, native(condition)]
-        case Join(left=left, right=right, kind=kind, condition=condition):
-            source, joins, conditions = from_clause(left)
-            right_source, right_joins, right_conditions = from_clause(right)
-            on = None if condition is None else native(condition)
-            if kind != "inner" and on is None:
-                on = exp.true()
-            joins = [*joins, node.join(right_source, on, None if kind == "inner" else kind.upper()), *right_joins]
-            return source, joins, [*conditions, *right_conditions]
-        case _:
-            assert_never(relation)
+    """The first source, the joins in order, and the conditions of WHERE.
+
+    An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left out behind it: an
+    engine that finds one side of an inner join empty does not read the other, and would tell that by its time. So it
+    would by leaving out blocks of rows of which none can fulfil a condition.
+    """
+    order = join_order(relation)
+    source, joins = _leaf(order.steps[0].source)
+    conditions = [_asked(native(each), order) if _is_of_later(each, order) else _read(each) for each in order.where]
+    for step in order.steps[1:]:
+        right, hops = _leaf(step.source)
+        on = node.conjoined([_read(each) for each in step.on])
+        ties = _ties(step, order)
+        if step.kind != "inner":
+            joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
+        elif not ties:
+            joins += [node.join(right, on), *hops]
+        else:
+            joins += [node.join(right, on, "LEFT"), *(node.join(each.this, each.args["on"], "LEFT") for each in hops)]
+            conditions += [_asked(node.compare(exp.EQ, *map(native, tie)), order) for tie in ties]
+    return source, joins, conditions
+
+
+def owned(relation: Relation, unit: Expression) -> exp.Expr:
+    """Whether a row of the relation has a unit."""
+    order, has_unit = join_order(relation), node.not_null(_exactly(unit))
+    return _asked(has_unit, order) if _is_of_later(unit, order) else has_unit
+
+
+def _ties(step: Step, order: JoinOrder) -> list[tuple[Column, Column]]:
+    """The equalities without which a row has no partner in a private source, or that has no parent; none where it is
+    joined as the engine likes."""
+    if unit_of(step.source) is None or order.outside or outer_columns(step.source):
+        return []
+    found = [(own, other) for own, other in equalities(step.on) if own.relation == step.source.alias != other.relation]
+    hops = step.source.hops if isinstance(step.source, Scan) and step.source.keep is None else ()
+    return [found[0], *((hop.parent, hop.child) for hop in hops)] if found else []
+
+
+def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
+    """Whether the expression reads a private source that a LEFT JOIN brings."""
+    if order.outside or unit_of(order.steps[0].source) is None:
+        return False
+    later = [step.source for step in order.steps[1:] if unit_of(step.source) is not None]
+    return any(column.relation in aliases(source) for column in columns(expression) for source in later)
+
+
+def _read(condition: Expression) -> exp.Expr:
+    """The condition; where one private source alone decides it, so that the engine can make nothing of it beforehand
+    and looks at every row."""
+    read = list(columns(condition))
+    if len({column.relation for column in read}) != 1 or any(column.public for column in read):
+        return native(condition)
+    return _looked_at(native(condition), native(read[0]))
+
+
+def _looked_at(condition: exp.Expr, column: exp.Expr) -> exp.Expr:
+    """The condition, which is true where it was: the engine does not know that a column is not unlike itself."""
+    return node.case((condition, exp.true()), default=node.compare(exp.NEQ, column, column.copy()))
+
+
+def _asked(condition: exp.Expr, order: JoinOrder) -> exp.Expr:
+    """The condition, of which the engine cannot tell beforehand that rows without a partner do not fulfil it: it would
+    make inner joins of their joins."""
+    first = unit_of(order.steps[0].source)
+    assert first is not None
+    return _looked_at(condition, native(first))
 
 
 def leaf_source(leaf: Leaf) -> exp.Expr:
@@ -70,14 +127,11 @@ def leaf_source(leaf: Leaf) -> exp.Expr:
 
 def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
     match leaf:
-        case Scan(alias=alias, table=table, hops=hops, derived=derived):
-            joins = [
-                node.join(
-                    table_by_name(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent))
-                )
-                for hop in hops
-            ]
-            return table_by_name(table, alias, derived), joins
+        case Scan(keep=None, alias=alias, table=table, hops=hops, derived=derived):
+            return table_by_name(table, alias, derived), _hops(hops)
+        case Scan(keep=keep, alias=alias, hops=hops):
+            assert keep is not None
+            return node.subquery(_kept(leaf, keep), alias), _hops(hops)
         case PerUnit(alias=alias):
             return node.subquery(per_unit_select(leaf), alias), []
         case Compound(alias=alias):
@@ -91,6 +145,48 @@ def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
             assert_never(leaf)
 
 
+def _hops(hops: tuple[Hop, ...]) -> list[exp.Join]:
+    return [
+        node.join(table_by_name(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent)))
+        for hop in hops
+    ]
+
+
+def _kept(scan: Scan, keep: Keep) -> exp.Query:
+    """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
+
+    The few units with more rows than are kept are found first, so that only their rows are put in order.
+    """
+    assert scan.path is not None
+    alias, unit = scan.alias, native(scan.path.unit)
+
+    def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
+        assert scan.path is not None
+        return node.select(outputs, table_by_name(scan.table, alias), [*_hops(scan.path.hops), *joins], where)
+
+    def crowded() -> exp.Subquery:
+        whole = rows([node.aliased(unit.copy(), "u")])
+        whole.set("group", exp.Group(expressions=[node.integer(1)]))
+        many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(keep.rows))
+        whole.set("having", exp.Having(this=many))
+        return node.subquery(whole, "crowded")
+
+    names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
+    columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
+    outputs = [*columns, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
+    same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
+    outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
+    free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)
+    hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(each.copy() for each in columns))
+    order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
+    place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
+    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy())])
+    first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
+    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
+                      where=first)  # fmt: skip
+    return exp.Union(this=free, expression=cut, distinct=False)
+
+
 def per_unit_select(relation: PerUnit) -> exp.Select:
     """One row per unit and further key, with aggregates of that unit's rows alone.
 
@@ -102,8 +198,8 @@ def per_unit_select(relation: PerUnit) -> exp.Select:
     outputs += [node.aliased(key(expression), name) for name, expression in relation.keys]
     groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
     outputs += [node.aliased(_aggregate(aggregate), name) for name, aggregate in relation.aggregates]
-    owned = [] if unit is None else [node.not_null(native(unit))]
-    return node.select(outputs, source, joins, node.conjoined([*conditions, *owned]), groups)
+    known = [] if unit is None else [owned(relation.child, unit)]
+    return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), groups)
 
 
 def _compound(compound: Compound) -> exp.Query:
@@ -132,7 +228,7 @@ def _branch(branch: Branch, several: bool) -> exp.Select:
         for place, each in enumerate(branch.columns)
     ]
     if several and branch.unit is not None:
-        conditions.append(node.not_null(_exactly(branch.unit)))
+        conditions.append(owned(branch.relation, branch.unit))
     return node.select(outputs, source, joins, node.conjoined(conditions))
 
 
@@ -163,7 +259,9 @@ def subquery(expression: Subquery) -> exp.Expr:
     source, joins, conditions = from_clause(expression.relation)
     output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
     inner = node.select([output], source, joins, node.conjoined(conditions))
-    return exp.Exists(this=inner) if expression.aggregate is None else exp.Subquery(this=inner)
+    if expression.aggregate is not None:
+        return exp.Subquery(this=inner)
+    return node.paren(node.same(exp.Exists(this=inner), exp.true()))  # not a semi-join, which may end before it reads
 
 
 def _aggregate(aggregate: UnitAggregate) -> exp.Expr:

@@ -5,6 +5,7 @@ Proved in ``docs/proofs/expression.md``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,7 +18,7 @@ from dpsql.query.function import number
 from dpsql.query.functions import FUNCTIONS
 from dpsql.query.functions.arithmetic import half_away
 from dpsql.query.functions.dates import ordinary
-from dpsql.query.rewrite import node
+from dpsql.query.rewrite import node, size
 from dpsql.schema import SqlType
 
 #: Where a column is found when it is not under its relation's own alias.
@@ -33,6 +34,8 @@ _ENDS: dict[str, tuple[date, date]] = {
     "timestamp": (datetime.min, datetime.max),
 }
 _CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
+#: Characters of ASCII that follow each other, or one beyond it.
+_RUNS = re.compile(r"([\x00-\x7f]+)|(.)", re.DOTALL)
 _CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
 
 
@@ -54,8 +57,8 @@ def literal_node(literal: Literal) -> exp.Expr:
         case int():
             return node.integer(value)
         case float() | Decimal():
-            size = number(abs(float(value)))
-            return exp.Neg(this=size) if value < 0 else size
+            amount = number(abs(float(value)))
+            return exp.Neg(this=amount) if value < 0 else amount
         case str():
             return _text(value)
         case datetime():
@@ -68,20 +71,21 @@ def literal_node(literal: Literal) -> exp.Expr:
 
 def _text(value: str) -> exp.Expr:
     """A string literal; characters beyond ASCII are called by their number."""
+    size.require(len(value))
     if value.isascii():
         return exp.Literal.string(value)
-    pieces = [
-        exp.Literal.string(character) if character.isascii() else node.function("CHR", node.integer(ord(character)))
-        for character in value
-    ]
-    whole: exp.Expr = pieces[0]
-    for piece in pieces[1:]:
-        whole = exp.DPipe(this=whole, expression=piece)
-    return node.paren(whole)
+    pieces: list[exp.Expr] = []
+    for plain, other in _RUNS.findall(value):
+        pieces.append(exp.Literal.string(plain) if plain else node.function("CHR", node.integer(ord(other))))
+    return node.paren(node.balanced(pieces, exp.DPipe))
 
 
 def native(expression: Expression, places: Places | None = None) -> exp.Expr:
-    """The expression in the engine's own type."""
+    """The expression in the engine's own type; StatementError (E_LIMITS) where it is more than an engine plans."""
+    return size.limited(_native(expression, places))
+
+
+def _native(expression: Expression, places: Places | None) -> exp.Expr:
     match expression:
         case Column(relation=relation, name=name):
             return node.column(*(places or {}).get(expression, (relation, name)))
@@ -174,8 +178,8 @@ def nearest(expression: Expression, places: Places | None = None) -> exp.Expr:
 def double(expression: Expression, places: Places | None = None) -> exp.Expr:
     """A number as DOUBLE, on which arithmetic never fails."""
     if isinstance(expression, Literal) and isinstance(expression.value, int) and not isinstance(expression.value, bool):
-        size = number(float(abs(expression.value)))
-        return exp.Neg(this=size) if expression.value < 0 else size
+        amount = number(float(abs(expression.value)))
+        return exp.Neg(this=amount) if expression.value < 0 else amount
     emitted = native(expression, places)
     return emitted if is_double(expression) else node.cast(emitted, "double")
 

@@ -8,7 +8,6 @@ WITH g AS (SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis) SE
 WITH deaths AS (SELECT male, COUNT(*) AS died FROM patients WHERE died GROUP BY male), everyone AS (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) SELECT e.male, d.died, e.n, d.died * 1.0 / e.n AS share FROM everyone e JOIN deaths d ON d.male = e.male ORDER BY e.male
 
 -- Two cores, LEFT JOIN USING
--- differs: a public key without rows has a count of 0 where a LEFT JOIN finds it
 WITH a AS (SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis), b AS (SELECT diagnosis, COUNT(DISTINCT patient_id) AS patients FROM diagnoses WHERE day < 0 GROUP BY diagnosis) SELECT diagnosis, n, patients FROM a LEFT JOIN b USING (diagnosis) ORDER BY diagnosis
 
 -- A core joined with a public table

@@ -2,6 +2,7 @@
 SELECT SUM(l_extendedprice * (1 - l_discount)) AS revenue FROM lineitem
 
 -- Revenue with tax by flag and status
+-- listed: flags and states are declared values
 SELECT l_returnflag, l_linestatus, SUM(l_extendedprice * (1 - l_discount) * (1 + l_tax)) AS charge, AVG(l_discount) AS discount FROM lineitem GROUP BY l_returnflag, l_linestatus ORDER BY l_returnflag, l_linestatus
 
 -- Customers by segment
@@ -131,9 +132,11 @@ SELECT p_brand, COUNT(*) AS parts FROM part p WHERE p_retailprice > (SELECT AVG(
 SELECT n_name AS n_name, SUM(o_totalprice) AS "SUM(o_totalprice)", COUNT(DISTINCT c_custkey) AS "COUNT_DISTINCT(c_custkey)" FROM (SELECT o.*, c.c_custkey, n.n_name FROM orders o JOIN customer c ON c.c_custkey = o.o_custkey JOIN nation n ON n.n_nationkey = c.c_nationkey) AS virtual_table WHERE o_orderstatus IN ('F', 'O') GROUP BY n_name ORDER BY "SUM(o_totalprice)" DESC LIMIT 1000
 
 -- Metabase: two joins
+-- listed: segments are declared values, and NULL is one where a LEFT JOIN finds no customer
 SELECT "Customer"."c_mktsegment" AS "Customer__c_mktsegment", SUM("public"."orders"."o_totalprice") AS "sum" FROM "public"."orders" LEFT JOIN "public"."customer" AS "Customer" ON "public"."orders"."o_custkey" = "Customer"."c_custkey" GROUP BY "Customer"."c_mktsegment" ORDER BY "Customer"."c_mktsegment" ASC
 
 -- Tableau: a measure by two dimensions
+-- listed: flags and modes are declared values
 SELECT "lineitem"."l_returnflag" AS "l_returnflag", "lineitem"."l_shipmode" AS "l_shipmode", SUM(("lineitem"."l_extendedprice" * (1 - "lineitem"."l_discount"))) AS "sum:Calculation_1:ok" FROM "public"."lineitem" "lineitem" WHERE ("lineitem"."l_linestatus" = 'O') GROUP BY 1, 2 ORDER BY 1, 2
 
 -- Looker: a sum with a filter

@@ -26,8 +26,8 @@ FAULTS = (
     Fault(
         "threshold one too low",
         "dpsql/privacy/selection/threshold.py",
-        "    return 1 + _least(guess, lambda m: laplace",
-        "    return _least(guess, lambda m: laplace",
+        "    return 1 + beyond(noise, groups, delta)",
+        "    return beyond(noise, groups, delta)",
         ("tests/privacy/test_selection.py",),
     ),
     Fault(

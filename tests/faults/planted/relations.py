@@ -8,8 +8,56 @@ from planted.finders import ANSWER, DOUBTFUL, LARGEST, LOOSE, REFUSED, UNITS_PRO
 SOURCES = "dpsql/query/sources.py"
 JOINS = "dpsql/query/joins.py"
 ROWS = "dpsql/query/rows.py"
+ONE_UNIT = "dpsql/query/one_unit.py"
+STABILITY = "dpsql/query/stability.py"
+TIED = ("tests/properties/test_subquery_ties.py",)
+
+PUSHDOWN = "dpsql/query/pushdown.py"
+STAYS = ("tests/properties/test_pushdown.py::test_a_condition_of_other_rows_stays",)
 
 FAULTS = (
+    Fault(
+        "a condition on keys moves through a window",
+        PUSHDOWN,
+        "    if select.find(exp.Window) is not None:\n        return False\n",
+        "",
+        STAYS,
+    ),
+    Fault(
+        "a condition on keys moves through a LIMIT",
+        PUSHDOWN,
+        'for part in ("limit", "offset", "qualify", "with_")',
+        'for part in ("offset", "qualify", "with_")',
+        STAYS,
+    ),
+    Fault(
+        "WHERE moves into the side of a LEFT JOIN that is filled with NULL",
+        PUSHDOWN,
+        'if own is not None and own.side == "LEFT":\n        found = _conjuncts(own.args.get("on"))',
+        "if False:\n        found = []",
+        STAYS,
+    ),
+    Fault(
+        "ON of a LEFT JOIN moves into the side whose rows are kept",
+        PUSHDOWN,
+        "inner = [join for join in joins if not join.side]",
+        "inner = joins",
+        STAYS,
+    ),
+    Fault(
+        "a core that is used twice has the condition of one use",
+        PUSHDOWN,
+        "if known and len(known) == len(uses) else core",
+        "if known else core",
+        STAYS,
+    ),
+    Fault(
+        "two uses are narrowed by both conditions at once",
+        PUSHDOWN,
+        'Call("or", (condition, other), BOOLEAN)',
+        'Call("and", (condition, other), BOOLEAN)',
+        ("tests/properties/test_pushdown.py::test_uses_under_different_conditions_are_released_once",),
+    ),
     Fault(
         "centring forgotten in the sensitivity",
         "dpsql/query/contribution.py",
@@ -209,6 +257,83 @@ FAULTS = (
         "        if not self._is_admitted(relation):\n            return self._earlier(",
         "        if False:\n            return self._earlier(",
         (f"{DOUBTFUL}[value of others]", f"{DOUBTFUL}[scalar subquery by key]"),
+    ),
+    Fault(
+        "one tied branch of a set operation is enough",
+        ONE_UNIT,
+        "return all(is_tied(branch.relation, outside) for branch in branches)",
+        "return any(is_tied(branch.relation, outside) for branch in branches)",
+        TIED,
+    ),
+    Fault(
+        "the ON of a LEFT JOIN is a condition of every row",
+        STABILITY,
+        '        case Join(left=left, kind="left"):\n            return conditions_of(left)\n',
+        '        case Join(left=left, kind="left", condition=on):\n'
+        "            return [*conjuncts(on), *conditions_of(left)]\n",
+        TIED,
+    ),
+    Fault(
+        "a subquery is tied by what its rows may lack",
+        ONE_UNIT,
+        "for part in there)",
+        "for part in sources(relation))",
+        TIED,
+    ),
+    Fault(
+        "a subquery is tied by the optional side of a LEFT JOIN",
+        STABILITY,
+        '        case Filter(child=child) | Join(left=child, kind="left"):\n'
+        "            return sources_of_every_row(child)\n"
+        '        case Join(left=left, right=right, kind="inner"):\n',
+        "        case Filter(child=child):\n"
+        "            return sources_of_every_row(child)\n"
+        '        case Join(left=left, right=right, kind="inner" | "left"):\n',
+        TIED,
+    ),
+    Fault(
+        "a subquery is tied by one side of a FULL JOIN",
+        STABILITY,
+        '        case Join(left=left, right=right, kind="inner"):\n            return sources_of_every_row(left)',
+        "        case Join(left=left, right=right):\n            return sources_of_every_row(left)",
+        TIED,
+    ),
+    Fault(
+        "a subquery is tied by a tie within it",
+        ONE_UNIT,
+        "        if (left.relation in own and right.relation in outside)",
+        "        if (left.relation in own and right.relation in own | outside)",
+        TIED,
+    ),
+    Fault(
+        "a comparison with any column outside ties a subquery",
+        ONE_UNIT,
+        "left.identifies is not None and left.identifies == right.identifies and left.type == right.type\n",
+        "left.type == right.type\n",
+        TIED,
+    ),
+    Fault(
+        "sources that a row may lack tie others",
+        JOINS,
+        "        inner = [source for source in sources_of(relation) if source not in lacking]\n"
+        "        require_one_unit(inner, self._in_rows_that_have(conditions), node, outside, self._partners)\n",
+        "        inner = [source for source in sources_of(relation) if source not in lacking][:1]\n"
+        "        require_one_unit(inner, self._in_rows_that_have(conditions), node, outside, self._partners)\n",
+        (DOUBTFUL, *TIED),
+    ),
+    Fault(
+        "the other tables of a SEMI JOIN are not asked for a name of their own",
+        "dpsql/query/semi_joins.py",
+        "        if bare is not None:\n",
+        "        if False:\n",
+        (f"{REFUSED}[E_JOIN]",),
+    ),
+    Fault(
+        "sources that are joined through others are apart",
+        "dpsql/query/connected.py",
+        "                read, members = read | group[0], group[1] + members\n",
+        "                members = group[1] + members\n",
+        ("tests/query/test_connected.py",),
     ),
     Fault(
         "a tie of columns that identify different things",

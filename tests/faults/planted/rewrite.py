@@ -10,6 +10,7 @@ CLIP = "dpsql/query/rewrite/clip.py"
 KEEP = "dpsql/query/rewrite/keep.py"
 QUANTISE = "dpsql/query/rewrite/quantise.py"
 HISTOGRAM = "dpsql/query/rewrite/histogram.py"
+GATHERED = "dpsql/engines/gathered.py"
 
 FAULTS = (
     Fault(
@@ -173,8 +174,8 @@ FAULTS = (
     Fault(
         "rows without a unit are kept",
         CORE,
-        "owned = [] if self._takes_back else [node.not_null(native(self.core.unit))]",
-        "owned = []",
+        "known = [] if self._takes_back else [owned(self.core.relation, self.core.unit)]",
+        "known = []",
         (VALUES,),
     ),
     Fault(
@@ -211,8 +212,8 @@ FAULTS = (
     Fault(
         "keys of a domain come from the data",
         CORE,
-        'base = "domain" if self.core.domain is not None else "totals" if self._has_totals',
-        'base = "totals" if self._has_totals',
+        '        if self.core.domain is not None:\n            base = "domain"\n',
+        '        if self.core.domain is not None and not self._has_totals:\n            base = "domain"\n',
         (
             "tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[mark]",
             "tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(age / 10) * 10]",
@@ -255,10 +256,17 @@ FAULTS = (
         claims("rows", "L2", "quantile of a date"),
     ),
     Fault(
-        "a histogram without keys and rows is two lists of nothing",
-        HISTOGRAM,
-        'lists = node.case((some, node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))))',
-        'lists = node.function("LIST_VALUE", *(node.function("LIST", each) for each in ordered))',
-        ("tests/properties/test_targeted.py::test_no_rows_have_quantiles_and_modes_too",),
+        "a bin stands with every histogram of its group",
+        GATHERED,
+        "        bins = found[place].setdefault(",
+        "        bins = found[0].setdefault(",
+        ("tests/engines/test_gathered.py",),
+    ),
+    Fault(
+        "bins of a group whose key is NaN are lost",
+        GATHERED,
+        "return tuple(_NAN if key != key else key for key in keys)",
+        "return tuple(keys)",
+        ("tests/engines/test_gathered.py",),
     ),
 )

@@ -12,6 +12,7 @@ PARALLEL, LOSSES = "tests/workload/test_parallel.py", "tests/workload/test_plan_
 MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
 ROWS = f"{PARALLEL}::test_rows_that_are_apart_are_not_units_that_are"
 PARTED = f"{PARALLEL}::test_units_that_conditions_part_cost_the_most_of_them"
+UNITS_OF_BLOCKS = ("tests/properties/test_parallel_blocks.py",)
 BLOCK = "dpsql/workload/block.py"
 DISJOINT = "dpsql/workload/disjoint.py"
 
@@ -32,9 +33,9 @@ FAULTS = (
     ),
     Fault(
         "the unit's key is not checked when the data are opened",
-        "dpsql/engines/duckdb.py",
-        "        unique.add(schema.unit)\n",
-        "        pass\n",
+        "dpsql/schema/model.py",
+        "            found.add(self.unit)\n",
+        "            pass\n",
         (f"{PARALLEL}::test_columns_of_the_units_table_need_a_key_that_was_checked",),
     ),
     Fault(
@@ -43,6 +44,105 @@ FAULTS = (
         '        case Join(left=left, right=right, kind="inner", condition=condition):\n',
         "        case Join(left=left, right=right, condition=condition):\n",
         (ROWS, f"{PARALLEL}::test_no_person_moves_cores_that_cost_more_than_the_block"),
+    ),
+    Fault(
+        "the ON of a LEFT JOIN is a demand on its left rows",
+        DISJOINT,
+        '        case Join(left=left, kind="left"):\n',
+        '        case Join(left=left, kind="left", condition=condition):\n'
+        "            known.extend(conjuncts(condition))\n",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "no unit has NULL where texts part the units",
+        DISJOINT,
+        "if isinstance(each, str)), _OTHER, None]",
+        "if isinstance(each, str)), _OTHER]",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "no unit has a text that no condition names",
+        DISJOINT,
+        "if isinstance(each, str)), _OTHER, None]",
+        "if isinstance(each, str)), None]",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "no unit has NULL where numbers part the units",
+        DISJOINT,
+        "return [*numbers, *between, *ends, None]",
+        "return [*numbers, *between, *ends]",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "no unit lies between two constants",
+        DISJOINT,
+        "return [*numbers, *between, *ends, None]",
+        "return [*numbers, *ends, None]",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "no unit lies beyond all constants",
+        DISJOINT,
+        "return [*numbers, *between, *ends, None]",
+        "return [*numbers, *between, None]",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "a boolean that parts the units is never NULL",
+        DISJOINT,
+        "        return [True, False, None]\n",
+        "        return [True, False]\n",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "IN is true of its first value alone",
+        DISJOINT,
+        'sides = [_compared("=", column, point, each) for each in options]',
+        'sides = [_compared("=", column, point, each) for each in options[:1]]',
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "a long IN is false where one of its values is another",
+        DISJOINT,
+        "frozenset({False}) if all(side == {False} for side in sides)",
+        "frozenset({False}) if any(side == {False} for side in sides)",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "a comparison that is turned round keeps its sign",
+        DISJOINT,
+        '"<": ">", "<=": ">=", ">": "<", ">=": "<="}',
+        '"<": "<", "<=": "<=", ">": ">", ">=": ">="}',
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "what is unknown on one side of OR is unknown",
+        DISJOINT,
+        "    if decides in known:\n",
+        "    if decides in known and None not in known:\n",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "texts are compared in the order of their classes",
+        DISJOINT,
+        '        if function not in ("=", "<>"):\n            return _ANY\n',
+        "",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "only the first part of a block says which units there are",
+        BLOCK,
+        "for point in points(demanded, name):",
+        "for point in points(demanded[:1], name):",
+        UNITS_OF_BLOCKS,
+    ),
+    Fault(
+        "a column of any table is one of the unit's own",
+        DISJOINT,
+        "            elif own and column.relation == scan.alias:\n",
+        "            elif own:\n",
+        UNITS_OF_BLOCKS,
     ),
     Fault(
         "texts that a collation holds for equal part the units",
@@ -145,9 +245,10 @@ FAULTS = (
     Fault(
         "a workload is charged after it was read",
         "dpsql/session/together.py",
-        "            charges = {} if block is None else river.charged_together(block)\n",
-        "            from dpsql.privacy import accountant as mint\n\n"
-        "            charges = {id(plan): mint.Charge(mint._MINT, plan, plan.cost, 1) for plan in workload.bought}\n",
+        "                charges = {} if block is None else river.charged_together(block)\n",
+        "                from dpsql.privacy import accountant as mint\n\n"
+        "                made = (mint.Charge(mint._MINT, each, each.cost, 1) for each in workload.bought)\n"
+        "                charges = {id(each.plan): each for each in made}\n",
         (f"{BLOCKS}::test_a_block_is_charged_once_and_before_a_row_is_read",),
     ),
     Fault(

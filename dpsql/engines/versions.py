@@ -1,0 +1,165 @@
+"""Which version of the data a statement reads: it holds the newest, and the first after a change opens the next.
+
+Proved in ``docs/proofs/versions.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Generic, Protocol, TypeVar
+
+from dpsql.engines.data import Cursor
+from dpsql.engines.source import Rows, Source
+from dpsql.engines.version import State, files_version, source_files, states
+from dpsql.errors import OperationalError
+
+
+def _nothing() -> None:
+    pass
+
+
+class Opened(Protocol):
+    """One version of the data, opened, checked and locked down; ``states`` are those of its files."""
+
+    @property
+    def states(self) -> tuple[State, ...]: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def alive(self) -> bool: ...
+
+    def cursor(self, renew: Callable[[], object]) -> Cursor:
+        """Where one charged plan is run; after trouble ``renew`` is called before it is told."""
+        ...
+
+    def public_rows(self, table: str) -> Rows: ...
+
+    def end(self) -> None: ...
+
+
+O = TypeVar("O", bound=Opened)  # noqa: E741 (an opened version)
+
+
+class Held(Generic[O]):
+    """One version of the data, which stays open until this is left."""
+
+    def __init__(self, opened: O, renew: Callable[[], object], let_go: Callable[[O], None]) -> None:
+        self.opened, self._renew, self._let_go = opened, renew, let_go
+
+    @property
+    def version(self) -> str:
+        return self.opened.version
+
+    def cursor(self) -> Cursor:
+        return self.opened.cursor(self._renew)
+
+    def public_rows(self, table: str) -> Rows:
+        """The rows of a table that was declared public; after trouble the data are open again before it is told."""
+        try:
+            return self.opened.public_rows(table)
+        except Exception:
+            with suppress(Exception):
+                self._renew()
+            raise
+
+    def __enter__(self) -> Held[O]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._let_go(self.opened)
+
+
+class Versions(Generic[O]):
+    """The versions of a source that are open: the newest, and those before it that statements still hold.
+
+    ``opens`` opens the source as it is now, and raises NotOpened or Unfit where it cannot; so does this at first.
+    """
+
+    def __init__(self, source: Source, opens: Callable[[], O]) -> None:
+        self._source, self._opens = source, opens
+        self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
+        self._holds = Counter[O]()
+        self._newest = opens()
+
+    @property
+    def newest(self) -> O:
+        """The version that was opened last."""
+        return self._newest
+
+    @property
+    def version(self) -> str | None:
+        """The version of the files as they are now; None where one of them cannot be looked at."""
+        return files_version(source_files(self._source))
+
+    def hold(self, opening: Callable[[], None] = _nothing) -> Held[O]:
+        """The version of now, to be left; where it is not open yet, ``opening`` is called before that is begun.
+
+        OperationalError where it cannot be opened.
+        """
+        waits = not self._is_current()
+        if waits:
+            opening()
+        with self._lock:
+            opened = self._current(_nothing if waits else opening)
+            self._holds[opened] += 1
+        return Held(opened, self.renewed, self._let_go)
+
+    def renewed(self) -> O:
+        """The version of now, opened where it was not; OperationalError where it cannot be."""
+        with self._lock:
+            return self._current()
+
+    def close(self) -> None:
+        """End all that is open here; without the lock, which a thread may have held where this process was forked."""
+        self._closed = True
+        for opened in {*self._holds, self._newest}:
+            opened.end()
+
+    def _is_current(self) -> bool:
+        return self._newest.alive and self._newest.states == states(source_files(self._source))
+
+    def _current(self, opening: Callable[[], None] = _nothing) -> O:
+        if os.getpid() != self._owner:
+            raise OperationalError("the data were opened by another process; open them in this one")
+        if not self._closed and not self._is_current():
+            opening()
+            before, self._newest = self._newest, self._next()
+            if not self._holds[before]:
+                self._end(before)
+            if self._closed:  # meanwhile
+                self._newest.end()
+        if self._closed:
+            raise OperationalError("the data are closed")
+        return self._newest
+
+    def _next(self) -> O:
+        """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
+        trouble = OperationalError("the data of this schema cannot be opened any more")
+        try:
+            return self._opens()
+        except OperationalError as error:
+            trouble = error.with_traceback(None)
+        except Exception:
+            pass
+        raise trouble
+
+    def _let_go(self, opened: O) -> None:
+        """One statement less holds it; what nobody holds and is not the newest ends."""
+        with self._lock:
+            self._holds[opened] -= 1
+            over = not self._holds[opened] and opened is not self._newest
+            if over:
+                self._end(opened)
+
+    def _end(self, opened: O) -> None:
+        del self._holds[opened]
+        opened.end()

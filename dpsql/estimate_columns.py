@@ -1,0 +1,168 @@
+"""What `dpsql.estimate` reads off the noisy cells of one row, for all rows at once.
+
+Proved in ``docs/proofs/estimate.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.columns import Between, Multiples
+from dpsql.estimate import Alone, Estimate, Mean, Shifted, interval, linear, value
+from dpsql.forms import Interval, Law
+from dpsql.rounded import EXACT, as_type, quotients_as_type
+
+#: A column of released values, and one of their intervals.
+Read: TypeAlias = tuple[Sequence[object], Sequence[Interval | None]]
+_Doubles: TypeAlias = NDArray[np.float64]
+
+
+def read_column(
+    estimate: Estimate, cells: Sequence[Multiples], halves: Sequence[Fraction], wide: float | None, law: Law,
+    sql_type: str,
+) -> Read:  # fmt: skip
+    """An aggregate's value, in the type of its column, and its interval on every row.
+
+    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `dpsql.estimate` has
+    them but for the rounding of doubles, and all else is the same exactly; what has no arithmetic of columns is read
+    row by row.
+    """
+    found: Read | None = None
+    match estimate:
+        case Alone(cell=cell):
+            found = _alone(cells[cell], halves[cell], sql_type)
+        case Shifted():
+            found = _shifted(estimate, cells, halves, wide, law, sql_type)
+        case Mean():
+            found = _mean(estimate, cells, halves, law)
+    return found or _by_row(estimate, cells, halves, wide, law, sql_type)
+
+
+def _by_row(
+    estimate: Estimate, cells: Sequence[Multiples], halves: Sequence[Fraction], wide: float | None, law: Law,
+    sql_type: str,
+) -> Read:  # fmt: skip
+    rows = [list(zip(row, halves, strict=True)) for row in zip(*cells, strict=True)]
+    return [as_type(value(estimate, row), sql_type) for row in rows], [
+        interval(estimate, row, wide, law) for row in rows
+    ]
+
+
+class _Quotients(NamedTuple):
+    """Rational numbers with one denominator, all integers less than 2^53 in size."""
+
+    numerators: NDArray[np.int64]
+    denominator: int
+
+    @property
+    def doubles(self) -> _Doubles:
+        """The nearest doubles: the quotient of two exact ones is rounded once."""
+        nearest: _Doubles = self.numerators / self.denominator
+        return nearest
+
+
+def _sum_of(parts: Sequence[tuple[Multiples, Fraction]], constant: Fraction = Fraction(0)) -> _Quotients | None:
+    """The sum of columns, each times its factor, and a constant; None where it is beyond the integers of a double."""
+    steps = [column.step * factor for column, factor in parts]
+    denominator = lcm(constant.denominator, *(step.denominator for step in steps))
+    counts = [_integers(column.counts) for column, _ in parts]
+    if any(each is None for each in counts):
+        return None
+    whole = [each for each in counts if each is not None]
+    factors = [int(step * denominator) for step in steps]
+    added = int(constant * denominator)
+    most = sum(int(np.abs(each).max(initial=1)) * abs(factor) for each, factor in zip(whole, factors, strict=True))
+    if max(most + abs(added), denominator) >= EXACT:
+        return None
+    total = np.full(len(whole[0]), added, np.int64)
+    for each, factor in zip(whole, factors, strict=True):
+        total += each * factor
+    return _Quotients(total, denominator)
+
+
+def _integers(counts: Sequence[int]) -> NDArray[np.int64] | None:
+    try:
+        found = np.asarray(counts, np.int64)
+    except OverflowError:
+        return None
+    return found if int(np.abs(found).max(initial=0)) < EXACT else None
+
+
+def _alone(cells: Multiples, half: Fraction, sql_type: str) -> Read | None:
+    numbers = _sum_of([(cells, Fraction(1))])
+    low, high = (_sum_of([(cells, Fraction(1))], side * half) for side in (-1, 1))
+    values = None if numbers is None else quotients_as_type(*numbers, sql_type)
+    if values is None or low is None or high is None:
+        return None
+    return values, Between(low.doubles.tolist(), high.doubles.tolist())
+
+
+def _shifted(
+    estimate: Shifted, cells: Sequence[Multiples], halves: Sequence[Fraction], wide: float | None, law: Law,
+    sql_type: str,
+) -> Read | None:  # fmt: skip
+    total, count = cells[estimate.total], cells[estimate.count]
+    numbers = _sum_of([(total, Fraction(1)), (count, estimate.middle)])
+    above, below = _sum_of([(total, Fraction(1))]), _sum_of([(count, Fraction(1))])
+    values = None if numbers is None else quotients_as_type(*numbers, sql_type)
+    if values is None or above is None or below is None:
+        return None
+    nothing = [(Fraction(0), half) for half in halves]
+    half = linear(estimate, nothing, law).half_width if wide is None else wide
+    middles = above.doubles + below.doubles * float(estimate.middle)
+    return values, Between((middles - half).tolist(), (middles + half).tolist())
+
+
+def _mean(estimate: Mean, cells: Sequence[Multiples], halves: Sequence[Fraction], law: Law) -> Read | None:
+    above, below = _sum_of([(cells[estimate.total], Fraction(1))]), _sum_of([(cells[estimate.count], Fraction(1))])
+    if above is None or below is None:
+        return None
+    middle, reach = float(estimate.middle), float(estimate.reach)
+    shown = np.clip(above.doubles / np.maximum(below.doubles, 1.0), -reach, reach)
+    least, most = float(estimate.middle - estimate.reach), float(estimate.middle + estimate.reach)
+    inside = np.where(shown > -reach, np.minimum(np.maximum(middle + shown, least), most), least)
+    values: list[object] = np.where(shown < reach, inside, most).tolist()
+    half_above, half_below = float(halves[estimate.total]), float(halves[estimate.count])
+    low, high = ratios(above.doubles, half_above, below.doubles, half_below, law, reach)
+    lows, highs = middle + np.minimum(low, shown), middle + np.maximum(high, shown)
+    return values, Between(lows.tolist(), highs.tolist())
+
+
+def ratios(
+    above: _Doubles, half_above: float, below: _Doubles, half_below: float, law: Law, reach: float
+) -> tuple[_Doubles, _Doubles]:
+    """Fieller's set of each above/below within ± reach, from its least to its greatest, as `dpsql.forms.ratio` has it.
+
+    The cells above and below have independent noises of these half-widths.
+    """
+    with np.errstate(all="ignore"):  # where a is 0 nothing is read of what is divided by it
+        theta = np.where(below != 0, above / below, 0.0)
+        widening = _factors(law, half_above, np.abs(theta) * half_below) ** 2
+        tt, nn = widening * half_above**2, widening * half_below**2
+        a, b, c = below * below - nn, above * below, above * above - tt
+        root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+        one, other = (b - root) / a, (b + root) / a
+    low, high = np.full(len(above), -reach), np.full(len(above), reach)
+    closed = (a > 0) & (below > 0)
+    low[closed] = np.minimum(np.maximum(one[closed], -reach), reach)
+    high[closed] = np.maximum(np.minimum(other[closed], reach), -reach)
+    gap = (a < 0) & (b * b > a * c)  # all but what lies between two ends
+    from_left, from_right = gap & (other >= -reach), gap & (one <= reach)
+    high[from_left & ~from_right] = np.minimum(other, reach)[from_left & ~from_right]
+    low[from_right & ~from_left] = np.maximum(one, -reach)[from_right & ~from_left]
+    return low, high
+
+
+def _factors(law: Law, one: float, others: _Doubles) -> _Doubles:
+    """`Law.factor` of one half-width and each of the others."""
+    whole = np.hypot(one, others)
+    shared = 1 - (one / whole) ** 4 - (others / whole) ** 4
+    bend = 4 * law.pair - 2 * (1 + law.many)
+    factors = 1 + (law.many - 1) * shared + bend * shared * (1 - shared)
+    return np.where((whole > 0) & np.isfinite(whole), factors, 1.0)

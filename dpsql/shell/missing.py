@@ -1,0 +1,46 @@
+"""What is said of columns that have no interval in any row, though the noise behind them is known.
+
+Proved in ``docs/proofs/ends.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpsql.plan import Plan
+from dpsql.result_columns import CellInterval
+from dpsql.shell import computed, seen
+from dpsql.shell.drawn import Rows
+
+
+def missing_intervals(
+    plan: Plan, tables: Mapping[str, Rows], found: Sequence[Sequence[CellInterval | None]], drawn: bool
+) -> tuple[str, ...]:
+    """One sentence for each reason why columns of the result lack the intervals that smaller tables would give them.
+
+    ``drawn`` tells whether the shell came to its end on the draws, where it was run on them.
+    """
+    if not found:
+        return ()
+    said = []
+    if plan.redrawn is not None:
+        columns, behind = plan.redrawn.wanted, sum(len(tables[name].keys) for name in plan.redrawn.tables)
+        if behind > seen.MOST_ROWS:
+            why = f"it takes {behind:,} released rows together, and noise is drawn again for at most {seen.MOST_ROWS:,}"
+            said.append(_said(plan, columns, f"{why}; ask for fewer groups at a time"))
+        elif not drawn:
+            why = "run again with noise that is drawn anew, the part of the statement over released rows fails"
+            said.append(_said(plan, columns, f"{why}, or takes too much time or memory"))
+    alone = [
+        place for place, column in enumerate(plan.columns)
+        if column.drawn is not None and len(found) > computed.MOST_ROWS and all(row[place] is None for row in found)
+    ]  # fmt: skip
+    if alone:
+        why = f"for what several aggregates make, noise is drawn again on at most {computed.MOST_ROWS:,} rows"
+        said.append(_said(plan, alone, f"{why}; ask for fewer groups at a time"))
+    return tuple(said)
+
+
+def _said(plan: Plan, places: Sequence[int], why: str) -> str:
+    *before, last = (plan.columns[place].name for place in places)
+    return f"no interval in any row of {', '.join(before)}{' and ' if before else ''}{last}: {why}"

@@ -1,0 +1,251 @@
+"""What a number that is shown can be, by what the schema and the statement say of it (``docs/proofs/possible.md``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor
+
+import sqlglot
+from sqlglot import exp
+
+from dpsql.forms import cut
+from dpsql.plan import Plan
+from dpsql.query.bounds import bounds, is_nullable
+from dpsql.query.cube import Cube, is_additive, shapes
+from dpsql.query.enumeration import column_values, values
+from dpsql.query.expression import Column, Expression, conjuncts
+from dpsql.query.interval import EVERYTHING, Interval
+from dpsql.query.relation import Aggregate, Core, Spread
+from dpsql.query.rules import abs_interval
+from dpsql.result_columns import CellInterval, OutputColumn
+
+_FROM_ZERO = Interval(Fraction(0), None)
+#: Statistics whose range needs no bounds.
+_RANGES = dict.fromkeys("count units regr_count regr_sxx regr_syy histogram".split(), _FROM_ZERO) | {
+    "corr": Interval(Fraction(-1), Fraction(1)),
+    "regr_r2": Interval(Fraction(0), Fraction(1)),
+}
+
+
+@lru_cache(maxsize=1024)
+def possible(aggregate: Aggregate) -> Interval:
+    """Where an aggregate lies whatever the data hold, as long as they keep what the schema declares."""
+    argument = aggregate.argument
+    match aggregate.function:
+        case "count distinct":
+            assert argument is not None
+            count = _different(argument)
+            return Interval(Fraction(0), None if count is None else Fraction(count))
+        case "sum":
+            assert argument is not None
+            within, zero = bounds(argument), Fraction(0)
+            low, high = within.low is not None and within.low >= 0, within.high is not None and within.high <= 0
+            return Interval(zero if low else None, zero if high else None)
+        case "avg":
+            assert argument is not None
+            return bounds(argument)
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" as function:
+            assert argument is not None
+            return Interval(Fraction(0), _widest(function, bounds(argument)))
+        case function:
+            return _RANGES.get(function, EVERYTHING)
+
+
+def _widest(function: Spread, within: Interval) -> Fraction | None:
+    """The greatest spread of values within bounds: that of halves at both ends, of two values for a sample's."""
+    if within.low is None or within.high is None:
+        return None
+    variance = ((within.high - within.low) / 2) ** 2 * (2 if function.endswith("samp") else 1)
+    if function.startswith("var"):
+        return variance
+    return Fraction(math.nextafter(math.sqrt(variance), math.inf)) if variance < 10**300 else None
+
+
+def _different(argument: Expression) -> int | None:
+    """How many values, NULL apart, the argument may have; None where that is not known."""
+    known = column_values(argument) if isinstance(argument, Column) else values(argument)
+    if known is not None:
+        return sum(value is not None for value in known)
+    within = bounds(argument)
+    if argument.type.kind not in ("integer", "date") or within.low is None or within.high is None:
+        return None
+    return max(floor(within.high) - ceil(within.low) + 1, 0)
+
+
+@lru_cache(maxsize=1024)
+def possible_of(sql: str, aggregates: tuple[Aggregate, ...]) -> Interval:
+    """Where an expression over one row of a released table, whose aggregates are ``a0``, ``a1`` …, lies."""
+    return _range(sqlglot.parse_one(sql, dialect="duckdb"), aggregates)
+
+
+def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
+    match node:
+        case exp.Column():
+            place = _place(node)
+            return EVERYTHING if place is None else possible(aggregates[place])
+        case exp.Literal():
+            return EVERYTHING if node.is_string else Interval(Fraction(node.name), Fraction(node.name))
+        case exp.Paren() | exp.Nullif():
+            return _range(node.this, aggregates)
+        case exp.Cast() | exp.TryCast() | exp.Round() if node.args.get("decimals") is None or _digits(node) >= 0:
+            inner = _range(node.this, aggregates)  # which may round to the next whole number, and no further
+            low, high = inner.low, inner.high
+            return Interval(
+                None if low is None else Fraction(floor(low)), None if high is None else Fraction(ceil(high))
+            )
+        case exp.Coalesce():
+            return _any([node.this, *node.expressions], aggregates)
+        case exp.Case():
+            default = node.args.get("default")
+            return _any(
+                [*(each.args["true"] for each in node.args["ifs"]), *([default] if default else [])], aggregates
+            )
+        case exp.Neg():
+            return -_range(node.this, aggregates)
+        case exp.Abs():
+            return abs_interval(_range(node.this, aggregates))
+        case exp.Add():
+            return _range(node.this, aggregates) + _range(node.expression, aggregates)
+        case exp.Mul():
+            return _range(node.this, aggregates) * _range(node.expression, aggregates)
+        case exp.Sub():
+            whole = _range(node.this, aggregates) - _range(node.expression, aggregates)
+            most = _most_of(node.expression, node.this, aggregates)
+            return whole if most is None or most > 1 else whole.within(Fraction(0), None)
+        case exp.Div():
+            return _quotient(node, aggregates)
+        case _:
+            return EVERYTHING
+
+
+def _quotient(node: exp.Div, aggregates: tuple[Aggregate, ...]) -> Interval:
+    above, below = _range(node.this, aggregates), _range(node.expression, aggregates)
+    if not (above.low is not None and below.low is not None and above.low >= 0 and below.low >= 0):
+        return above / below
+    return Interval(Fraction(0), _most_of(node.this, node.expression, aggregates))
+
+
+def _most_of(part: exp.Expr, whole: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Fraction | None:
+    """The most that one term can be of another one, which counts or adds up at least the same rows; None otherwise."""
+    above, below = _term(part), _term(whole)
+    if above is None or below is None or below[0] <= 0 or above[0] < 0:
+        return None
+    one, other = aggregates[above[1]], aggregates[below[1]]
+    if not set(conjuncts(other.condition)) <= set(conjuncts(one.condition)):
+        return None
+    factor = above[0] / below[0]
+    same = one.argument == other.argument
+    if one.function == other.function and one.function in ("count", "units", "sum"):
+        counts_all = one.function == "count" and (other.argument is None or not is_nullable(other.argument))
+        return factor if (same or counts_all) and possible(one).low == 0 else None
+    if one.function == "sum" and other.function == "count" and one.argument is not None:
+        within = bounds(one.argument)
+        counted = same or other.argument is None or not is_nullable(other.argument)
+        return factor * within.high if counted and within.low is not None and within.low >= 0 and within.high else None
+    return None
+
+
+def _term(node: exp.Expr) -> tuple[Fraction, int] | None:
+    """The expression as a number times an aggregate, by its place."""
+    match node:
+        case exp.Column():
+            place = _place(node)
+            return None if place is None else (Fraction(1), place)
+        case exp.Paren() | exp.Nullif() | exp.Cast() | exp.TryCast():
+            return _term(node.this)
+        case (
+            exp.Mul(this=exp.Literal(is_string=False) as factor, expression=inner)
+            | exp.Mul(this=inner, expression=exp.Literal(is_string=False) as factor)
+        ):
+            found = _term(inner)
+            return None if found is None else (found[0] * Fraction(factor.name), found[1])
+        case _:
+            return None
+
+
+def _any(nodes: Sequence[exp.Expr], aggregates: tuple[Aggregate, ...]) -> Interval:
+    """Where one of several expressions lies; NULL lies nowhere."""
+    known = [_range(each, aggregates) for each in nodes if not isinstance(each, exp.Null)]
+    found = known[0] if known else EVERYTHING
+    for each in known[1:]:
+        found = found.union(each)
+    return found
+
+
+def _place(column: exp.Column) -> int | None:
+    return int(column.name[1:]) if column.name[:1] == "a" and column.name[1:].isdecimal() else None
+
+
+def _digits(node: exp.Expr) -> int:
+    digits = node.args["decimals"]
+    return int(digits.name) if isinstance(digits, exp.Literal) and digits.name.isdecimal() else -1
+
+
+def ranges(plan: Plan) -> tuple[Interval, ...]:
+    """Where the numbers of each column of a plan's result lie."""
+    return column_ranges(plan.columns, shapes([core.core for core in plan.cores], plan.cubes))
+
+
+def column_ranges(columns: Sequence[OutputColumn], tables: Mapping[str, Core | Cube]) -> tuple[Interval, ...]:
+    """Where the numbers of each column lie that come from one row of the released tables; elsewhere everything."""
+    return tuple(_range_of_column(column, tables) for column in columns)
+
+
+def _range_of_column(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> Interval:
+    if column.aggregate is None:
+        return EVERYTHING if column.drawn is None else possible_of(column.drawn, tables[column.table].aggregates)
+    shape = tables[column.table]
+    aggregate = shape.aggregates[column.aggregate]
+    if isinstance(shape, Cube) and shape.finest is not None and is_additive(aggregate):
+        return EVERYTHING  # totals are shown as the sums of their parts
+    return possible(aggregate)
+
+
+def shown_within(
+    plan: Plan, rows: Sequence[Sequence[object]], intervals: Sequence[Sequence[CellInterval | None]]
+) -> tuple[list[tuple[object, ...]], list[tuple[CellInterval | None, ...]]]:
+    """The rows of a result and their intervals, with each number at the nearer end where it cannot be what it is."""
+    within = ranges(plan)
+    kept = [tuple(map(nearest, row, within)) for row in rows]
+    return kept, [tuple(map(ends_within, each, within)) for each in intervals]
+
+
+def nearest(value: object, within: Interval) -> object:
+    """A number at the nearer end where it lies outside; a map of numbers with each of them so; all else as it is."""
+    match value:
+        case dict():
+            return {key: nearest(each, within) for key, each in value.items()}
+        case bool():
+            return value
+        case int() | float() | Decimal():
+            if within.low is not None and value < within.low:
+                return _typed(within.low, value)
+            return _typed(within.high, value) if within.high is not None and value > within.high else value
+        case _:
+            return value
+
+
+def _typed(end: Fraction, value: int | float | Decimal) -> int | float | Decimal:
+    """The end in the type of the value that it stands for."""
+    match value:
+        case int():
+            return round(end)
+        case float():
+            return float(end)
+        case Decimal():
+            return (Decimal(end.numerator) / Decimal(end.denominator)).quantize(value)
+
+
+def ends_within(ends: CellInterval | None, within: Interval) -> CellInterval | None:
+    """The ends of an interval of numbers, cut to where the number lies."""
+    match ends:
+        case (int() | float() as low, int() | float() as high):
+            least = float("-inf") if within.low is None else float(within.low)
+            most = float("inf") if within.high is None else float(within.high)
+            return cut((low, high), (least, most))
+        case _:
+            return ends

@@ -1,0 +1,130 @@
+"""Columns of aggregates and intervals are those that are read off one row after the other."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpsql.columns import Between, ByColumn, Multiples, column
+from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted, interval, value
+from dpsql.estimate_columns import read_column
+from dpsql.forms import GAUSSIAN, Law, laplace
+from dpsql.moments import Moment, Variable
+from dpsql.release import in_order, rank
+from dpsql.rounded import as_type, quotients_as_type
+
+STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))
+SIZES = (0, 3, 10**3, 10**9, 2**52, 2**61)
+
+
+@pytest.mark.parametrize("law", [GAUSSIAN, laplace(0.95)], ids=["Gaussian", "Laplace"])
+@pytest.mark.parametrize("seed", range(60))
+def test_columns_are_the_rows(seed: int, law: Law) -> None:
+    drawn = random.Random(seed)
+    size, rows = drawn.choice(SIZES), drawn.choice([0, 1, 30])
+    cells = [
+        Multiples(
+            [drawn.choice([0, min(size, 1), drawn.randint(-size, size)]) for _ in range(rows)], drawn.choice(STEPS)
+        )
+        for _ in range(2)
+    ]
+    halves = [drawn.randint(0, 200) * cell.step for cell in cells]
+    middle, reach = Fraction(drawn.randint(-500, 500), 10), Fraction(drawn.randint(1, 500), 10)
+    for estimate, kinds in _estimates(middle, reach):
+        for sql_type in kinds:
+            wide = drawn.choice([None, 3.5])
+            values, intervals = read_column(estimate, cells, halves, wide, law, sql_type)
+            measured = [list(zip(row, halves, strict=True)) for row in zip(*cells, strict=True)]
+            assert len(values) == len(intervals) == rows
+            for at, row in enumerate(measured):
+                _require_equal(values[at], as_type(value(estimate, row), sql_type), isinstance(estimate, Mean))
+                known = interval(estimate, row, wide, law)
+                if known is None:
+                    assert intervals[at] is None
+                else:
+                    found = intervals[at]
+                    assert found is not None
+                    for one, other in zip(found, known, strict=True):
+                        _require_equal(one, other, isinstance(estimate, Mean | Shifted))
+
+
+@pytest.mark.parametrize(
+    ("size", "step"),
+    [(2**52, Fraction(7, 3)), (1000, Fraction(1, 2**53 + 1))],
+    ids=["a large dividend", "a large divisor"],
+)
+def test_quotients_beyond_the_integers_of_a_double_are_rounded_once(size: int, step: Fraction) -> None:
+    """Where dividend or divisor is rounded to a double first, the quotient is often the one beside the nearest."""
+    drawn, half = random.Random(7), 5 * step
+    cells = [Multiples([drawn.randint(size // 2, size) for _ in range(100)], step)]
+    values, intervals = read_column(Alone(0), cells, [half], None, GAUSSIAN, "DOUBLE")
+    assert list(values) == [float(number) for number in cells[0]]
+    assert list(intervals) == [(float(number - half), float(number + half)) for number in cells[0]]
+
+
+def _estimates(middle: Fraction, reach: Fraction) -> list[tuple[Estimate, tuple[str, ...]]]:
+    variable = Variable(0, 1, Fraction(1), Fraction(3), Fraction(2))
+    return [
+        (Alone(0), ("BIGINT", "DOUBLE", "DECIMAL(38,2)", "DECIMAL(38,12)", "DECIMAL(38,30)")),
+        (Shifted(0, 1, middle), ("BIGINT", "DOUBLE", "DECIMAL(38,1)")),
+        (Mean(0, 1, middle, reach), ("DOUBLE",)),
+        (Seen(0, against=True), ("BOOLEAN",)),
+        (Moment("var_pop", 1, variable), ("DOUBLE",)),
+    ]
+
+
+def _require_equal(one: object, other: object, nearly: bool) -> None:
+    assert type(one) is type(other)
+    if nearly and isinstance(one, float) and isinstance(other, float):
+        assert one == other or math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6)
+    else:
+        assert one == other
+
+
+def test_an_average_stays_within_its_bounds() -> None:
+    bounds = (Fraction(1, 10), Fraction(7, 10))
+    middle, reach = sum(bounds) / 2, (bounds[1] - bounds[0]) / 2
+    cells = [Multiples([-(10**6), 10**6, 5], Fraction(1)), Multiples([1, 1, 10**3], Fraction(1))]
+    values, _ = read_column(Mean(0, 1, middle, reach), cells, [Fraction(1)] * 2, None, GAUSSIAN, "DOUBLE")
+    assert values[0] == 0.1 and values[1] == 0.7
+
+
+def test_halves_are_rounded_to_even() -> None:
+    numbers = [-5, -3, -1, 1, 3, 5]
+    column_of = [as_type(Fraction(number, 2), "BIGINT") for number in numbers]
+    assert quotients_as_type(np.array(numbers, np.int64), 2, "BIGINT") == column_of == [-2, -2, 0, 0, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda drawn: drawn.randint(-5, 5),
+        lambda drawn: drawn.choice(["a", "B", "ä", ""]),
+        lambda drawn: drawn.choice([None, 1, 2]),
+        lambda drawn: drawn.choice([math.nan, 1.5, -math.inf, math.inf, None]),
+        lambda drawn: drawn.choice([True, False, None]),
+        lambda drawn: drawn.choice([Decimal("1.50"), Decimal(-1), None]),
+        lambda drawn: date.fromordinal(drawn.randint(1, 50)),
+    ],
+)
+def test_rows_are_in_the_order_of_their_keys(draw: Callable[[random.Random], object]) -> None:
+    for seed in range(20):
+        drawn = random.Random(seed)
+        rows = [(draw(drawn), drawn.randint(0, 3), number) for number in range(30)]
+        ordered = in_order(list(rows), 2)
+        assert [row[2] for row in ordered] == [row[2] for row in sorted(rows, key=lambda row: [*map(rank, row[:2])])]
+
+
+def test_rows_of_columns_read_as_rows_do() -> None:
+    rows = ByColumn(([1, 2, 3], [None, "b", "c"]), 3)
+    assert list(rows) == [(1, None), (2, "b"), (3, "c")] == [rows[place] for place in range(3)] == rows[:]
+    assert rows == [(1, None), (2, "b"), (3, "c")] and rows != [(1, None)] and len(rows) == 3
+    assert list(column(rows, 1)) == list(column(list(rows), 1)) == [None, "b", "c"]
+    assert list(ByColumn((), 2)) == [(), ()] and list(Between([1.0], [2.0])) == [(1.0, 2.0)]

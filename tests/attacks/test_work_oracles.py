@@ -1,0 +1,158 @@
+"""Statements whose work one person's row was to decide: databases that differ by it answer alike, and as quickly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dpsql.errors import Error
+from dpsql.schema import loads
+from dpsql.session import Session, open_session
+
+SCHEMA = """
+name = "people"
+source = "people.duckdb"
+[privacy]
+unit = "person.pid"
+epsilon = 1
+delta = 1e-6
+query_epsilon = 0.000001
+[tables.person]
+max_rows_per_unit = 1
+[tables.person.columns]
+pid = { type = "integer" }
+age = { type = "integer", bounds = [0, 120] }
+name = { type = "text" }
+[tables.visit]
+references = { pid = "person.pid" }
+max_rows_per_unit = 12
+[tables.visit.columns]
+pid = { type = "integer" }
+day = { type = "integer", bounds = [0, 3650] }
+[tables.days]
+public = true
+[tables.days.columns]
+day = { type = "integer" }
+"""
+SIXTY = ", ".join(f"({number})" for number in range(60))
+PADDED = " || ".join(["LPAD(p.name || a.x, 1000, 'a')"] * 9)
+IF_OLD = "CASE WHEN p.pid = 17 AND p.age > 63"
+OF_ONE = "(SELECT pid, name FROM person WHERE pid % 100000 = 17 AND age > 63) AS p"
+
+
+def _crossed(count: int) -> str:
+    return " ".join(f"CROSS JOIN (VALUES {SIXTY}) AS b{place}(x)" for place in range(count))
+
+
+def _visited(count: int) -> str:
+    return " ".join(f"JOIN visit v{place + 1} ON v{place + 1}.pid = v{place}.pid" for place in range(count))
+
+
+def _doubled(text: str, times: int) -> str:
+    """The text joined with itself, so often that it would be a gigabyte."""
+    for _ in range(times):
+        text = f"(SELECT pid, s || s AS s FROM {text})"
+    return text
+
+
+#: The two that were found by a stranger, and their like.
+ATTACKS = {
+    "a product that nothing reads": f"SELECT COUNT(DISTINCT p.pid) FROM {OF_ONE} {_crossed(7)}",
+    "a product that is counted": f"SELECT COUNT(*) FROM {OF_ONE} {_crossed(7)}",
+    "a product that is a key": f"SELECT b0.x, COUNT(*) FROM {OF_ONE} {_crossed(5)} GROUP BY b0.x",
+    "rows of one unit, again": f"SELECT COUNT(DISTINCT v0.pid) FROM visit v0 {_visited(11)} WHERE v0.pid = 17",
+    "rows of one unit, counted": f"SELECT COUNT(*) FROM visit v0 {_visited(11)} WHERE v0.pid = 17",
+    "rows of one unit in a subquery": "SELECT COUNT(*) FROM person p WHERE age > 63 AND (SELECT COUNT(*) FROM visit v0 "
+    f"{_visited(9)} WHERE v0.pid = p.pid AND v0.day < p.age) > 1",
+    "LATERAL": f"SELECT COUNT(*) FROM {OF_ONE} JOIN LATERAL (SELECT v0.day FROM visit v0 {_visited(9)} "
+    "WHERE v0.pid = p.pid) AS l ON true",
+    "a public table, again and again": f"SELECT COUNT(*) FROM {OF_ONE} CROSS JOIN days a CROSS JOIN days b",
+    "UNNEST": f"SELECT COUNT(*) FROM {OF_ONE} "
+    + " ".join(f"CROSS JOIN UNNEST([{', '.join(map(str, range(60)))}]) AS u{place}(x)" for place in range(6)),
+    "a recursive query": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 1000000000) "
+    f"SELECT COUNT(*) FROM {OF_ONE} CROSS JOIN r",
+    "a long text": f"SELECT COUNT(*) FROM {_doubled('(SELECT pid, name AS s FROM person WHERE age > 63)', 30)} "
+    "WHERE s LIKE '%a%b'",
+    "a long padded text": f"SELECT COUNT(*) FROM {OF_ONE} WHERE LPAD(name, 1000000000, 'ab') LIKE '%aab%'",
+    "padded texts of many rows": f"SELECT COUNT(DISTINCT {PADDED} || b.x) "
+    f"FROM {OF_ONE} CROSS JOIN (VALUES {SIXTY}) AS a(x) {_crossed(2).replace('b0', 'c', 1).replace('b1', 'b', 1)}",
+    "numbers that cannot be, of many rows": f"SELECT COUNT(*) FROM {OF_ONE} CROSS JOIN days a CROSS JOIN "
+    f"(VALUES {SIXTY}) AS b(x) WHERE MAKE_DATE(p.pid::INT, a.day, b.x) > DATE '2000-01-01' OR p.pid << b.x > 5",
+    "one number of many that cannot be": f"SELECT COUNT(p.pid::INT << ({IF_OLD} THEN 70 ELSE 1 END + d.day * 0)) "
+    "FROM person p CROSS JOIN days d WHERE d.day < 300",
+    "one day of many that cannot be": f"SELECT COUNT(MAKE_DATE(2020, {IF_OLD} THEN 13 ELSE 1 END, 1 + d.day % 9)) "
+    "FROM person p CROSS JOIN days d WHERE d.day < 300",
+    "one moment of many that cannot be": f"SELECT COUNT(DATE '2020-01-01' + INTERVAL '1' YEAR * ({IF_OLD} THEN 500000 "
+    "ELSE 1 END + d.day * 0)) FROM person p CROSS JOIN days d WHERE d.day < 300",
+    "a text that is replaced": f"SELECT COUNT(*) FROM {OF_ONE} WHERE REPLACE(REPLACE(REPLACE(name, 'a', "
+    f"'{'a' * 900}'), 'a', '{'a' * 900}'), 'a', '{'a' * 900}') LIKE '%ab%'",
+    "a regular expression": f"SELECT COUNT(*) FROM {OF_ONE} WHERE name ~ '^((a{{1,100}}){{1,100}}){{1,100}}$'",
+    "a regular expression on a long text": "SELECT COUNT(*) FROM "
+    f"{_doubled('(SELECT pid, name AS s FROM person WHERE age > 63)', 8)} WHERE s ~ '(a|aa)*[ab]*(a|b)*c$'",
+    "a sort": f"SELECT MEDIAN(b0.x) FROM {OF_ONE} {_crossed(6)}",
+    "a sort of one unit": f"SELECT MEDIAN(v1.day) FROM visit v0 {_visited(9)} WHERE v0.pid = 17",
+    "work that one row is to spare": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM visit v CROSS JOIN days d "
+    f"GROUP BY v.pid) AS h JOIN {OF_ONE} ON p.pid = h.pid",
+    "work that a subquery is to spare": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM visit v, days AS d "
+    f"GROUP BY v.pid) AS h WHERE EXISTS (SELECT 1 FROM {OF_ONE} WHERE p.pid = h.pid)",
+}  # fmt: skip
+#: What the engine may need more for a million rows of one unit, with much to spare for a busy machine.
+MOST_SECONDS = 1.5
+
+
+def _session(folder: Path, age: int) -> Session:
+    """A database in which person 17 is so old."""
+    folder.mkdir()
+    with duckdb.connect(str(folder / "people.duckdb")) as data:
+        data.execute("CREATE TABLE person AS SELECT i AS pid, 30 + i % 30 AS age, repeat('a', 40) AS name "
+                     "FROM range(3000) t(i)")  # fmt: skip
+        data.execute("UPDATE person SET age = ? WHERE pid = 17", [age])
+        data.execute("CREATE TABLE visit AS SELECT i % 3000 AS pid, i % 3650 AS day FROM range(30000) t(i)")
+        data.execute("CREATE TABLE days AS SELECT i AS day FROM range(3650) t(i)")
+    return open_session(loads(SCHEMA, folder / "people.toml"))
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, Session]]:
+    folder = tmp_path_factory.mktemp("work")
+    one, other = _session(folder / "old", 64), _session(folder / "young", 40)
+    yield one, other
+    one.close()
+    other.close()
+
+
+def _outcome(session: Session, text: str) -> tuple[str, float]:
+    """How the statement ends, and the processor's time that it took."""
+    begun = time.process_time()
+    try:
+        result = session.execute(text)
+        said = f"answered with {len(result.rows)} rows"
+    except Error as error:
+        said = str(error)
+    return said, time.process_time() - begun
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_neighbours_end_alike_and_take_as_long(neighbours: tuple[Session, Session], name: str) -> None:
+    (one, seconds), (other, more) = (_outcome(session, ATTACKS[name]) for session in neighbours)
+    assert one == other
+    assert "could not be completed" not in one
+    assert abs(seconds - more) < MOST_SECONDS
+
+
+def test_what_would_be_multiplied_is_refused_before_it_is_charged(neighbours: tuple[Session, Session]) -> None:
+    session, _ = neighbours
+    before = session.remaining
+    for name in (
+        "a product that is counted",
+        "rows of one unit, counted",
+        "LATERAL",
+        "a public table, again and again",
+    ):
+        with pytest.raises(Error, match="the rows of one unit may become"):
+            session.execute(ATTACKS[name])
+    assert session.remaining == before

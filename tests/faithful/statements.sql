@@ -1,0 +1,265 @@
+-- sales by year of a calendar of two centuries
+SELECT d_year, COUNT(*) AS n FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_year ORDER BY d_year
+
+-- the first hundred days with sales
+SELECT d_date, COUNT(*) AS n, SUM(s_amount) AS amount FROM sales JOIN date_dim ON s_date = d_sk
+GROUP BY d_date ORDER BY d_date LIMIT 100
+
+-- months of one year, without its summer
+SELECT d_moy, SUM(s_quantity) AS quantity FROM sales JOIN date_dim ON s_date = d_sk WHERE d_year = 2000
+GROUP BY d_moy ORDER BY d_moy
+
+-- counties and quarters of one year
+SELECT st_county, d_qoy, AVG(s_amount) AS mean FROM sales JOIN date_dim ON s_date = d_sk JOIN store ON s_store = st_sk
+WHERE d_year = 2001 GROUP BY st_county, d_qoy
+
+-- stores, of which some have no sale
+SELECT st_name, COUNT(*) AS n, COUNT(DISTINCT s_customer) AS customers FROM sales JOIN store ON s_store = st_sk
+GROUP BY st_name ORDER BY n DESC, st_name
+
+-- brands by revenue in one state
+SELECT p_brand, SUM(s_amount) AS revenue FROM sales JOIN product ON s_product = p_sk JOIN store ON s_store = st_sk
+WHERE st_state = 'TX' GROUP BY p_brand ORDER BY revenue DESC LIMIT 7
+
+-- average of daily sales, over days with sales
+SELECT AVG(n) AS mean, COUNT(*) AS days, MIN(n) AS least FROM
+(SELECT d_date, COUNT(*) AS n FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_date) AS daily
+
+-- average of monthly revenue, over months with sales
+SELECT d_year, AVG(revenue) AS mean FROM
+(SELECT d_year, d_moy, SUM(s_amount) AS revenue FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_year, d_moy) AS m
+GROUP BY d_year ORDER BY d_year
+
+-- rollup of years and quarters
+SELECT d_year, d_qoy, COUNT(*) AS n, SUM(s_amount) AS amount FROM sales JOIN date_dim ON s_date = d_sk
+GROUP BY ROLLUP (d_year, d_qoy) ORDER BY d_year, d_qoy
+
+-- rollup of states, counties and stores
+SELECT st_state, st_county, st_name, SUM(s_quantity) AS quantity FROM sales JOIN store ON s_store = st_sk
+GROUP BY ROLLUP (st_state, st_county, st_name)
+
+-- cube of categories and channels
+SELECT p_category, st_state, COUNT(*) AS n, GROUPING(p_category, st_state) AS level
+FROM sales JOIN product ON s_product = p_sk JOIN store ON s_store = st_sk GROUP BY CUBE (p_category, st_state)
+
+-- grouping sets of months and stores
+SELECT d_year, st_name, AVG(s_amount) AS mean FROM sales JOIN date_dim ON s_date = d_sk JOIN store ON s_store = st_sk
+GROUP BY GROUPING SETS ((d_year), (st_name), ())
+
+-- month on month with LAG over months with sales
+SELECT d_year, d_moy, n, n - LAG(n) OVER (ORDER BY d_year, d_moy) AS change FROM
+(SELECT d_year, d_moy, COUNT(*) AS n FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_year, d_moy) AS monthly
+ORDER BY d_year, d_moy
+
+-- a running total of revenue by month
+SELECT d_year, d_moy, SUM(SUM(s_amount)) OVER (ORDER BY d_year, d_moy) AS total
+FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_year, d_moy ORDER BY d_year, d_moy
+
+-- moving average of three months
+SELECT d_year, d_moy, AVG(COUNT(*)) OVER (ORDER BY d_year, d_moy ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean
+FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_year, d_moy ORDER BY 1, 2
+
+-- rank of stores within their state
+SELECT st_state, st_name, RANK() OVER (PARTITION BY st_state ORDER BY COUNT(*) DESC) AS place, COUNT(*) AS n
+FROM sales JOIN store ON s_store = st_sk GROUP BY st_state, st_name
+
+-- the share of each category
+SELECT p_category, SUM(s_amount) AS revenue, SUM(s_amount) / SUM(SUM(s_amount)) OVER () AS share
+FROM sales JOIN product ON s_product = p_sk GROUP BY p_category ORDER BY p_category
+
+-- sold and returned products with a LEFT JOIN
+SELECT s.p_sk, s.sold, r.back FROM
+(SELECT p_sk, COUNT(*) AS sold FROM sales JOIN product ON s_product = p_sk GROUP BY p_sk) AS s
+LEFT JOIN (SELECT p_sk, COUNT(*) AS back FROM returned JOIN product ON r_product = p_sk GROUP BY p_sk) AS r
+ON r.p_sk = s.p_sk ORDER BY s.p_sk
+
+-- returned products that were never sold
+SELECT r.p_sk, r.back FROM
+(SELECT p_sk, COUNT(*) AS back FROM returned JOIN product ON r_product = p_sk GROUP BY p_sk) AS r
+LEFT JOIN (SELECT p_sk, COUNT(*) AS sold FROM sales JOIN product ON s_product = p_sk GROUP BY p_sk) AS s
+ON r.p_sk = s.p_sk WHERE s.sold IS NULL ORDER BY r.p_sk
+
+-- sold and returned months in a FULL JOIN
+SELECT COALESCE(s.y, r.y) AS y, COALESCE(s.m, r.m) AS m, s.n AS sold, r.n AS back FROM
+(SELECT d_year AS y, d_moy AS m, COUNT(*) AS n FROM sales JOIN date_dim ON s_date = d_sk GROUP BY 1, 2) AS s
+FULL JOIN (SELECT d_year AS y, d_moy AS m, COUNT(*) AS n FROM returned JOIN date_dim ON r_date = d_sk GROUP BY 1, 2) AS r
+ON s.y = r.y AND s.m = r.m ORDER BY 1, 2
+
+-- every store with its sales, 0 where there are none
+SELECT st.st_name, COALESCE(s.n, 0) AS n FROM store AS st
+LEFT JOIN (SELECT st_sk, COUNT(*) AS n FROM sales JOIN store ON s_store = st_sk GROUP BY st_sk) AS s
+ON s.st_sk = st.st_sk ORDER BY st.st_name
+
+-- stores without sales
+SELECT st_name FROM store WHERE st_sk NOT IN
+(SELECT st_sk FROM sales JOIN store ON s_store = st_sk GROUP BY st_sk) ORDER BY st_name
+
+-- how many stores sell
+SELECT COUNT(*) AS stores FROM (SELECT st_sk, SUM(s_amount) AS revenue FROM sales JOIN store ON s_store = st_sk
+GROUP BY st_sk) AS selling
+
+-- years in which anything was sold
+SELECT DISTINCT d_year FROM sales JOIN date_dim ON s_date = d_sk ORDER BY d_year
+
+-- revenue by year and channel, as columns
+SELECT d_year, SUM(CASE WHEN s_channel = 'web' THEN s_amount ELSE 0 END) AS web,
+SUM(CASE WHEN s_channel = 'shop' THEN s_amount ELSE 0 END) AS shop
+FROM sales JOIN date_dim ON s_date = d_sk GROUP BY d_year ORDER BY d_year
+
+-- a pivot of categories by year
+SELECT * FROM (SELECT d_year, p_category, COUNT(*) AS n FROM sales JOIN date_dim ON s_date = d_sk
+JOIN product ON s_product = p_sk GROUP BY d_year, p_category) AS g
+PIVOT (SUM(n) FOR p_category IN ('books', 'games', 'shoes')) ORDER BY d_year
+
+-- channels, listed by the owner
+-- differs: 'phone' is a declared value, shown with a count of 0
+SELECT s_channel, COUNT(*) AS n FROM sales GROUP BY s_channel ORDER BY s_channel
+
+-- channels over the web of a dashboard
+-- differs: 'phone' is a declared value, shown through a plain wrapper as without it
+SELECT * FROM (SELECT s_channel, COUNT(*) AS n FROM sales GROUP BY s_channel) AS virtual_table ORDER BY 1 LIMIT 1000
+
+-- average over declared channels with rows
+SELECT AVG(n) AS mean, COUNT(*) AS channels FROM (SELECT s_channel, COUNT(*) AS n FROM sales GROUP BY s_channel) AS g
+
+-- the sums of declared channels in a join
+SELECT a.s_channel, a.revenue, b.revenue AS later FROM
+(SELECT s_channel, SUM(s_amount) AS revenue FROM sales GROUP BY s_channel) AS a
+JOIN (SELECT s_channel, SUM(s_amount) AS revenue FROM sales JOIN date_dim ON s_date = d_sk WHERE d_year = 2001
+GROUP BY s_channel) AS b ON a.s_channel = b.s_channel ORDER BY 1
+
+-- the best year of each store
+SELECT st_name, d_year, n FROM (SELECT st_name, d_year, COUNT(*) AS n,
+ROW_NUMBER() OVER (PARTITION BY st_name ORDER BY COUNT(*) DESC, d_year) AS place
+FROM sales JOIN date_dim ON s_date = d_sk JOIN store ON s_store = st_sk GROUP BY st_name, d_year) AS ranked
+WHERE place = 1 ORDER BY st_name
+
+-- quantities as bins
+SELECT FLOOR(s_amount / 100) * 100 AS bin, COUNT(*) AS n FROM sales GROUP BY 1 ORDER BY 1
+
+-- medians by category
+-- differs: a median that is chosen in private is one of the values, not the mean of two
+SELECT p_category, MEDIAN(s_quantity) AS mid FROM sales JOIN product ON s_product = p_sk GROUP BY p_category ORDER BY 1
+
+-- only discounts, by brand
+SELECT p_brand, COUNT(s_discount) AS known, AVG(s_discount) AS mean FROM sales JOIN product ON s_product = p_sk
+WHERE p_category = 'games' GROUP BY p_brand ORDER BY p_brand
+
+-- filtered counts by month
+SELECT d_moy, COUNT(*) FILTER (WHERE s_channel = 'web') AS web, COUNT(*) FILTER (WHERE s_channel = 'phone') AS phone
+FROM sales JOIN date_dim ON s_date = d_sk WHERE d_year = 1999 GROUP BY d_moy ORDER BY d_moy
+
+-- sales above the average of their category
+SELECT p_category, COUNT(*) AS n FROM sales JOIN product ON s_product = p_sk
+WHERE s_amount > (SELECT AVG(s_amount) FROM sales) GROUP BY p_category ORDER BY p_category
+
+-- customers by signup month
+SELECT DATE_TRUNC('month', c_signup) AS cohort, COUNT(*) AS n FROM customer GROUP BY 1 ORDER BY 1
+
+-- active customers of each cohort by month
+SELECT DATE_TRUNC('quarter', c_signup) AS cohort, DATE_TRUNC('month', e_at) AS month, COUNT(DISTINCT e_customer) AS active
+FROM events JOIN customer ON e_customer = c_id GROUP BY 1, 2 ORDER BY 1, 2
+
+-- retention of cohorts
+WITH size AS (SELECT DATE_TRUNC('quarter', c_signup) AS cohort, COUNT(*) AS n FROM customer GROUP BY 1),
+active AS (SELECT DATE_TRUNC('quarter', c_signup) AS cohort, EXTRACT(MONTH FROM e_at) AS month,
+COUNT(DISTINCT e_customer) AS n FROM events JOIN customer ON e_customer = c_id GROUP BY 1, 2)
+SELECT active.cohort, month, active.n * 1.0 / size.n AS share FROM active JOIN size ON size.cohort = active.cohort
+ORDER BY 1, 2
+
+-- ages of members in decades
+SELECT FLOOR(c_birth_year / 10) * 10 AS decade, c_member, COUNT(*) AS n FROM customer GROUP BY 1, 2 ORDER BY 1, 2
+
+-- tiers, listed by the owner, and genders
+-- differs: nobody is 'platinum', a declared value, which is shown with counts of 0
+SELECT c_tier, c_gender, COUNT(*) AS n FROM customer GROUP BY c_tier, c_gender ORDER BY 1, 2
+
+-- tiers by signup year
+SELECT c_tier, EXTRACT(YEAR FROM c_signup) AS year, COUNT(*) AS n FROM customer GROUP BY 1, 2 ORDER BY 1, 2
+
+-- birth years with their customers
+SELECT c_birth_year, COUNT(*) AS n FROM customer GROUP BY c_birth_year ORDER BY c_birth_year
+
+-- listed birth years
+-- differs: the statement lists 1931, which nobody has and which is shown with a count of 0
+SELECT c_birth_year, COUNT(*) AS n FROM customer WHERE c_birth_year IN (1931, 1935, 1942) GROUP BY 1 ORDER BY 1
+
+-- cities, by a threshold
+SELECT c_city, COUNT(*) AS n FROM customer GROUP BY c_city ORDER BY c_city
+
+-- events of customers by how many they have
+SELECT LEAST(events, 60) AS events, COUNT(*) AS customers FROM
+(SELECT e_customer, COUNT(*) AS events FROM events GROUP BY e_customer) AS per_customer GROUP BY 1 ORDER BY 1
+
+-- pages by section
+SELECT section, page, COUNT(*) AS n FROM events JOIN page ON e_page = page GROUP BY section, page ORDER BY 1, 2
+
+-- a funnel by section
+SELECT section, COUNT(DISTINCT e_customer) AS seen,
+COUNT(DISTINCT e_customer) FILTER (WHERE e_kind = 'buy') AS bought FROM events JOIN page ON e_page = page
+GROUP BY section ORDER BY section
+
+-- pages per section that were seen
+SELECT section, COUNT(*) AS pages, SUM(n) AS events FROM
+(SELECT section, page, COUNT(*) AS n FROM events JOIN page ON e_page = page GROUP BY section, page) AS seen
+GROUP BY section ORDER BY section
+
+-- seconds by kind and hour
+-- differs: where all values of a group are NULL, AVG is the middle of the bounds: a noisy count does not tell 0 values
+SELECT e_kind, EXTRACT(HOUR FROM e_at) AS hour, AVG(e_seconds) AS mean FROM events GROUP BY 1, 2 ORDER BY 1, 2
+
+-- daily active customers
+SELECT e_at::DATE AS day, COUNT(DISTINCT e_customer) AS dau FROM events GROUP BY 1 ORDER BY 1
+
+-- the average of daily active customers
+SELECT AVG(dau) AS mean, COUNT(*) AS days FROM
+(SELECT e_at::DATE AS day, COUNT(DISTINCT e_customer) AS dau FROM events
+WHERE e_at >= '2024-06-01' AND e_at < '2024-07-01' GROUP BY 1) AS daily
+
+-- days without events against a calendar
+SELECT d.d_date FROM date_dim AS d LEFT JOIN
+(SELECT e_at::DATE AS day, COUNT(*) AS n FROM events GROUP BY 1) AS e ON e.day = d.d_date
+WHERE d.d_date BETWEEN '2024-02-01' AND '2024-02-29' AND e.n IS NULL ORDER BY 1
+
+-- weeks with a moving average
+SELECT week, n, AVG(n) OVER (ORDER BY week ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS mean FROM
+(SELECT DATE_TRUNC('week', e_at) AS week, COUNT(*) AS n FROM events GROUP BY 1) AS weekly ORDER BY week
+
+-- month on month growth of events
+SELECT month, n, n * 1.0 / LAG(n) OVER (ORDER BY month) - 1 AS growth FROM
+(SELECT DATE_TRUNC('month', e_at) AS month, COUNT(*) AS n FROM events GROUP BY 1) AS monthly ORDER BY month
+
+-- daily means of readings
+SELECT m_day, AVG(m_value) AS mean FROM readings GROUP BY m_day ORDER BY m_day
+
+-- sums of readings by month
+SELECT DATE_TRUNC('month', m_day) AS month, SUM(m_value) AS total FROM readings GROUP BY 1 ORDER BY 1
+
+-- the best day of each month
+SELECT EXTRACT(MONTH FROM m_day) AS month, MAX(n) AS most, COUNT(*) AS days FROM
+(SELECT m_day, COUNT(*) AS n FROM readings GROUP BY m_day) AS daily GROUP BY 1 ORDER BY 1
+
+-- bad readings by weekday
+SELECT EXTRACT(DOW FROM m_day) AS weekday, COUNT(*) FILTER (WHERE NOT m_good) AS bad FROM readings GROUP BY 1 ORDER BY 1
+
+-- rollup of months and days
+SELECT EXTRACT(MONTH FROM m_day) AS month, m_day, COUNT(*) AS n FROM readings
+WHERE m_day >= '2023-03-20' AND m_day < '2023-05-10' GROUP BY ROLLUP (1, 2) ORDER BY 1, 2
+
+-- the difference to the day before that was measured
+SELECT m_day, mean - LAG(mean) OVER (ORDER BY m_day) AS change, m_day - LAG(m_day) OVER (ORDER BY m_day) AS days FROM
+(SELECT m_day, AVG(m_value) AS mean FROM readings GROUP BY m_day) AS daily ORDER BY m_day
+
+-- a share of days above a mean
+SELECT AVG(CASE WHEN mean > 50 THEN 1.0 ELSE 0.0 END) AS share FROM
+(SELECT m_day, AVG(m_value) AS mean FROM readings GROUP BY m_day) AS daily
+
+-- good readings, month by month, true and false
+SELECT DATE_TRUNC('month', m_day) AS month, m_good, COUNT(*) AS n FROM readings GROUP BY 1, 2 ORDER BY 1, 2
+
+-- every store, counted through a LEFT JOIN that keeps it
+SELECT st_name, COUNT(s_customer) AS n FROM store LEFT JOIN sales ON s_store = st_sk GROUP BY st_name ORDER BY st_name
+
+-- the average over stores that a LEFT JOIN keeps
+SELECT AVG(n) AS mean, COUNT(*) AS stores FROM
+(SELECT st_name, COUNT(s_customer) AS n FROM store LEFT JOIN sales ON s_store = st_sk GROUP BY st_name) AS each_store

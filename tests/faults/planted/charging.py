@@ -1,0 +1,88 @@
+"""What fails after its charge: what the text alone decides, and what the memory does not hold."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+TEXT, PRICES = "tests/session/test_text_alone.py", "tests/session/test_price_range.py"
+SPILLING = "tests/engines/test_spilling.py"
+
+FAULTS = (
+    Fault(
+        "a statement is charged before its dry run",
+        "dpsql/session/river.py",
+        "        self.engine.dry_run(plan)\n        return self._accountant",
+        "        return self._accountant",
+        (f"{TEXT}::test_a_statement_that_the_engine_would_not_plan_is_not_charged",),
+    ),
+    Fault(
+        "a block is charged before its dry run",
+        "dpsql/session/river.py",
+        "        for plan in block.plans:\n            self.engine.dry_run(plan)\n",
+        "",
+        (f"{TEXT}::test_the_dry_run_comes_before_the_charge_of_a_block",),
+    ),
+    Fault(
+        "the dry run binds nothing",
+        "dpsql/engines/dry_run.py",
+        '            cursor.execute(f"EXPLAIN {core.sql}").fetchall()\n',
+        "",
+        (f"{TEXT}::test_a_statement_that_the_engine_would_not_plan_is_not_charged",),
+    ),
+    Fault(
+        "the dry run does not compare what is read with what was planned",
+        "dpsql/engines/dry_run.py",
+        "            require_planned(cursor, core.sql, core.tables, core.derived, spare=SPARE)\n",
+        "            require_planned, SPARE\n",
+        (f"{TEXT}::test_a_statement_that_the_engine_would_not_plan_is_not_charged",),
+    ),
+    Fault(
+        "expressions may grow without end",
+        "dpsql/query/rewrite/size.py",
+        "    if nodes > MOST_NODES:\n",
+        "    if nodes > MOST_NODES * 10**9:\n",
+        (f"{TEXT}::test_what_an_engine_makes_larger_is_counted_as_it_will_be",),
+    ),
+    Fault(
+        "a long text is put together in another order",
+        "dpsql/query/rewrite/node.py",
+        "[kind(this=operand(one), expression=operand(two)) for one, two in pairs]",
+        "[kind(this=operand(two), expression=operand(one)) for one, two in pairs]",
+        (f"{TEXT}::test_long_texts_are_compared_as_they_are",),
+    ),
+    Fault(
+        "levels of a cube are put together whatever their variances",
+        "dpsql/least_squares.py",
+        "    least = LEAST_SHARE * max(",
+        "    least = 0 * max(",
+        (f"{PRICES}::test_levels_of_any_two_variances_are_put_together",),
+    ),
+    Fault(
+        "what is spilled is not enciphered",
+        "dpsql/engines/opened.py",
+        "            encipher(self.connection)\n",
+        "",
+        (f"{SPILLING}::test_what_memory_does_not_hold_is_spilled_enciphered_and_removed",),
+    ),
+    Fault(
+        "what a killed process has spilled stays",
+        "dpsql/engines/spilling.py",
+        "    _remove_left()\n    while True:",
+        "    while True:",
+        (f"{SPILLING}::test_what_a_killed_process_left_is_removed_by_the_next",),
+    ),
+    Fault(
+        "the folder of a living process is taken for left behind",
+        "dpsql/engines/spilling.py",
+        "            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        "            pass\n",
+        (f"{SPILLING}::test_what_a_killed_process_left_is_removed_by_the_next",),
+    ),
+    Fault(
+        "a fork removes the folder of its parent",
+        "dpsql/engines/spilling.py",
+        "    if lock is None or maker != os.getpid():\n",
+        "    if lock is None:\n",
+        (f"{SPILLING}::test_a_fork_does_not_remove_the_folder_of_its_parent",),
+    ),
+)

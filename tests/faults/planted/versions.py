@@ -1,0 +1,103 @@
+"""One version of the data: what is held, what is compared, and who comes to see the next one."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+VERSIONS = "tests/engines/test_versions.py"
+HELD, OPENED, ALL = "dpsql/engines/held.py", "dpsql/engines/opened.py", "dpsql/engines/versions.py"
+RIVER = "dpsql/session/river.py"
+
+FAULTS = (
+    Fault(
+        "what was read is given though the files were written meanwhile",
+        OPENED,
+        "        _require_unchanged(self._held)\n        return found\n",
+        "        return found\n",
+        (f"{VERSIONS}::test_what_is_written_into_the_file_itself_ends_the_statement",),
+    ),
+    Fault(
+        "only where the files lie is compared",
+        HELD,
+        "            return now == self.state\n",
+        "            return now[:2] == self.state[:2]\n",
+        (f"{VERSIONS}::test_what_is_written_into_the_file_itself_ends_the_statement",),
+    ),
+    Fault(
+        "a file whose time was set back counts as unchanged",
+        HELD,
+        "        if self.descriptor is None or facts.st_nlink == self.links:\n",
+        "        if self.descriptor is None:\n",
+        (f"{VERSIONS}::test_what_is_written_into_the_file_itself_ends_the_statement",),
+    ),
+    Fault(
+        "each scan opens the file again",
+        HELD,
+        "        return str(self.real) if self.descriptor is None else",
+        "        return str(self.real) if True else",
+        (f"{VERSIONS}::test_the_cores_of_a_stage_read_the_version_that_is_held",),
+    ),
+    Fault(
+        "each plan of a block reads a version of its own",
+        "dpsql/session/together.py",
+        "lambda each: charges[id(each)], held)\n",
+        "lambda each: charges[id(each)])\n",
+        (f"{VERSIONS}::test_a_block_reads_one_version",),
+    ),
+    Fault(
+        "each stage reads a version of its own",
+        RIVER,
+        "        with held.run(charge)",
+        "        with self.engine.run(charge)",
+        (f"{VERSIONS}::test_a_block_reads_one_version",),
+    ),
+    Fault(
+        "statements read the version that was opened first",
+        ALL,
+        "        return self._newest.alive and self._newest.states == states(source_files(self._source))\n",
+        "        return self._newest.alive\n",
+        (f"{VERSIONS}::test_every_way_to_replace_a_file_is_seen_between_statements",),
+    ),
+    Fault(
+        "an answer is kept for the version that was there when it was looked for",
+        RIVER,
+        "        return self.answers.answer(plan, held.version,",
+        "        return self.answers.answer(plan, self.version,",
+        (f"{VERSIONS}::test_an_answer_is_kept_for_the_version_that_was_read",),
+    ),
+    Fault(
+        "the time that a version takes to be opened is felt",
+        RIVER,
+        "            held = self.engine.hold(departure.begin)\n",
+        "            held = self.engine.hold()\n",
+        (f"{VERSIONS}::test_opening_a_version_takes_whole_buckets",),
+    ),
+    Fault(
+        "a version ends while a statement reads it",
+        ALL,
+        "            if not self._holds[before]:\n                self._end(before)\n",
+        "            self._end(before)\n",
+        (f"{VERSIONS}::test_what_is_held_stays_and_the_next_is_the_new_one",),
+    ),
+    Fault(
+        "what was let go counts as unchanged",
+        HELD,
+        "        return not self._closed and all(",
+        "        return all(",
+        (f"{VERSIONS}::test_what_was_let_go_is_no_version",),
+    ),
+    Fault(
+        "a file is looked at in the tick in which it was written",
+        HELD,
+        "            time.sleep(max(0.0, self._since + tick - time.monotonic()))\n",
+        "            _ = tick\n",
+        (f"{VERSIONS}::test_a_file_that_was_written_just_now_is_looked_at_when_a_write_would_show",),
+    ),
+    Fault(
+        "data of other types are read by the plans of the old ones",
+        "dpsql/engines/opening.py",
+        "            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed\n",
+        "            return bool(schema.with_catalog(read_catalog(schema.source_path, read)))\n",
+        (f"{VERSIONS}::test_data_that_do_not_fit_are_not_read_and_nothing_is_charged",),
+    ),
+)

@@ -1,0 +1,140 @@
+"""Work: how many rows one unit's rows become, and what of the rest is read for them."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+WORK = "tests/properties/test_work.py::"
+COUNTED = f"{WORK}test_rows_that_are_multiplied_are_as_many_as_is_claimed"
+HEAVY = f"{WORK}test_a_unit_with_very_many_rows_is_held_to_its_limit_before_it_is_multiplied"
+REFUSED = f"{WORK}test_what_would_make_too_many_rows_is_refused"
+PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
+ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
+MODULE = "dpsql/query/work.py"
+ROW_WORK, STEPS = "dpsql/query/row_work.py", "tests/properties/test_row_work.py"
+EMITTED = "dpsql/query/rewrite/relation.py"
+
+FAULTS = (
+    Fault(
+        "rows are multiplied before a unit is held to its limit",
+        MODULE,
+        "    return tuple(held(core, work.held, work.longest) if work.most.rows > 1 or work.held else core",
+        "    return tuple(held(core, (), work.longest) if work.most.rows > 1 or work.held else core",
+        (HEAVY,),
+    ),
+    Fault("any number of rows is made", MODULE, "MOST_ROWS = 1_000_000", "MOST_ROWS = 10**40", (REFUSED,)),
+    Fault(
+        "the rows of a public table are not counted",
+        MODULE,
+        "rows = self._fanout(table, tuple(sorted(given)))",
+        "rows = min(1, self._fanout(table, tuple(sorted(given))))",
+        (PRODUCTS,),
+    ),
+    Fault(
+        "one row that meets all of a public table is not counted",
+        MODULE,
+        "        if made.rows > 1 or not other.scans:",
+        "        if made.rows > 1:",
+        (PRODUCTS,),
+    ),
+    Fault("any number of steps is made", MODULE, "MOST_STEPS = 30_000_000", "MOST_STEPS = 10**40", (STEPS,)),
+    Fault("a text is as much work as a number", ROW_WORK, "_length(each) // CHARACTERS", "_length(each) * 0", (STEPS,)),
+    Fault(
+        "a text is as long as it is in each of many rows",
+        MODULE,
+        "_MANY, _MOST_CHARACTERS = 100,",
+        "_MANY, _MOST_CHARACTERS = 10**9,",
+        (STEPS,),
+    ),
+    Fault(
+        "each part of a statement makes as many steps as the whole may",
+        MODULE,
+        "    if sum(whole for whole, _, _ in made) > MOST_STEPS:",
+        "    if max((whole for whole, _, _ in made), default=0) > MOST_STEPS:",
+        (STEPS,),
+    ),
+    Fault(
+        "what fails is as quick as what does not",
+        ROW_WORK,
+        "_DOUBTFUL = 100",
+        "_DOUBTFUL = 0",
+        (STEPS,),
+    ),
+    Fault(
+        "what is made within an expression is no work",
+        ROW_WORK,
+        "            waiting += parts(expression)\n",
+        "",
+        (STEPS,),
+    ),
+    Fault(
+        "conditions are no work",
+        MODULE,
+        "        self.evaluate(made, order.conditions)\n        return made\n\n    def evaluate",
+        "        return made\n\n    def evaluate",
+        (STEPS,),
+    ),
+    Fault(
+        "a subquery is taken to ask by value whatever it asks",
+        MODULE,
+        "    return (\n        all(",
+        "    return (\n        True or all(",
+        (PRODUCTS,),
+    ),
+    Fault(
+        "a partner is taken to be one whatever the condition",
+        "dpsql/query/join_order.py",
+        "return bool(path.unique & given)",
+        "return bool(given)",
+        (COUNTED, REFUSED),
+    ),
+    Fault(
+        "those of a unit's rows that come too many are kept",
+        EMITTED,
+        'first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))',
+        'first = node.compare(exp.GTE, node.column("ranked", _PLACE), node.integer(0))',
+        (HEAVY,),
+    ),
+    Fault(
+        "the engine may leave out blocks of rows for what they hold",
+        EMITTED,
+        "    return _looked_at(native(condition), native(read[0]))",
+        "    return native(condition)",
+        (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
+    ),
+    Fault(
+        "an inner join of private rows is left to the engine",
+        EMITTED,
+        "        elif not ties:",
+        "        elif True:",
+        (ELSE,),
+    ),
+    Fault(
+        "EXISTS becomes a semi-join",
+        EMITTED,
+        "    return node.paren(node.same(exp.Exists(this=inner), exp.true()))",
+        "    return exp.Exists(this=inner)",
+        (ELSE,),
+    ),
+    Fault(
+        "the engine chooses the side of a join that it reads first",
+        "dpsql/optimizer.py",
+        "join_order,build_side_probe_side,",
+        "join_order,",
+        (ELSE,),
+    ),
+    Fault(
+        "rows without a partner stay",
+        EMITTED,
+        "default=node.compare(exp.NEQ, column, column.copy()))",
+        "default=node.compare(exp.EQ, column, column.copy()))",
+        ("tests/properties/test_relations.py",),
+    ),
+    Fault(
+        "joins that nothing reads are dropped under sums too",
+        "dpsql/query/unread_joins.py",
+        '    as_set = all(each.function in ("units", "count distinct") for each in core.aggregates)',
+        "    as_set = True",
+        (PRODUCTS,),
+    ),
+)

@@ -1,0 +1,107 @@
+"""What is computed of a row is counted in steps, and rows that are multiplied have few enough of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hand_world import hand_world
+from neighbours import plan_of
+
+from dpsql.errors import Refused
+from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, TEXT, Call, Cast, Column, Expression, Literal
+from dpsql.query.row_work import CHARACTERS, UNDECLARED, steps
+from dpsql.query.work import MOST_STEPS
+
+NUMBER, WORD = Column("t", "n", INTEGER), Column("t", "word", TEXT)
+LONG = UNDECLARED // CHARACTERS
+
+
+def _padded(text: Expression, size: int) -> Call:
+    return Call("lpad", (text, Literal(size, INTEGER), Literal("x", TEXT)), TEXT)
+
+
+def _matches(text: Expression) -> Call:
+    return Call("regexp_matches", (text, Literal("a", TEXT)), BOOLEAN)
+
+
+@pytest.mark.parametrize(
+    "expression, least, most",
+    [
+        (NUMBER, 1, 1),
+        (Call("+", (NUMBER, Literal(1, INTEGER)), INTEGER), 3, 3),
+        (WORD, LONG, 2 * LONG),
+        (_padded(WORD, 800), 50 + LONG, 2 * (50 + LONG)),
+        (_padded(_padded(WORD, 800), 800), 100 + LONG, 3 * (50 + LONG)),
+        (_matches(WORD), 8 * LONG, 10 * LONG),
+        (Call("<<", (NUMBER, NUMBER), INTEGER), 100, 300),
+        (Call("sqrt", (NUMBER,), DOUBLE), 100, 300),
+        (Call("sqrt", (Literal(4, INTEGER),), DOUBLE), 2, 4),
+        (Call("/", (NUMBER, Literal(2, INTEGER)), DOUBLE), 3, 3),
+        (Cast(WORD, INTEGER), 100, 300),
+        (Cast(NUMBER, DOUBLE), 2, 2),
+    ],
+)
+def test_a_step_is_a_number_or_some_characters(expression: Expression, least: int, most: int) -> None:
+    assert least <= steps([expression]) <= most
+
+
+def test_what_is_computed_twice_is_counted_once() -> None:
+    assert steps([WORD, WORD]) == steps([WORD]) < steps([_padded(WORD, 10)])
+
+
+def _listed(rows: int, alias: str) -> str:
+    return f"(VALUES {', '.join(f'({n})' for n in range(rows))}) AS {alias}(x)"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "COUNT(DISTINCT LPAD(p.word, 1000, 'a') || b.x)",
+        "COUNT(DISTINCT " + " || ".join(f"LPAD(b.x::TEXT, {900 + n}, 'a')" for n in range(9)) + ")",
+        "COUNT((p.id << b.x) + (p.id << b.x + 1) + (p.id << b.x + 2) + (p.id << b.x + 3))",
+        "SUM(CASE WHEN REGEXP_MATCHES(LPAD(b.x::TEXT, 1000, 'ab'), '(a|b|ab)+c$') THEN 1 ELSE 0 END)",
+    ],
+)
+def test_rows_that_are_multiplied_have_few_steps(item: str) -> None:
+    """A row of one person, many times over, each time with a long text: what a stranger found."""
+    few = f"SELECT {item} FROM people p CROSS JOIN {_listed(50, 'b')}"
+    assert plan_of(hand_world(), few).cores
+    with pytest.raises(Refused, match=rf"rows of one unit may become 100,000 .* {MOST_STEPS:,} are made"):
+        plan_of(hand_world(), f"{few} CROSS JOIN {_listed(50, 'c')} JOIN {_listed(40, 'd')} ON d.x + c.x > b.x")
+
+
+def test_all_that_a_statement_reads_is_counted_together() -> None:
+    rows = f"FROM people p CROSS JOIN places a CROSS JOIN places b, places c, places e, {_listed(16, 'd')}"
+    shifts = " + ".join(f"(p.id << d.x + {n})" for n in range(20))
+    parts = [f"(SELECT COUNT({shifts}) {rows} WHERE p.id > {n}) AS n{n}" for n in range(3)]
+    assert plan_of(hand_world(), f"SELECT {parts[0]}").cores
+    with pytest.raises(Refused, match="in a statement"):
+        plan_of(hand_world(), f"SELECT {', '.join(parts)}")
+
+
+@pytest.mark.parametrize("rows, longest", [(10, None), (50, 128_000), (60, 106_666)])
+def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(rows: int, longest: int | None) -> None:
+    """Each character of them is then in one of the steps, however long the text."""
+    joined = f"people p CROSS JOIN places c JOIN {_listed(rows, 'b')} ON LENGTH(p.word) > b.x + LENGTH(c.code)"
+    text = f"SELECT COUNT(DISTINCT p.word || b.x) FROM {joined}"
+    (core,) = plan_of(hand_world(), text).cores
+    assert re.findall(r'LEFT\("t0"."word", (\d+)\)', core.sql) == ([] if longest is None else [str(longest)] * 2)
+
+
+def test_a_join_by_texts_stays_the_same() -> None:
+    rows = f"CROSS JOIN {_listed(50, 'b')} CROSS JOIN {_listed(10, 'c')}"
+    (core,) = plan_of(hand_world(), f"SELECT COUNT(p.word) FROM people p JOIN places q ON q.code = p.word {rows}").cores
+    assert '("t1"."code") = ("t0"."word")' in core.sql
+    assert 'LEFT("t0"."word"' in core.sql
+
+
+def test_conditions_are_computed_too() -> None:
+    words = " || ".join(f"LPAD(p.word, {900 + n}, 'a')" for n in range(9))
+    joined = f"CROSS JOIN {_listed(50, 'b')} JOIN {_listed(60, 'c')} ON b.x < c.x CROSS JOIN places"
+    text = f"SELECT COUNT(*) FROM people p {joined} JOIN (VALUES (1), (2), (3)) AS d(y) ON d.y < c.x"
+    assert plan_of(hand_world(), text).cores
+    with pytest.raises(Refused, match="steps each"):
+        plan_of(hand_world(), f"{text} AND LENGTH({words} || b.x || c.x) > 9000")
+    with pytest.raises(Refused, match="steps each"):
+        plan_of(hand_world(), f"{text} WHERE LENGTH({words} || b.x || c.x) > 9000")

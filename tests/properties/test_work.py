@@ -1,0 +1,245 @@
+"""The work property: no step of the engine sees more of one unit than the plan claims, whatever rows the unit has."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pytest
+from built_worlds import world
+from hand_world import hand_world
+from neighbours import given, plan_of, without
+from statements import statement
+from worlds import NULL, World
+
+from dpsql.errors import DatabaseError
+from dpsql.plan import CorePlan
+from dpsql.query.work import MOST_ROWS, most_rows
+
+#: A step of a core joins rows with what clipping changes of them, and with those that are taken back.
+STEPS = 4
+#: Conditions of a scan of which no least or greatest value tells that no row fulfils them.
+HARMLESS = r"CASE  WHEN .*? ELSE .*? END|\w+ IS (NOT )?NULL|NOT|AND|[() ]"
+#: Statements whose joins multiply rows, over `hand_world`.
+MULTIPLIED = (
+    "SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid",
+    "SELECT COUNT(*) FROM visits v JOIN visits w USING (pid) JOIN visits x ON x.pid = w.pid WHERE v.small < x.small",
+    "SELECT p.grade, COUNT(*) FROM visits v JOIN people p ON p.id = v.pid JOIN items i ON i.visit = v.id GROUP BY 1",
+    "SELECT COUNT(*) FROM visits v CROSS JOIN (VALUES (1), (2), (3)) AS b(x) WHERE v.small < b.x",
+    "SELECT b.x, COUNT(*) FROM people p CROSS JOIN (VALUES (1), (2), (3)) AS b(x) GROUP BY b.x",
+    "SELECT COUNT(*) FROM visits v JOIN places c ON c.code = v.word",
+    "SELECT COUNT(*) FROM visits v JOIN places c ON c.code < v.word",
+    "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.id AND v.small < p.above) > 1",
+    "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid AND w.small < v.small)",
+    "SELECT COUNT(*) FROM visits v WHERE (SELECT COUNT(*) FROM places c WHERE c.code <= v.word) > 1",
+    "SELECT SUM(n % 9) FROM (SELECT v.pid, COUNT(*) AS n FROM visits v JOIN visits w ON w.pid = v.pid GROUP BY v.pid)",
+    "SELECT COUNT(DISTINCT v.pid) FROM visits v JOIN visits w ON w.pid = v.pid CROSS JOIN places c",
+    "SELECT COUNT(*) FROM visits v LEFT JOIN visits w ON w.pid = v.pid AND w.small < v.small",
+    "SELECT COUNT(*) FROM items i JOIN items j ON i.visit = j.visit",
+    "SELECT v.word, COUNT(*) FROM visits v JOIN visits w USING (pid) GROUP BY 1",
+    "SELECT COUNT(DISTINCT w.word) FROM visits v JOIN visits w USING (pid)",
+    "SELECT COUNT(*) FROM people p JOIN visits v ON v.pid = p.id AND p.id % 1000 = 1 JOIN items i ON i.visit = v.id",
+)
+
+
+def operators(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[str, int]]:
+    """Each operator of the engine's plan, and how many rows it made."""
+    row = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchone()
+    assert row is not None
+    return list(_operators(json.loads(row[1])))
+
+
+def _operators(node: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    kind = node.get("type") or node.get("operator_type")
+    if kind:
+        yield kind, node.get("intermediate_rows", node.get("operator_cardinality", 0))
+    for child in [*node.get("operator", []), *node.get("children", [])]:
+        yield from _operators(child)
+
+
+def excess(
+    here: World, connection: duckdb.DuckDBPyConnection, core: CorePlan, unit: str, own: int | None = None
+) -> list[str]:
+    """Steps of the core with more rows of the unit than are claimed; ``own`` where nothing is gone through twice."""
+    beyond = own is None and _is_beyond(here, unit)
+    own = own or max(
+        sum(here.owner(table, row) == unit for row in table.rows) for table in here.tables if not table.public
+    )
+    claimed = STEPS * max(own, most_rows(core.core, here.public_fanout))
+    one = operators(connection, core.sql)
+    with without(connection, here, unit):
+        other = operators(connection, core.sql)
+    if [kind for kind, _ in one] != [kind for kind, _ in other]:
+        return ["the engine's plan is another one"]
+    if beyond:  # its rows are gone through once more
+        claimed += max(rows for _, rows in other)
+    pairs = zip(one, other, strict=True)
+    return [f"{kind} {more} {less} {claimed}" for (kind, more), (_, less) in pairs if abs(more - less) > claimed]
+
+
+def _is_beyond(here: World, unit: str) -> bool:
+    """Whether the unit has more rows of some table than it may, or may only have them in few groups."""
+    return any(
+        sum(here.owner(table, row) == unit for row in table.rows) > dict(table.limits).get("max_rows_per_unit", 0)
+        for table in here.tables if not table.public
+    )  # fmt: skip
+
+
+def faults(here: World, text: str) -> list[str]:
+    plan = plan_of(here, text)
+    found: list[str] = []
+    with here.connect() as connection:
+        given(here, connection, plan)
+        for core in plan.cores:
+            for unit in here.units:
+                found += excess(here, connection, core, unit)
+    return found
+
+
+@pytest.mark.parametrize("text", MULTIPLIED)
+def test_rows_that_are_multiplied_are_as_many_as_is_claimed(text: str) -> None:
+    assert faults(hand_world(), text) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(4))
+def test_no_step_has_more_rows_of_a_unit_than_is_claimed(chunk: int) -> None:
+    tried = 0
+    for seed in range(chunk, 24, 4):
+        here = world(seed)
+        for number in range(10):
+            text = statement(here, number)
+            try:
+                plan_of(here, text)
+            except DatabaseError:
+                continue
+            tried += 1
+            assert faults(here, text) == [], (seed, text)
+    assert tried >= 20
+
+
+def test_a_unit_with_very_many_rows_is_held_to_its_limit_before_it_is_multiplied() -> None:
+    here = hand_world()
+    visits = here.table("visits")
+    many = tuple((str(1000 + n), "1", str(n % 6), "3.0", f"'w{n % 8}'", "1.00") for n in range(2000))
+    heavy = replace(here, tables=tuple(replace(each, rows=each.rows + many) if each is visits else each
+                                       for each in here.tables))  # fmt: skip
+    (core,) = plan_of(heavy, "SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid").cores
+    with heavy.connect() as connection:
+        assert max(rows for _, rows in operators(connection, core.sql)) < 3 * len(visits.rows) + 2 * len(many)
+        assert not excess(heavy, connection, core, "1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM visits a " + " ".join(f"JOIN visits b{n} ON b{n}.pid = a.pid" for n in range(13)),
+        "SELECT COUNT(*) FROM people p " + " ".join(
+            f"CROSS JOIN (VALUES {', '.join(f'({m})' for m in range(60))}) AS b{n}(x)" for n in range(4)),
+        "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid " + " ".join(
+            f"JOIN visits x{n} ON x{n}.pid = w.pid" for n in range(11)) + " WHERE v.pid = p.id) > 1",
+    ],
+)  # fmt: skip
+def test_what_would_make_too_many_rows_is_refused(text: str) -> None:
+    with pytest.raises(DatabaseError, match=rf"rows of one unit may become [\d,]+ here .* at most {MOST_ROWS:,}"):
+        plan_of(hand_world(), text)
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("SELECT COUNT(DISTINCT p.id) FROM people p " + " ".join(
+            f"CROSS JOIN (VALUES {', '.join(f'({m})' for m in range(60))}) AS b{n}(x)" for n in range(7)), 1),
+        ("SELECT COUNT(DISTINCT v0.pid) FROM visits v0 " + " ".join(
+            f"JOIN visits v{n + 1} ON v{n + 1}.pid = v{n}.pid" for n in range(11)), 1),
+        ("SELECT COUNT(DISTINCT v.pid) FROM visits v LEFT JOIN visits w ON w.pid = v.pid", 1),
+        ("SELECT COUNT(DISTINCT v.word) FROM visits v JOIN visits w ON w.pid = v.pid", 1),
+        ("SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v, places c WHERE v.pid = p.id)", 1),
+        ("SELECT COUNT(*) FROM (SELECT DISTINCT v.pid FROM visits v CROSS JOIN places c) t", 1),
+        ("SELECT COUNT(*) FROM visits v JOIN visits w ON w.pid = v.pid", 9),
+        ("SELECT COUNT(*) FROM visits v JOIN places c ON c.code < v.word", 15),
+        ("SELECT COUNT(*) FROM people p CROSS JOIN places c", 5),
+        ("SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM places c WHERE c.code > p.word) > 1", 5),
+        ("SELECT COUNT(*) FROM visits v JOIN places c ON c.code = v.word", 6),
+        ("SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid)", 1),
+        ("SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid AND w.id < v.id)", 9),
+    ],
+)  # fmt: skip
+def test_rows_become_as_many_as_is_read(text: str, kept: int) -> None:
+    (core,) = plan_of(hand_world(), text).cores
+    assert most_rows(core.core, hand_world().public_fanout) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM visits WHERE small = 3 AND word LIKE 'v%'",
+        "SELECT COUNT(*) FROM visits WHERE word IN ('v1', 'v2') OR small IS NULL",
+        "SELECT COUNT(*) FROM people p JOIN visits v ON pid = p.id AND small > 2 WHERE p.word = 'x' AND v.word > 'a'",
+        "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id AND v.small BETWEEN 1 AND 2",
+        "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.id AND v.small = 3)",
+        "SELECT COUNT(*) FROM people p WHERE id IN (SELECT pid FROM visits WHERE small = 3)",
+        "SELECT COUNT(*) FROM (SELECT pid, MAX(small) AS m FROM visits WHERE word = 'v' GROUP BY pid) AS t WHERE m > 2",
+        "SELECT COUNT(*) FROM visits v JOIN visits w USING (pid) WHERE v.small = 3 AND w.word = 'v1'",
+        "SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE small = 1 UNION ALL SELECT id FROM people WHERE id > 3)",
+        "SELECT code, COUNT(*) FROM visits JOIN places ON code = word AND small > 2 GROUP BY code",
+        "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = visit WHERE i.visit > 5",
+    ],
+)  # fmt: skip
+def test_no_block_of_private_rows_is_left_out_for_what_it_holds(text: str) -> None:
+    """A scan has no condition, from the least and the greatest value of a block it would know whether to read it."""
+    with hand_world().connect() as connection:
+        for core in plan_of(hand_world(), text).cores:
+            row = connection.execute(f"EXPLAIN (FORMAT JSON) {core.sql}").fetchone()
+            assert row is not None
+            scans = [each for each in _plan(json.loads(row[1])) if "SCAN" in each["name"]]
+            private = [each for each in scans if "places" not in str(each)]
+            filters = [found for each in private for found in _filters(each)]
+            assert private and [each for each in filters if re.sub(HARMLESS, "", each)] == []
+
+
+def _filters(scan: dict[str, Any]) -> list[str]:
+    found = scan.get("extra_info", {}).get("Filters", [])
+    return [found] if isinstance(found, str) else found
+
+
+def _plan(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for each in nodes:
+        yield each
+        yield from _plan(each["children"])
+
+
+def _crowd(people: int, visits: int) -> World:
+    """`hand_world` among so many others, each with as many visits; only unit 6 has the word v0."""
+    here = hand_world()
+    others = tuple((str(n), "'A'", "1.0", "1010", "DATE '2020-02-29'", "'x'", NULL) for n in range(100, 100 + people))
+    theirs = tuple((str(1000 + n), str(100 + n % people), "5", "3.0", f"'w{n % 8}'", "1.00") for n in range(visits))
+    six = ("6", "'A'", "1.0", "1010", "DATE '2020-02-29'", "'sixth'", NULL)
+    more = {"people": (*others, six), "visits": theirs}
+    tables = tuple(replace(each, rows=each.rows + more.get(each.name, ())) for each in here.tables)
+    return replace(here, tables=tables)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM visits v JOIN people p ON p.id = v.pid WHERE p.word = 'sixth'",
+        "SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.pid JOIN visits w USING (pid) WHERE p.word = 'sixth'",
+        "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid WHERE p.word = 'sixth'",
+        "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM people p WHERE p.id = v.pid AND p.word = 'sixth')",
+        "SELECT COUNT(*) FROM (SELECT pid FROM visits GROUP BY pid) h JOIN people p ON p.id = h.pid AND word = 'sixth'",
+        ("SELECT COUNT(*) FROM (SELECT pid FROM visits, places WHERE code = visits.word GROUP BY pid) h "
+         "WHERE pid IN (SELECT id FROM people WHERE word = 'sixth')"),
+        "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = visit JOIN people p ON p.id = v.pid AND p.word = 'sixth'",
+    ],
+)  # fmt: skip
+def test_whether_one_person_is_there_does_not_decide_what_else_is_read(text: str) -> None:
+    here = _crowd(300, 12_000)
+    (core,) = plan_of(here, text).cores
+    with here.connect() as connection:
+        assert excess(here, connection, core, "6", own=4) == []
+        assert sum(rows for _, rows in operators(connection, core.sql)) > 12_000

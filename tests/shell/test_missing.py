@@ -1,0 +1,111 @@
+"""A notice names the columns that lack intervals because many released rows are behind them, and costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dpsql.errors import ShellStopped
+from dpsql.session import Session, open_session
+from dpsql.shell import computed, seen
+from dpsql.shell.sandbox import Sandbox
+
+SCHEMA = """
+name = "meters"
+source = "{folder}"
+[privacy]
+unit = "readings.id"
+epsilon = 1000
+delta = 1e-6
+[tables.readings]
+max_rows_per_unit = 1
+[tables.readings.columns]
+id = {{ type = "integer" }}
+hour = {{ type = "integer", bounds = [0, 49] }}
+minute = {{ type = "integer", bounds = [0, 49] }}
+watts = {{ type = "integer", bounds = [0, 100] }}
+"""
+#: 50 groups for each hour.
+GROUPED = (
+    "(SELECT hour, minute, COUNT(*) AS n, SUM(watts) AS w FROM readings WHERE hour < {} GROUP BY hour, minute) AS g"
+)
+SHARES = (
+    "SELECT minute, n, n / SUM(n) OVER () AS share, w - LAG(w) OVER (ORDER BY hour, minute) AS more FROM " + GROUPED
+)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    home = tmp_path_factory.mktemp("meters")
+    (home / "data").mkdir()
+    rows = "SELECT i AS id, i // 50 % 50 AS hour, i % 50 AS minute, i % 101 AS watts FROM range(20000) t(i)"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({rows}) TO '{home}/data/readings.parquet'")
+    (home / "meters.toml").write_text(SCHEMA.format(folder=home / "data"), encoding="utf-8")
+    opened = open_session(Path(home / "meters.toml"), ledger=home / "ledger")
+    opened.set("dpsql.empty_groups", "show")
+    yield opened
+    opened.close()
+
+
+def test_up_to_the_limit_there_are_intervals_and_no_notice(session: Session) -> None:
+    result = session.execute(SHARES.format(30))
+    assert len(result.rows) == seen.MOST_ROWS == 1_500 and result.notices == ()
+    assert all(own is not None and share is not None for _, own, share, _ in result.intervals)
+
+
+def test_beyond_it_the_columns_are_named_and_those_of_single_rows_keep_theirs(session: Session) -> None:
+    result = session.execute(SHARES.format(31))
+    assert all(own is not None and share is more is None for _, own, share, more in result.intervals)
+    (said,) = result.notices
+    assert said.startswith("no interval in any row of share and more: ") and "1,550 released rows" in said
+    left = session.remaining
+    assert session.execute(SHARES.format(31)).notices == (said,) and session.remaining == left
+
+
+def test_all_tables_behind_a_column_count_together(session: Session) -> None:
+    both = (
+        f"SELECT a.minute, a.n - b.n AS more FROM {GROUPED.format(15).removesuffix('g')} a "
+        f"JOIN {GROUPED.format(16).removesuffix('g')} b USING (hour, minute) ORDER BY a.n + b.n LIMIT 3"
+    )
+    result = session.execute(both)
+    assert len(result.rows) == 3 and all(more is None for _, more in result.intervals)
+    assert result.notices[0].startswith("no interval in any row of more: it takes 1,550 released rows together")
+
+
+def test_a_result_without_rows_lacks_nothing(session: Session) -> None:
+    assert session.execute(SHARES.format(31) + " WHERE minute < 0").notices == ()
+
+
+def test_what_depends_on_no_noise_is_not_said_to_lack_an_interval(session: Session) -> None:
+    assert session.execute("SELECT n, hour + 1 AS following FROM " + GROUPED.format(32)).notices == ()
+
+
+def test_draws_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    execute = Sandbox.execute
+
+    def stopped(sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
+        if "dpsql draws" in sql:
+            raise ShellStopped("57014", "it took too long")
+        return execute(sandbox, sql)
+
+    monkeypatch.setattr(Sandbox, "execute", stopped)
+    result = session.execute(SHARES.format(1))
+    assert all(share is None for _, _, share, _ in result.intervals)
+    (said,) = result.notices
+    assert said.startswith("no interval in any row of share and more: run again with noise")
+
+
+def test_expressions_on_very_many_rows_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert computed.MOST_ROWS * computed.FEWEST == computed.MOST_DRAWN
+    monkeypatch.setattr(computed, "MOST_ROWS", 50)
+    monkeypatch.setattr(computed, "MOST_DRAWN", 50 * computed.FEWEST)
+    few, many = (f"SELECT minute, n * w AS product, n AS own FROM {GROUPED.format(hours)}" for hours in (1, 2))
+    result = session.execute(few)
+    assert result.notices == () and all(product is not None for _, product, _ in result.intervals)
+    result = session.execute(many)
+    assert all(product is None and own is not None for _, product, own in result.intervals)
+    assert result.notices[0].startswith("no interval in any row of product: ")
