@@ -9,7 +9,7 @@ import re
 
 from dpsql.query.expression import BOOLEAN, INTEGER, TEXT, Call, Case, Expression, Literal
 
-#: A pattern that comes from the data may have one %, or two where the text is no longer than this.
+#: A pattern that comes from the data may have one % at its end, or up to two where the text is no longer than this.
 LONGEST = 1_000
 
 
@@ -69,8 +69,14 @@ def _bounded(value: Expression, pattern: Expression) -> Expression:
     signs = Call("-", (_length(pattern), _length(without)), INTEGER)
     short = Call("<=", (_length(value), Literal(LONGEST, INTEGER)), BOOLEAN)
     two = Call("and", (Call("<=", (signs, Literal(2, INTEGER)), BOOLEAN), short), BOOLEAN)
-    few = Call("or", (Call("<=", (signs, Literal(1, INTEGER)), BOOLEAN), two), BOOLEAN)
+    ended = Call("||", (without, Literal("%", TEXT)), TEXT)
+    plain = Call("or", (_equal(pattern, without), _equal(pattern, ended)), BOOLEAN)
+    few = Call("or", (plain, two), BOOLEAN)
     return Case(((few, pattern),), None, TEXT)
+
+
+def _equal(text: Expression, other: Expression) -> Expression:
+    return Call("=", (text, other), BOOLEAN)
 
 
 def _length(text: Expression) -> Expression:

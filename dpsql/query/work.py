@@ -28,7 +28,7 @@ from dpsql.query.relation import (
     UnitAggregate,
     unit_of,
 )
-from dpsql.query.row_work import CHARACTERS, UNDECLARED, steps
+from dpsql.query.row_work import CHARACTERS, UNDECLARED, copies, looks, steps
 from dpsql.query.stability import row_limit
 
 #: What one unit's rows may become in any step of a core.
@@ -38,6 +38,8 @@ MOST_STEPS = 30_000_000
 
 #: From so many rows on texts are cut, so that all rows together hold so many characters of one.
 _MANY, _MOST_CHARACTERS = 100, 32_000_000
+#: So many texts of a row may stand together, whatever their length; more are cut to hold so many characters together.
+_FEW_COPIES, _MOST_COPIED = 8, 1_000_000
 
 #: The most rows of a public table that have equal values in these columns; all of its rows where there are none.
 Fanout: TypeAlias = Callable[[str, tuple[str, ...]], int]
@@ -77,9 +79,11 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     works = [(core, _counted(core, fanout)) for core in cores]
     for _, work in works:
         _require_few_rows(work)
-    _require_few_steps([work for _, work in works if work.most.rows > 1])
-    return tuple(held(core, work.held, work.longest) if work.most.rows > 1 or work.held else core
-                 for core, work in works)  # fmt: skip
+    _require_few_steps([work for _, work in works])
+    return tuple(
+        held(core, work.held, longest) if work.most.rows > 1 or work.held or longest is not None else core
+        for core, work, longest in ((core, work, work.longest) for core, work in works)
+    )
 
 
 def _require_few_rows(work: _Work) -> None:
@@ -100,10 +104,11 @@ def _require_few_steps(works: Sequence[_Work]) -> None:
     made = [(work.most.rows * (each := steps(work.computed)), each, work) for work in works]
     if sum(whole for whole, _, _ in made) > MOST_STEPS:
         _, each, work = max(made, key=lambda found: found[0])
-        refuse("E_JOIN", f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), "
-               f"with {each:,} steps each, one for each number and for {CHARACTERS} characters of a text, of which "
-               f"{UNDECLARED:,} are counted where its length is not known: at most {MOST_STEPS:,} are made in a "
-               "statement; join fewer rows, compute it before the join, or cut texts with LEFT")  # fmt: skip
+        rows = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"
+        refuse("E_JOIN", f"{rows if work.most.rows > 1 else 'a row takes'} {each:,} steps each, one for each number and "
+               f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
+               f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
+               "match shorter patterns, or cut texts with LEFT")  # fmt: skip
 
 
 def most_rows(core: Core, fanout: Fanout) -> int:
@@ -150,8 +155,12 @@ class _Work:
 
     @property
     def longest(self) -> int | None:
-        """How long a text may be that is read with each of the rows; None where these are few."""
-        return max(UNDECLARED, _MOST_CHARACTERS // self.most.rows) if self.most.rows >= _MANY else None
+        """How long a text may be that is read with each of the rows; None where it is looked at, and put together with
+        others, few times."""
+        found, times = copies(self.computed), self.most.rows * max(1, looks(self.computed) // 8)
+        if times < _MANY and found <= _FEW_COPIES:
+            return None
+        return max(UNDECLARED, min(_MOST_CHARACTERS // times, _MOST_COPIED // max(found, 1)))
 
     # -- joins -------------------------------------------------------------------------------------------------------
 

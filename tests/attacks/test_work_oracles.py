@@ -100,6 +100,23 @@ ATTACKS = {
     "work that a subquery is to spare": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM visit v, days AS d "
     f"GROUP BY v.pid) AS h WHERE EXISTS (SELECT 1 FROM {OF_ONE} WHERE p.pid = h.pid)",
 }  # fmt: skip
+#: A second of work on a text of each person, for an engine that does not do it once for all that are alike.
+_SLOW = " OR ".join(f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 7))
+_HEAVY = f"CASE WHEN {_SLOW} THEN 'x' ELSE 'y' END"
+_OLD = "(SELECT pid, name FROM person WHERE pid = 17 AND age > 63)"
+#: An engine computes once for a block what is alike in it, and nothing for a join that has no right side.
+ALIKE = {
+    "a row unlike its block": f"SELECT COUNT(*) FROM (SELECT {IF_OLD} THEN 'b' ELSE 'a' END AS y FROM person p) AS t "
+    f"WHERE {_SLOW.format('y')}",
+    "a condition of LEFT JOIN": f"SELECT COUNT(*) FROM person p LEFT JOIN {_OLD} AS v "
+    f"ON p.pid = v.pid AND {_HEAVY.format('p.name')} = v.name",
+    "a condition of JOIN": f"SELECT COUNT(*) FROM person p JOIN {_OLD} AS v "
+    f"ON p.pid = v.pid AND {_HEAVY.format('p.name')} = v.name",
+    "a condition of FULL JOIN": f"SELECT COUNT(*) FROM person p FULL JOIN {_OLD} AS v "
+    f"ON p.pid = v.pid AND {_HEAVY.format('p.name')} = v.name",
+    "a side of INTERSECT": f"SELECT COUNT(*) FROM (SELECT pid, {_HEAVY.format('name')} AS n FROM person INTERSECT "
+    "SELECT pid, name FROM person WHERE pid = 17 AND age > 63) AS t",
+}
 #: What the engine may need more for a million rows of one unit, with much to spare for a busy machine.
 MOST_SECONDS = 1.5
 
@@ -142,6 +159,13 @@ def test_neighbours_end_alike_and_take_as_long(neighbours: tuple[Session, Sessio
     assert one == other
     assert "could not be completed" not in one
     assert abs(seconds - more) < MOST_SECONDS
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_no_row_decides_whether_others_are_computed(neighbours: tuple[Session, Session], name: str) -> None:
+    (one, seconds), (other, more) = (_outcome(session, ALIKE[name]) for session in neighbours)
+    assert one == other == "answered with 1 rows"
+    assert max(seconds, more) < 4 * min(seconds, more)
 
 
 def test_what_would_be_multiplied_is_refused_before_it_is_charged(neighbours: tuple[Session, Session]) -> None:

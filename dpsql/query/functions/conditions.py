@@ -38,7 +38,10 @@ def _like(kind: type[exp.Binary]) -> Function:
     return Function(("text", "words", "words"), always(BOOLEAN), build, examples=(f"s {name} '!a%' ESCAPE '!'",))
 
 
-_PATTERN = "NULL where the pattern comes from the data and has more than two %"
+_PATTERN = (
+    "NULL where the pattern comes from the data and has more than two %, or one that does not end it and the text is "
+    "longer than 1,000 characters"
+)
 
 CONDITIONS: dict[str, Function] = {
     "=": _comparison(exp.EQ, "i = 3", "m * 1.1 = 21.989", "d = '2020-02-29'", "b = false"),

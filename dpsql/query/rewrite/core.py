@@ -29,6 +29,8 @@ from dpsql.query.reads import is_held, tables_measured
 from dpsql.query.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
 from dpsql.query.rewrite import clip, histogram, keep, node, size
 from dpsql.query.rewrite.domain import domain_select
+from dpsql.query.rewrite.flat import emitted_flat, with_ones
+from dpsql.query.rewrite.precomputed import precomputed
 from dpsql.query.rewrite.quantise import at_least, product, quantised
 from dpsql.query.rewrite.relation import from_clause, owned
 from dpsql.query.rewrite.scalar import key, native
@@ -80,7 +82,7 @@ class _Emission:
         return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, Distinct)]
 
     def tree(self) -> exp.Query:
-        steps: dict[str, exp.Query] = {"rows": self._rows()}
+        steps: dict[str, exp.Query] = {"rows": emitted_flat(self._rows)}
         if self._base != "rows":
             steps["contributions"] = self._contributions()
         if self.groups is not None:
@@ -106,6 +108,9 @@ class _Emission:
                 cte.set("materialized", self._keeps_rows)
             elif cte.alias.endswith("_own"):  # few, and read twice
                 cte.set("materialized", True)
+        for select in list(steps["rows"].find_all(exp.Select)):
+            precomputed(select)
+        with_ones(steps["rows"])
         final.set("with_", exp.With(expressions=ctes))
         return final
 

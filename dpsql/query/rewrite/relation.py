@@ -7,6 +7,7 @@ Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md``, ``docs/proo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import assert_never
 
 from sqlglot import exp
@@ -31,6 +32,7 @@ from dpsql.query.relation import (
     unit_of,
 )
 from dpsql.query.rewrite import node
+from dpsql.query.rewrite.flat import INNER, ONE
 from dpsql.query.rewrite.keep import HASH_KEY
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
@@ -41,6 +43,10 @@ from dpsql.schema import UNIT
 SOURCE, DERIVED = ("source", "main"), ("derived", "main")
 #: The place of a row among those of its unit: no column of a table has this name.
 _PLACE = "its place"
+#: Whether what is emitted stands in a subquery in an expression.
+_BESIDE: ContextVar[bool] = ContextVar("beside", default=False)
+#: Which side of an INTERSECT a row is of.
+_SIDE = "its side"
 
 
 def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
@@ -70,6 +76,8 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
             joins += [node.join(right, on), *hops]
         else:
             joins += [node.join(right, on, "LEFT"), *(node.join(each.this, each.args["on"], "LEFT") for each in hops)]
+            for each in joins[-1 - len(hops) :]:
+                each.meta[INNER] = True
             conditions += [_asked(node.compare(exp.EQ, *map(native, tie)), order) for tie in ties]
     return source, joins, conditions
 
@@ -77,7 +85,9 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
 def owned(relation: Relation, unit: Expression) -> exp.Expr:
     """Whether a row of the relation has a unit."""
     order, has_unit = join_order(relation), node.not_null(_exactly(unit))
-    return _asked(has_unit, order) if _is_of_later(unit, order) else has_unit
+    if _BESIDE.get():
+        return _asked(has_unit, order) if _is_of_later(unit, order) else has_unit
+    return _looked_at(has_unit, unit)
 
 
 def _ties(step: Step, order: JoinOrder) -> list[tuple[Column, Column]]:
@@ -104,20 +114,31 @@ def _read(condition: Expression) -> exp.Expr:
     read = list(columns(condition))
     if len({column.relation for column in read}) != 1 or any(column.public for column in read):
         return native(condition)
-    return _looked_at(native(condition), native(read[0]))
+    return _looked_at(native(condition), read[0])
 
 
-def _looked_at(condition: exp.Expr, column: exp.Expr) -> exp.Expr:
-    """The condition, which is true where it was: the engine does not know that a column is not unlike itself."""
-    return node.case((condition, exp.true()), default=node.compare(exp.NEQ, column, column.copy()))
+def _looked_at(condition: exp.Expr, read: Expression) -> exp.Expr:
+    """The condition, which is true where it was: the engine does not know that a one is not unlike itself.
+
+    Where the rows are those of a subquery in an expression it is a column that it reads.
+    """
+    other = native(read) if _BESIDE.get() else node.bare(ONE)
+    return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
 
 
 def _asked(condition: exp.Expr, order: JoinOrder) -> exp.Expr:
     """The condition, of which the engine cannot tell beforehand that rows without a partner do not fulfil it: it would
     make inner joins of their joins."""
-    first = unit_of(order.steps[0].source)
-    assert first is not None
-    return _looked_at(condition, native(first))
+    return _looked_at(condition, _of_the_first(order.steps[0].source))
+
+
+def _of_the_first(source: Leaf) -> Column:
+    """A column of the source itself: its unit may be that of a parent which the statement joins later."""
+    unit = unit_of(source)
+    assert unit is not None
+    if unit.relation != source.alias and isinstance(source, Scan) and source.path is not None and source.path.hops:
+        return source.path.hops[0].child
+    return unit
 
 
 def leaf_source(leaf: Leaf) -> exp.Expr:
@@ -206,18 +227,36 @@ def _compound(compound: Compound) -> exp.Query:
     """The branches put together; each but the only one drops rows of nobody, and has its values in one form."""
     several = len(compound.branches) > 1
     selects = [_branch(branch, several) for branch in compound.branches]
+    if compound.operator == "intersect" and several:
+        return _intersected(selects)
     whole: exp.Query = selects[0]
     for select in selects[1:]:
         match compound.operator:
             case "union all" | "union":
                 whole = exp.Union(this=whole, expression=select, distinct=compound.operator == "union")
             case "intersect" | "intersect all":
-                whole = exp.Intersect(this=whole, expression=select, distinct=compound.operator == "intersect")
+                whole = exp.Intersect(this=whole, expression=select, distinct=False)
             case "except" | "except all":
                 whole = exp.Except(this=whole, expression=select, distinct=compound.operator == "except")
             case _:
                 assert_never(compound.operator)
     return whole
+
+
+def _intersected(selects: Sequence[exp.Select]) -> exp.Select:
+    """The rows that all of them have, found in a grouping: an engine that finds one side of an INTERSECT empty does not
+    read the other."""
+    names = [each.alias_or_name for each in selects[0].expressions]
+    whole: exp.Query | None = None
+    for side, select in enumerate(selects):
+        select.set("expressions", [*select.expressions, node.aliased(node.integer(side), _SIDE)])
+        whole = select if whole is None else exp.Union(this=whole, expression=select, distinct=False)
+    assert whole is not None
+    outputs: list[exp.Expr] = [node.column("sides", name) for name in names]
+    sides = exp.Count(this=exp.Distinct(expressions=[node.column("sides", _SIDE)]))
+    in_all = node.compare(exp.EQ, sides, node.integer(len(selects)))
+    groups = [each.copy() for each in outputs]
+    return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_all)
 
 
 def _branch(branch: Branch, several: bool) -> exp.Select:
@@ -256,8 +295,12 @@ def _exactly(expression: Expression) -> exp.Expr:
 
 def subquery(expression: Subquery) -> exp.Expr:
     """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
-    source, joins, conditions = from_clause(expression.relation)
-    output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
+    before = _BESIDE.set(True)
+    try:
+        source, joins, conditions = from_clause(expression.relation)
+        output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
+    finally:
+        _BESIDE.reset(before)
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)

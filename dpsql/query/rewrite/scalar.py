@@ -19,6 +19,7 @@ from dpsql.query.functions import FUNCTIONS
 from dpsql.query.functions.arithmetic import half_away
 from dpsql.query.functions.dates import ordinary
 from dpsql.query.rewrite import node, size
+from dpsql.query.rewrite.flat import flat, reads_flat
 from dpsql.schema import SqlType
 
 #: Where a column is found when it is not under its relation's own alias.
@@ -121,6 +122,8 @@ def _call(call: Call, places: Places | None) -> exp.Expr:
         _argument(argument, kind, entry.jumps, places)
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
     ]
+    if reads_flat(call.function):
+        emitted = [flat(each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
     whole = entry.total(*emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
     return node.try_cast(whole, "date") if keeps_date else whole
@@ -154,10 +157,13 @@ def _cast(cast: Cast, places: Places | None) -> exp.Expr:
     """
     argument, target = cast.argument, cast.type
     computed = is_double(argument) and argument.type.kind != "double"
-    if target.kind == "text" and argument.type.kind == "timestamp":
-        return node.try_cast(ordinary(native(argument, places)), "varchar")
-    if target.kind == "text" and computed:
-        return node.try_cast(node.try_cast(native(argument, places), engine_type(argument.type)), "varchar")
+    if not (argument.type.is_numeric and target.is_numeric):
+        value = flat(native(argument, places), argument)
+        if target.kind == "text" and argument.type.kind == "timestamp":
+            value = ordinary(value)
+        elif target.kind == "text" and computed:
+            value = node.try_cast(value, engine_type(argument.type))
+        return node.try_cast(value, engine_type(target))
     if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):
         scale, digits = argument.type.scale or 0, target.scale or 0
         value = double(argument, places)
@@ -213,6 +219,8 @@ def _condition(call: Call, places: Places | None) -> exp.Expr:
         parts = [nearest(part, places) for part in call.arguments]
     else:
         parts = _alike(call.arguments, places)
+    if not exact and (reads_flat(call.function) or any(part.type.kind == "text" for part in call.arguments)):
+        parts = [flat(each, part) for each, part in zip(parts, call.arguments, strict=True)]
     return FUNCTIONS[call.function].total(*parts)
 
 
