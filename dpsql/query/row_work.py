@@ -32,32 +32,29 @@ _COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
 
 def steps(expressions: Iterable[Expression]) -> int:
     """The steps that it takes to compute the expressions, each once."""
-    waiting, seen, whole = list(expressions), set[Expression](), 0
+    return sum(map(_own, _within(expressions)))
+
+
+def looks(expressions: Iterable[Expression]) -> int:
+    """How often the regular expressions and LIKEs in the expressions look at a character."""
+    return sum(times for each in _within(expressions) if (times := _looks(each)) > 1)
+
+
+def _within(expressions: Iterable[Expression]) -> set[Expression]:
+    """The expressions and all that is inside of them."""
+    waiting, seen = list(expressions), set[Expression]()
     while waiting:
         expression = waiting.pop()
         if expression not in seen:
             seen.add(expression)
             waiting += parts(expression)
-            whole += _own(expression)
-    return whole
+    return seen
 
 
 def _own(expression: Expression) -> int:
     looks = _looks(expression)
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
     return 1 + _slow(expression) + looks * sum(_length(each) // CHARACTERS for each in texts)
-
-
-def looks(expressions: Iterable[Expression]) -> int:
-    """How often the regular expressions and LIKEs in the expressions look at a character."""
-    waiting, seen, whole = list(expressions), set[Expression](), 0
-    while waiting:
-        expression = waiting.pop()
-        if expression not in seen:
-            seen.add(expression)
-            waiting += parts(expression)
-            whole += _looks(expression) if _looks(expression) > 1 else 0
-    return whole
 
 
 def _looks(expression: Expression) -> int:

@@ -104,8 +104,9 @@ def _require_few_steps(works: Sequence[_Work]) -> None:
     made = [(work.most.rows * (each := steps(work.computed)), each, work) for work in works]
     if sum(whole for whole, _, _ in made) > MOST_STEPS:
         _, each, work = max(made, key=lambda found: found[0])
-        rows = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"
-        refuse("E_JOIN", f"{rows if work.most.rows > 1 else 'a row takes'} {each:,} steps each, one for each number and "
+        many = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"
+        said = many if work.most.rows > 1 else "a row takes"
+        refuse("E_JOIN", f"{said} {each:,} steps each, one for each number and "
                f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
                f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
                "match shorter patterns, or cut texts with LEFT")  # fmt: skip

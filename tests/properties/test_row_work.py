@@ -21,8 +21,8 @@ def _padded(text: Expression, size: int) -> Call:
     return Call("lpad", (text, Literal(size, INTEGER), Literal("x", TEXT)), TEXT)
 
 
-def _matches(text: Expression) -> Call:
-    return Call("regexp_matches", (text, Literal("a", TEXT)), BOOLEAN)
+def _matches(text: Expression, pattern: str = "a") -> Call:
+    return Call("regexp_matches", (text, Literal(pattern, TEXT)), BOOLEAN)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,8 @@ def _matches(text: Expression) -> Call:
         (_padded(WORD, 800), 50 + LONG, 2 * (50 + LONG)),
         (_padded(_padded(WORD, 800), 800), 100 + LONG, 3 * (50 + LONG)),
         (_matches(WORD), 8 * LONG, 10 * LONG),
+        (_matches(WORD, "(a|e).{50}z"), 32 * 50 * LONG, 32 * 80 * LONG),
+        (_matches(WORD, "((a|e).{9}){9}z"), 32 * 99 * LONG, 32 * 200 * LONG),
         (Call("<<", (NUMBER, NUMBER), INTEGER), 100, 300),
         (Call("sqrt", (NUMBER,), DOUBLE), 100, 300),
         (Call("sqrt", (Literal(4, INTEGER),), DOUBLE), 2, 4),
@@ -86,9 +88,17 @@ def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(rows: int,
     joined = f"people p CROSS JOIN places c JOIN {_listed(rows, 'b')} ON LENGTH(p.word) > b.x + LENGTH(c.code)"
     text = f"SELECT COUNT(DISTINCT p.word || b.x) FROM {joined}"
     (core,) = plan_of(hand_world(), text).cores
-    assert re.findall(r'LEFT\(LIST_EXTRACT\(LIST_VALUE\("t0"."word"\), [^)]*\), (\d+)\)', core.sql) == (
-        [] if longest is None else [str(longest)] * 2
-    )
+    cut = re.compile(r'LEFT\(LIST_EXTRACT\(LIST_VALUE\("t0"."word"\), [^)]*\), (\d+)\)')
+    assert cut.findall(core.sql) == ([] if longest is None else [str(longest)] * 2)
+
+
+@pytest.mark.parametrize("doubled, longest", [(3, None), (4, 62_500)])
+def test_texts_of_somebody_are_cut_where_many_stand_together(doubled: int, longest: int | None) -> None:
+    rows = "(SELECT id, word AS s FROM people)"
+    for _ in range(doubled):
+        rows = f"(SELECT id, s || s AS s FROM {rows})"
+    (core,) = plan_of(hand_world(), f"SELECT COUNT(DISTINCT s) FROM {rows}").cores
+    assert set(re.findall(r", (\d+)\)", core.sql)) & {"62500"} == ({str(longest)} if longest else set())
 
 
 def test_a_join_by_texts_stays_the_same() -> None:

@@ -28,8 +28,8 @@ def precomputed(select: exp.Select) -> exp.Select:
     if joins and is_beside(select) and any(map(_is_slow, _own(select))):
         raise StatementError(
             "E_JOIN",
-            "a subquery that reads columns of the row beside it joins tables, and computes something of them or compares "
-            "a text; do that in a subquery in FROM, and join it",
+            "a subquery that reads columns of the row beside it joins tables, and computes something of them or "
+            "compares a text; do that in a subquery in FROM, and join it",
         )
     if not any(_is_slow(join.args.get("on")) for join in joins):
         return select

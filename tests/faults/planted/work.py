@@ -10,6 +10,7 @@ HEAVY = f"{WORK}test_a_unit_with_very_many_rows_is_held_to_its_limit_before_it_i
 REFUSED = f"{WORK}test_what_would_make_too_many_rows_is_refused"
 PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
 ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
+ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_are_computed"
 MODULE = "dpsql/query/work.py"
 ROW_WORK, STEPS = "dpsql/query/row_work.py", "tests/properties/test_row_work.py"
 EMITTED = "dpsql/query/rewrite/relation.py"
@@ -18,8 +19,8 @@ FAULTS = (
     Fault(
         "rows are multiplied before a unit is held to its limit",
         MODULE,
-        "    return tuple(held(core, work.held, work.longest) if work.most.rows > 1 or work.held else core",
-        "    return tuple(held(core, (), work.longest) if work.most.rows > 1 or work.held else core",
+        "        held(core, work.held, longest) if",
+        "        held(core, (), longest) if",
         (HEAVY,),
     ),
     Fault("any number of rows is made", MODULE, "MOST_ROWS = 1_000_000", "MOST_ROWS = 10**40", (REFUSED,)),
@@ -98,8 +99,8 @@ FAULTS = (
     Fault(
         "the engine may leave out blocks of rows for what they hold",
         EMITTED,
-        "    return _looked_at(native(condition), native(read[0]))",
-        "    return native(condition)",
+        "    return _looked_at(native(condition), read[0])\n\n\ndef _looked_at",
+        "    return native(condition)\n\n\ndef _looked_at",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault(
@@ -126,8 +127,8 @@ FAULTS = (
     Fault(
         "rows without a partner stay",
         EMITTED,
-        "default=node.compare(exp.NEQ, column, column.copy()))",
-        "default=node.compare(exp.EQ, column, column.copy()))",
+        "default=node.compare(exp.NEQ, other, other.copy()))",
+        "default=node.compare(exp.EQ, other, other.copy()))",
         ("tests/properties/test_relations.py",),
     ),
     Fault(
@@ -136,5 +137,61 @@ FAULTS = (
         '    as_set = all(each.function in ("units", "count distinct") for each in core.aggregates)',
         "    as_set = True",
         (PRODUCTS,),
+    ),
+    Fault(
+        "a function is computed once for rows that are alike",
+        "dpsql/query/rewrite/flat.py",
+        '    if _READING.get() == "none" or all(',
+        "    if True or all(",
+        (f"{ALIKE}[a row unlike its block]",),
+    ),
+    Fault(
+        "what a join compares is computed where it has a right side",
+        "dpsql/query/rewrite/precomputed.py",
+        "    if not any(_is_slow(join.args.get(\"on\")) for join in joins):",
+        "    if True:",
+        (f"{ALIKE}[a condition of LEFT JOIN]",),
+    ),
+    Fault(
+        "the left side of INTERSECT is read where the right one has a row",
+        EMITTED,
+        '    if compound.operator == "intersect" and several:',
+        "    if False:",
+        (f"{ALIKE}[a side of INTERSECT]",),
+    ),
+    Fault(
+        "a parent that is joined later is known to be there",
+        EMITTED,
+        "    if unit.relation != source.alias and isinstance(source, Scan)",
+        "    if False and isinstance(source, Scan)",
+        (ELSE,),
+    ),
+    Fault(
+        "a condition is asked while a file is read",
+        EMITTED,
+        "    other = native(read) if _BESIDE.get() else node.bare(ONE)",
+        "    other = native(read)",
+        (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
+    ),
+    Fault(
+        "a regular expression is followed in one place",
+        ROW_WORK,
+        "    return 4 * _LOOKS * (len(text) + copies)",
+        "    return _LOOKS",
+        (STEPS,),
+    ),
+    Fault(
+        "a long text may be compared with a pattern of the data that has a % in it",
+        "dpsql/query/likes.py",
+        '    ended = Call("||", (without, Literal("%", TEXT)), TEXT)',
+        '    ended = pattern',
+        ("tests/properties/test_likes.py",),
+    ),
+    Fault(
+        "a text of a row may stand any number of times in another",
+        MODULE,
+        "_FEW_COPIES, _MOST_COPIED = 8,",
+        "_FEW_COPIES, _MOST_COPIED = 10**9,",
+        (STEPS,),
     ),
 )
