@@ -23,17 +23,21 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--tls-key", "key", type=_FILE, help="The certificate's key (PEM).")
 @click.option("--users", type=_FILE, help="The users and their verifiers; make the file with dpsql user add.")
 @click.option("--max-connections", "most", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@click.option("--max-user-connections", "of_user", type=click.IntRange(1, 10_000), default=25, show_default=True,
+              help="Connections of one user.")  # fmt: skip
 def serve(
-    schema: Path, host: str, port: int, certificate: Path | None, key: Path | None, users: Path | None, most: int
-) -> None:
+    schema: Path, host: str, port: int, certificate: Path | None, key: Path | None, users: Path | None, most: int,
+    of_user: int,
+) -> None:  # fmt: skip
     """Let tools that speak to PostgreSQL ask the database that the file SCHEMA describes.
 
     Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
     loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
     """
     from dpsql.database import open_database
+    from dpsql.pgwire.listening import is_loopback
     from dpsql.pgwire.login import Gate
-    from dpsql.pgwire.server import Limits, Server, is_loopback
+    from dpsql.pgwire.server import Limits, Server
     from dpsql.pgwire.tls import tls_context
     from dpsql.pgwire.users import read_users
 
@@ -50,7 +54,7 @@ def serve(
         signal.signal(number, lambda *_: ended.set())
     database = open_database(schema)
     try:
-        with Server(database, host, port, gate, Limits(connections=most)) as server:
+        with Server(database, host, port, gate, Limits(connections=most, user_connections=of_user)) as server:
             click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
             if users is None:
                 click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)

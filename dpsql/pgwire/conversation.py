@@ -34,12 +34,17 @@ _STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "
 
 
 class Conversation:
-    """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads."""
+    """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads.
 
-    def __init__(self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings) -> None:
+    ``connection`` is what the owner's log calls it.
+    """
+
+    def __init__(
+        self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings, connection: str = ""
+    ) -> None:
         self._wire, self._session, self._settings = wire, session, settings
         self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
-        self._price = ""
+        self._price, self._connection = "", connection
         answers = Answers(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = Extended(self._executor, self._send_portal, wire.send)
@@ -167,12 +172,19 @@ class Conversation:
         except Exception as error:
             fields = error.fields if isinstance(error, Located) else error_fields(error)
             if not isinstance(error, Located | Error):
-                LOG.error("a fault of dpsql: %s", type(error).__name__)
+                LOG.error("%s a fault of dpsql: %s", self._connection, type(error).__name__)
             sqlstate = fields["C"]
             self._executor.transaction.fail()
             self._wire.send(codec.ErrorResponse(fields=fields))
         took = (time.perf_counter() - started) * 1000
-        LOG.info("user=%r took=%.1fms sqlstate=%s %s", self._session.analyst, took, sqlstate, self._price)
+        LOG.info(
+            "%s user=%r took=%.1fms sqlstate=%s %s",
+            self._connection,
+            self._session.analyst,
+            took,
+            sqlstate,
+            self._price,
+        )
         return sqlstate == "00000"
 
     def _ready(self) -> None:

@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "the server listens to everybody without users",
-        "dpsql/pgwire/server.py",
+        "dpsql/pgwire/listening.py",
         "    if is_loopback(host):\n",
         "    if host:\n",
         (f"{WIRE}_tls.py::test_off_the_loopback_tls_and_users_are_needed",),
