@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpsql import owners_log
 from dpsql.errors import InterfaceError
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Malformed, Stage
@@ -104,7 +105,8 @@ def _authenticate(
     failed = WireError("28P01", f'password authentication failed for user "{user}"')
     try:
         users = read_users(file)
-    except InterfaceError:
+    except InterfaceError as error:
+        owners_log.record("reading the users", error)
         raise WireError("28000", "the users cannot be read; the owner finds the reason in the server's log") from None
     certificate = gate.certificate if wire.secured else None
     wire.send(codec.AuthenticationSASL(mechanisms=mechanisms(certificate)))

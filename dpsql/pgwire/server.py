@@ -26,6 +26,7 @@ from dpsql.pgwire.listening import listening, prepare, require_safe
 from dpsql.pgwire.login import CancelKey, Gate, Visitor, admit, greet
 from dpsql.pgwire.settings import Settings
 from dpsql.pgwire.unfinished import Unfinished
+from dpsql.pgwire.watch import Watch
 from dpsql.pgwire.wire import Disconnected, Wire
 
 __all__ = ["Limits", "Server"]
@@ -44,11 +45,13 @@ class Server:
 
     def __init__(
         self, database: Database, host: str = "127.0.0.1", port: int = 5433, gate: Gate | None = None,
-        limits: Limits | None = None,
+        limits: Limits | None = None, watch: Watch | None = None,
     ) -> None:  # fmt: skip
         self._database, self._gate, self._limits = database, gate or Gate(), limits or Limits()
         require_safe(host, self._gate)
         self._crowd, self._unfinished = Crowd(self._limits), Unfinished(self._limits.unfinished)
+        self._watch = watch or Watch()
+        self._watch.begin(lambda: self.connected, database.accountant.remaining)
         self._numbers = itertools.count(1)
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
@@ -116,6 +119,7 @@ class Server:
         peer = Peer(next(self._numbers), Wire(connection, self._unfinished), *named(address))
         if not self._crowd.arrive(peer):
             LOG.info("%s refused sqlstate=53300", peer)
+            self._watch.refused("53300")
             _refuse_at_once(connection)
             return
         thread = threading.Thread(target=self._serve, args=(peer,), name=f"dpsql client {peer.number}", daemon=True)
@@ -131,23 +135,23 @@ class Server:
             pass
         except Malformed:
             self._refuse(peer, WireError("08P01", "invalid message of the protocol"))
-        except WireError as error:
-            self._refuse(peer, error)
         except Exception as error:
-            LOG.error("%s a fault of dpsql: %s", peer, type(error).__name__)
-            with contextlib.suppress(Disconnected):
-                _fatal(wire, error)
+            self._refuse(peer, error)
         finally:
             wire.close()
             self._crowd.leave(peer)
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _refuse(self, peer: Peer, error: Error) -> None:
+    def _refuse(self, peer: Peer, error: Exception) -> None:
         """Tell the client why its connection ends, and the owner as well."""
-        LOG.info("%s user=%r refused sqlstate=%s: %s", peer, peer.user, error.sqlstate, error)
+        fields = error_fields(error, severity="FATAL")
+        why = f"{fields['M']} ({fields['D']})" if "D" in fields else fields["M"]
+        LOG.info("%s user=%r refused sqlstate=%s %r", peer, peer.user, fields["C"], why)
+        self._watch.refused(fields["C"])
         with contextlib.suppress(Disconnected):
-            _fatal(peer.wire, error)
+            peer.wire.send(codec.ErrorResponse(fields=fields))
+            peer.wire.flush()
 
     def _converse(self, peer: Peer) -> None:
         wire = peer.wire
@@ -195,7 +199,7 @@ class Server:
             catalogue = Catalogue(
                 schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
             )
-            conversation = Conversation(peer.wire, session, catalogue, settings, str(peer))
+            conversation = Conversation(peer.wire, session, catalogue, settings, self._watch, str(peer))
             key = self._crowd.enter(peer, conversation)
             LOG.info("%s user=%r connected", peer, visitor.user)
             try:
@@ -216,11 +220,6 @@ class Server:
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, deadline - time.monotonic()))
-
-
-def _fatal(wire: Wire, error: Exception) -> None:
-    wire.send(codec.ErrorResponse(fields=error_fields(error, severity="FATAL")))
-    wire.flush()
 
 
 def _refuse_at_once(connection: socket.socket) -> None:

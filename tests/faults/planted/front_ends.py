@@ -37,8 +37,8 @@ FAULTS = (
     Fault(
         "a fault of the server tells what Python said",
         "dpsql/pgwire/errors.py",
-        "        case _:\n            pass\n",
-        '        case _:\n            fields["M"] = str(error)\n',
+        '        case _:\n            fields["D"] = _noted(error)\n',
+        '        case _:\n            fields["D"] = str(error)\n',
         (f"{WIRE}_protocol.py::test_a_fault_is_one_constant_message",),
     ),
     Fault(
