@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -16,14 +17,15 @@ import pytest
 from databases import clinic
 from wire_client import PASSWORD, Client, error, eventually
 
-import dpsql
+from dpsql.engines import opening
 from dpsql.engines.duckdb import DuckDBReading
-from dpsql.engines.process.data import Failed
+from dpsql.engines.process.data import Failed, ProcessData, _done
 from dpsql.errors import ExecutionFailed, LedgerError
 from dpsql.owners_log import cause
 from dpsql.pgwire import codec
 from dpsql.pgwire.server import Server
 from dpsql.privacy.accountant import Accountant
+from dpsql.session import open_session
 
 COUNT = "SELECT COUNT(*) FROM patients"
 CANARY = "CANARY_7f3a"
@@ -151,14 +153,19 @@ def test_on_the_command_line_the_log_goes_to_a_file_of_the_owner(tmp_path: Path)
     assert missing.returncode == 2 and "the log cannot be written there" in missing.stderr
 
 
-def test_a_process_that_died_is_told_to_the_owner(tmp_path: Path, log: Callable[[], str]) -> None:
-    with dpsql.connect(clinic(tmp_path)) as connection:
-        data = connection.session._river.engine._data  # type: ignore[attr-defined]
-        if not hasattr(data, "pid"):
-            pytest.skip("this engine has no process")
-        os.kill(data.pid, signal.SIGKILL)
-        assert eventually(lambda: not data.newest.alive)
-        connection.cursor().execute(COUNT)
+def test_a_process_that_died_is_told_to_the_owner(
+    tmp_path: Path, log: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "OWN_PROCESS", True)
+    with closing(open_session(clinic(tmp_path))) as session:
+        data: ProcessData = session._river.engine._data  # type: ignore[attr-defined]
+        process = data.newest.process
+        with pytest.raises(Failed) as raised:
+            _done(process, "catalog", {"path": "/nowhere"})
+        assert cause(raised.value) == "Failed: KeyError"
+        os.kill(process.pid, signal.SIGKILL)
+        assert eventually(lambda: not process.alive)
+        session.execute(COUNT)
     assert "the engine's process had ended; another one was begun" in log()
 
 
