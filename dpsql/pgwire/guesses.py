@@ -47,7 +47,7 @@ class Tally:
         """Count an attempt that begins at ``start`` as a wrong one; the seconds that the next has to wait for it."""
         self.count, self.at = self.wrong(now) + 1, now
         beyond = round(self.count) - self.quick
-        seconds = 0.0 if beyond < 0 else min(SHORTEST * 2 ** (beyond // 5), LONGEST)
+        seconds = 0.0 if beyond < 0 else min(SHORTEST * 2 ** min(beyond // 5, 10), LONGEST)
         if seconds:
             self.due = min(max(self.due, start) + seconds, now + PATIENCE + LONGEST)
         return seconds

@@ -10,7 +10,7 @@ import pytest
 from wire_client import PASSWORD, Client, error, status
 
 from dpsql.pgwire import guesses
-from dpsql.pgwire.guesses import FORGOTTEN, LONGEST, OF_ADDRESS, OF_NAME, PATIENCE, SHORTEST, Guesses, TooMany
+from dpsql.pgwire.guesses import FORGOTTEN, LONGEST, OF_ADDRESS, OF_NAME, PATIENCE, SHORTEST, Guesses, Tally, TooMany
 from dpsql.pgwire.server import Server
 
 
@@ -80,6 +80,11 @@ def test_a_name_waits_for_whatever_addresses_try_it_and_its_owner_comes_in_all_t
     assert clock.slept[slept:] == [PATIENCE]
     right(tried, "bob", "203.0.113.9")
     assert len(clock.slept) == slept + 1
+
+
+def test_a_million_wrong_passwords_are_counted() -> None:
+    tally = Tally(OF_NAME, count=1e6, at=5.0)
+    assert tally.add(5.0, 5.0) == LONGEST and tally.due <= 5 + LONGEST + PATIENCE
 
 
 def test_right_passwords_count_for_nothing_and_wrong_ones_are_forgotten() -> None:

@@ -161,7 +161,7 @@ def test_a_process_that_died_is_told_to_the_owner(
         data: ProcessData = session._river.engine._data  # type: ignore[attr-defined]
         process = data.newest.process
         with pytest.raises(Failed) as raised:
-            _done(process, "catalog", {"path": "/nowhere"})
+            _done(process, "public", {})
         assert cause(raised.value) == "Failed: KeyError"
         os.kill(process.pid, signal.SIGKILL)
         assert eventually(lambda: not process.alive)

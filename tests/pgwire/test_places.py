@@ -62,8 +62,7 @@ def test_halves_of_long_messages_share_a_room(serve: Callable[..., Server]) -> N
     finally:
         for client in clients:
             client.socket.close()
-    assert eventually(lambda: server.connected == 0)
-    assert server._unfinished.take(4 * MEGABYTE)
+    assert eventually(lambda: server.connected == 0) and server._unfinished._left == 4 * MEGABYTE
 
 
 def test_who_finds_no_room_is_told_so_when_the_message_has_come(serve: Callable[..., Server]) -> None:
@@ -71,13 +70,22 @@ def test_who_finds_no_room_is_told_so_when_the_message_has_come(serve: Callable[
     with Client(server.port) as hoarder, Client(server.port) as client:
         hoarder.start()
         hoarder.send_bytes(half(2 * MEGABYTE, MEGABYTE))
-        time.sleep(0.5)
+        assert eventually(lambda: server._unfinished._left < MEGABYTE // 4)
         client.start()
         client.send_bytes(half(MEGABYTE, MEGABYTE - 5) + b"\0")
         fields = error([client.receive()])
         assert (fields["S"], fields["C"]) == ("FATAL", "53200")
         with pytest.raises(Hung):
             client.receive()
+
+
+def test_a_client_that_leaves_gives_its_room_back(serve: Callable[..., Server]) -> None:
+    server = serve(limits=Limits(unfinished=2 * MEGABYTE))
+    with Client(server.port) as client:
+        client.start()
+        client.send_bytes(half(4 * MEGABYTE, MEGABYTE))
+        assert eventually(lambda: server._unfinished._left < 3 * MEGABYTE // 2)
+    assert eventually(lambda: server.connected == 0) and server._unfinished._left == 2 * MEGABYTE
 
 
 def test_the_rest_of_a_message_comes_in_time(serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
