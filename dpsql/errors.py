@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpsql import incident
+
 
 class Warning(Exception):
     """Important warnings, as PEP 249 defines them."""
@@ -124,6 +126,8 @@ class LedgerError(OperationalError):
 class ExecutionFailed(OperationalError):
     """The engine could not complete the statement; the charge stays.
 
+    ``incident`` is a random number, which the owner's log has beside the cause; a note tells it.
+
     >>> str(ExecutionFailed())
     'E_EXEC query could not be completed'
     """
@@ -132,6 +136,8 @@ class ExecutionFailed(OperationalError):
 
     def __init__(self) -> None:
         super().__init__("E_EXEC query could not be completed")
+        self.incident = incident.current()
+        self.add_note(incident.told(self.incident))
 
 
 class ShellStopped(OperationalError):

@@ -3,10 +3,12 @@
 Exit codes: 0 answered; 1 the statement is wrong or refused; 2 wrong usage, schema file, data or ledger; 3 an audit
 found a fault; 4 the budget does not admit the price. Results go to standard output, prices and messages to standard
 error.
+The owner's log is written to the file that DPSQL_LOG names.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from difflib import get_close_matches
 from io import TextIOWrapper
@@ -26,6 +28,7 @@ from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
 from dpsql.output import said_trouble, visible
+from dpsql.owners_log import record, write_to
 
 
 class _Commands(click.Group):
@@ -47,16 +50,20 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
+            if os.environ.get("DPSQL_LOG"):
+                write_to(os.environ["DPSQL_LOG"])
             return super().invoke(ctx)
         except Error as error:
-            click.echo(f"dpsql: {visible(str(error))}", err=True)
+            for line in (str(error), *getattr(error, "__notes__", ())):
+                click.echo(f"dpsql: {visible(line)}", err=True)
             ctx.exit(exit_code(error))
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except OSError as error:
             click.echo(f"dpsql: {visible(said_trouble(error))}", err=True)
             ctx.exit(USAGE)
-        except Exception:
+        except Exception as error:
+            record("a fault of dpsql", error)
             click.echo("dpsql: E_INTERNAL a fault of dpsql; what the statement cost stays charged", err=True)
             ctx.exit(STATEMENT)
 

@@ -30,11 +30,15 @@ def init(source: Path) -> None:
 @click.pass_context
 def check(ctx: click.Context, schema: Path) -> None:
     """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
+    from dpsql.cli.surroundings import LEDGER_WITH_DATA, ledger_is_with_data
     from dpsql.engines.catalog import read_catalog
+    from dpsql.schema import Finding, load
     from dpsql.schema import check as find
     from dpsql.session import statements_paid_for
 
     findings = find(schema, lambda declared: read_catalog(declared.source_path), statements_paid_for)
+    if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(load(schema)):
+        findings.append(Finding("note", "ledger", LEDGER_WITH_DATA))
     for finding in findings:
         click.echo(str(finding))
     if any(finding.level == "error" for finding in findings):

@@ -5,12 +5,17 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dpsql.cli.query import SCHEMA
 from dpsql.errors import InterfaceError
+
+if TYPE_CHECKING:
+    from dpsql.pgwire.metrics import Metrics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -23,19 +28,29 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--tls-key", "key", type=_FILE, help="The certificate's key (PEM).")
 @click.option("--users", type=_FILE, help="The users and their verifiers; make the file with dpsql user add.")
 @click.option("--max-connections", "most", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@click.option("--max-user-connections", "of_user", type=click.IntRange(1, 10_000), default=25, show_default=True,
+              help="Connections of one user.")  # fmt: skip
+@click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve the owner's figures for Prometheus there.")
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="Never where analysts can reach it.")
+@click.option("--require-confinement", "strict", is_flag=True, help="Do not start where the engine is not confined.")
 def serve(
-    schema: Path, host: str, port: int, certificate: Path | None, key: Path | None, users: Path | None, most: int
-) -> None:
+    schema: Path, host: str, port: int, certificate: Path | None, key: Path | None, users: Path | None, most: int,
+    of_user: int, metrics_port: int | None, metrics_host: str, strict: bool,
+) -> None:  # fmt: skip
     """Let tools that speak to PostgreSQL ask the database that the file SCHEMA describes.
 
     Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
     loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
     """
+    from dpsql.cli.surroundings import require_confined, weaknesses
     from dpsql.database import open_database
+    from dpsql.owners_log import FORMAT
+    from dpsql.pgwire.listening import is_loopback
     from dpsql.pgwire.login import Gate
-    from dpsql.pgwire.server import Limits, Server, is_loopback
+    from dpsql.pgwire.server import Limits, Server
     from dpsql.pgwire.tls import tls_context
     from dpsql.pgwire.users import read_users
+    from dpsql.schema import load
 
     if (certificate is None) != (key is None):
         raise click.UsageError("--tls-cert and --tls-key go together.")
@@ -44,20 +59,36 @@ def serve(
         read_users(users)
     pem = None if certificate is None else _text(certificate)
     gate = Gate(tls, pem, users, tls_required=not is_loopback(host))
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    declared = load(schema)
+    found = weaknesses(declared, key, None if metrics_port is None else metrics_host)
+    if strict:
+        require_confined(found)
+    logging.basicConfig(format=FORMAT, level=logging.INFO)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    database = open_database(schema)
-    try:
-        with Server(database, host, port, gate, Limits(connections=most)) as server:
-            click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
-            if users is None:
-                click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)
-            ended.wait()
-            click.echo("ending: statements that run may end", err=True)
-    finally:
-        database.close()
+    with ExitStack() as left:
+        watch = None if metrics_port is None else left.enter_context(_metrics(metrics_host, metrics_port))
+        database = open_database(declared)
+        left.callback(database.close)
+        limits = Limits(connections=most, user_connections=of_user)
+        server = left.enter_context(Server(database, host, port, gate, limits, watch))
+        click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
+        if users is None:
+            click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)
+        for weakness in found:
+            click.echo(f"warning: {weakness.said}", err=True)
+        ended.wait()
+        click.echo("ending: statements that run may end", err=True)
+
+
+def _metrics(host: str, port: int) -> Metrics:
+    """The figures, served; InterfaceError where the library for them is not installed."""
+    from dpsql.pgwire.metrics import Metrics
+
+    metrics = Metrics(host, port)
+    click.echo(f"metrics for the owner on {host} port {metrics.port}", err=True)
+    return metrics
 
 
 def _text(certificate: Path) -> str:

@@ -27,7 +27,9 @@ def user() -> None:
 @NAME
 @USERS
 @click.option("--password-stdin", "piped", is_flag=True, help="Read the password from standard input, for scripts.")
-def add(name: str, file: Path, piped: bool) -> None:
+@click.option("--iterations", type=click.IntRange(4096, 10_000_000), default=100_000, show_default=True,
+              help="How often the password is hashed; JDBC and node-postgres take no more by default.")  # fmt: skip
+def add(name: str, file: Path, piped: bool, iterations: int) -> None:
     """Add the user NAME, or give it a new password; only a SCRAM-SHA-256 verifier of the password is kept."""
     from dpsql.pgwire.users import add_user
 
@@ -35,7 +37,7 @@ def add(name: str, file: Path, piped: bool) -> None:
         password = sys.stdin.readline().rstrip("\r\n")
     else:
         password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
-    add_user(file, name, password)
+    add_user(file, name, password, iterations)
     click.echo(f"{name} may connect", err=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from dpsql import incident, owners_log
 from dpsql.errors import Error, InternalError, ProgrammingError
 
 T = TypeVar("T")
@@ -22,11 +23,14 @@ def said_by(action: Callable[[], T]) -> T:
 
     What an engine or Python said, and the frames that held exact rows, do not hang on to it: they could quote the data.
     """
-    try:
-        return action()
-    except Error as error:
-        found = error
-    except Exception:
-        found = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
+    with incident.statement() as number:
+        try:
+            return action()
+        except Error as error:
+            found = error
+        except Exception as error:
+            owners_log.record("a fault of dpsql", error)
+            found = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
+            found.add_note(incident.told(number))
     found.__cause__ = found.__context__ = None
     raise found.with_traceback(None)

@@ -18,6 +18,7 @@ from dpsql.engines.local import LocalData
 from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.engines.spilling import most_spilled
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
+from dpsql.owners_log import record, swallowed
 from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.query.derived import Derived
@@ -57,7 +58,7 @@ class DuckDBEngine:
         """The rows of a table that the schema declares public, in the order of its columns."""
         if not self._schema.tables[table].public:
             raise ExecutionFailed
-        with suppress(Exception), self._data.hold() as held:
+        with swallowed("reading a public table"), self._data.hold() as held:
             return held.public_rows(table)
         raise ExecutionFailed
 
@@ -65,7 +66,7 @@ class DuckDBEngine:
         """The number that the SQL gives, which may read these tables; they are public, so no charge is needed."""
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
-        with suppress(Exception), self._data.hold() as held:
+        with swallowed("counting in public tables"), self._data.hold() as held:
             cursor = held.cursor()
             watchdog = threading.Timer(float(self._schema.engine.seconds), cursor.stop)
             watchdog.daemon = True
@@ -146,7 +147,7 @@ class DuckDBReading:
         watchdog.daemon = True
         watchdog.start()
         rows: list[CoreRows] | None = None
-        with suppress(Exception):
+        with swallowed("reading"):
             rows = self._rows(stage, derived)
         watchdog.cancel()
         if rows is None:
@@ -220,6 +221,6 @@ def opened(opens: Callable[[Source], Data], source: Source) -> Data:
     except NotReadable as error:
         trouble = SchemaError(f"table {error.table}, column {error.column}: holds a text that is no UTF-8, or a moment "
                               "that is none, and would fail statements; mend it, or leave the column out")  # fmt: skip
-    except NotOpened:
-        pass
+    except NotOpened as error:
+        record("opening the data", error)
     raise trouble

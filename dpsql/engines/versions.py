@@ -17,6 +17,7 @@ from dpsql.engines.data import Cursor
 from dpsql.engines.source import Rows, Source
 from dpsql.engines.version import State, files_version, source_files, states
 from dpsql.errors import OperationalError
+from dpsql.owners_log import LOG, record
 
 
 def _nothing() -> None:
@@ -133,6 +134,8 @@ class Versions(Generic[O]):
         if not self._closed and not self._is_current():
             opening()
             before, self._newest = self._newest, self._next()
+            if not before.alive:
+                LOG.warning("the engine's process had ended; another one was begun")
             if not self._holds[before]:
                 self._end(before)
             if self._closed:  # meanwhile
@@ -148,8 +151,8 @@ class Versions(Generic[O]):
             return self._opens()
         except OperationalError as error:
             trouble = error.with_traceback(None)
-        except Exception:
-            pass
+        except Exception as error:
+            record("opening the data anew", error)
         raise trouble
 
     def _let_go(self, opened: O) -> None:

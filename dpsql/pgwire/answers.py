@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeVar
 
 from dpsql import statement
-from dpsql.errors import Error
+from dpsql.errors import Error, Refused, StatementError
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import types
 from dpsql.pgwire.cancellation import Cancellation
@@ -34,18 +35,21 @@ class Described:
 
 
 class Located(Exception):
-    """An error in the words of the wire, with its place in what the client sent."""
+    """An error in the words of the wire, with its place in what the client sent; ``code`` is that of a refusal."""
 
-    def __init__(self, fields: dict[str, str]) -> None:
+    def __init__(self, fields: dict[str, str], code: str = "") -> None:
         super().__init__(fields["M"])
-        self.fields = fields
+        self.fields, self.code = fields, code
 
 
 class Answers:
-    """Queries of one connection; ``told`` is called with a price, ``noted`` with what else a client is to know."""
+    """Queries of one connection.
+
+    ``told`` is called with a price, in words and as a number, ``noted`` with what else a client is to know.
+    """
 
     def __init__(
-        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str], None],
+        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str, Fraction], None],
         noted: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
@@ -123,11 +127,11 @@ class Answers:
             self._noted(notice)
         price = result.price
         if price.stored:
-            self._told("answered from answers already paid for, cost 0")
+            self._told("answered from answers already paid for, cost 0", price.charged)
         elif price.charged:
             left = self._session.remaining
             rest = f"left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
-            self._told(f"charged ε = {shown(price.charged)}, {rest}")
+            self._told(f"charged ε = {shown(price.charged)}, {rest}", price.charged)
 
     def _located(self, query: Query, action: Callable[[], T]) -> T:
         try:
@@ -136,7 +140,8 @@ class Answers:
             raise
         except Error as error:
             failed = error_fields(self._cancellation.said(error), query.text, query.start)
-        raise Located(failed)
+            code = error.code if isinstance(error, Refused | StatementError) else ""
+        raise Located(failed, code)
 
 
 def _kinds(declared: Sequence[Type | None], inferred: Sequence[str]) -> tuple[Type, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from dpsql.errors import Error
+from dpsql import incident
 from dpsql.pgwire import codec
 from dpsql.pgwire.answers import Answers, Located
 from dpsql.pgwire.cancellation import Cancellation
@@ -20,6 +21,7 @@ from dpsql.pgwire.portal import CopyOut, Done, Portal, Rows
 from dpsql.pgwire.reading import read
 from dpsql.pgwire.row_format import description, row_writer
 from dpsql.pgwire.settings import Settings
+from dpsql.pgwire.watch import Watch
 from dpsql.pgwire.wire import Disconnected, Wire
 from dpsql.pgwire.words import Piece, pieces
 
@@ -34,12 +36,17 @@ _STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "
 
 
 class Conversation:
-    """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads."""
+    """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads.
 
-    def __init__(self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings) -> None:
+    ``watch`` is told of each statement; ``connection`` is what the owner's log calls it.
+    """
+
+    def __init__(
+        self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings, watch: Watch, connection: str
+    ) -> None:
         self._wire, self._session, self._settings = wire, session, settings
         self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
-        self._price = ""
+        self._price, self._watch, self._connection = "", watch, connection
         answers = Answers(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = Extended(self._executor, self._send_portal, wire.send)
@@ -158,21 +165,23 @@ class Conversation:
     def _guarded(self, action: Callable[[], None]) -> bool:
         """Do it; whatever goes wrong becomes one message, in dpsql's words only."""
         started, self._price = time.perf_counter(), ""
-        sqlstate = "00000"
+        sqlstate, code, detail = "00000", "", ""
         try:
-            with self._cancellation.running(self._settings.timeout):
+            with incident.statement(), self._cancellation.running(self._settings.timeout):
                 action()
         except (Disconnected, Malformed):
             raise
         except Exception as error:
             fields = error.fields if isinstance(error, Located) else error_fields(error)
-            if not isinstance(error, Located | Error):
-                LOG.error("a fault of dpsql: %s", type(error).__name__)
-            sqlstate = fields["C"]
+            sqlstate, code = fields["C"], error.code if isinstance(error, Located) else ""
+            detail = code or fields.get("D", "").partition(":")[0]
             self._executor.transaction.fail()
             self._wire.send(codec.ErrorResponse(fields=fields))
-        took = (time.perf_counter() - started) * 1000
-        LOG.info("user=%r took=%.1fms sqlstate=%s %s", self._session.analyst, took, sqlstate, self._price)
+        took = time.perf_counter() - started
+        self._watch.statement(sqlstate, code, took)
+        said = self._price or detail
+        user, took = self._session.analyst, took * 1000
+        LOG.info("%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said)
         return sqlstate == "00000"
 
     def _ready(self) -> None:
@@ -190,8 +199,10 @@ class Conversation:
             self._wire.send(*(codec.ParameterStatus(name=name, value=value) for name, value in changed.items()))
             self._reported = now
 
-    def _tell_price(self, price: str) -> None:
+    def _tell_price(self, price: str, charged: Fraction) -> None:
         self._price = price
+        if charged:
+            self._watch.charged(float(charged))
         self._note(f"dpsql: {price}")
 
     def _note(self, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsql import incident, owners_log
 from dpsql.errors import (
     BudgetExhausted,
     DataError,
@@ -58,13 +59,23 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             fields |= {"C": error.sqlstate, "M": error.reason, "D": "E_SHELL, see docs/refusals.md#e_shell"}
         case LedgerError():
             fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}
+            fields["D"] = _noted(error)
         case OperationalError(sqlstate="57014") | ProgrammingError(sqlstate="42704"):
             fields |= {"C": error.sqlstate, "M": str(error)}
-        case BudgetExhausted() | ExecutionFailed() | DataError() | NotSupportedError():
+        case ExecutionFailed():
+            fields |= {"C": error.sqlstate, "M": str(error), "D": incident.told(error.incident)}
+        case BudgetExhausted() | DataError() | NotSupportedError():
             fields |= {"C": error.sqlstate, "M": str(error)}
         case _:
-            pass
+            fields["D"] = _noted(error)
     return {name: value.replace("\0", "") for name, value in fields.items()}
+
+
+def _noted(error: Exception) -> str:
+    """The detail of an error whose cause is told to the owner alone."""
+    with incident.statement() as number:
+        owners_log.record("answering a client", error)
+    return incident.told(number)
 
 
 def notice_fields(message: str, severity: str = "NOTICE", sqlstate: str = "00000") -> dict[str, str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import shlex
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpsql import owners_log
 from dpsql.errors import InterfaceError
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Malformed, Stage
 from dpsql.pgwire.errors import WireError
+from dpsql.pgwire.guesses import Guesses, TooMany
 from dpsql.pgwire.scram import Denied, Exchange, mechanisms
 from dpsql.pgwire.users import read_users
 from dpsql.pgwire.wire import Wire
@@ -74,8 +78,8 @@ def greet(wire: Wire, gate: Gate) -> codec.StartupMessage | CancelKey:
                 raise Malformed
 
 
-def admit(wire: Wire, gate: Gate, packet: codec.StartupMessage) -> Visitor:
-    """Who the client is, proven where there are users; WireError (28000, 28P01 …) where it is not."""
+def admit(wire: Wire, gate: Gate, packet: codec.StartupMessage, guesses: Guesses, address: str) -> Visitor:
+    """Who the client at the address is, proven where there are users; WireError (28000, 28P01 …) where it is not."""
     parameters = packet.params
     unknown = [name for name in parameters if name.startswith("_pq_.")]
     if packet.protocol_version != _PROTOCOL or unknown:
@@ -88,18 +92,21 @@ def admit(wire: Wire, gate: Gate, packet: codec.StartupMessage) -> Visitor:
     if gate.tls_required and not wire.secured:
         raise WireError("28000", f'no encryption: user "{user}" must connect with TLS', "Connect with sslmode=require.")
     if gate.users is not None:
-        _authenticate(wire, gate, gate.users, user)
+        _authenticate(wire, gate, gate.users, user, lambda: guesses.attempt(user, address))
     if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise WireError("0A000", "replication is not supported")
     return Visitor(user, parameters.get("database") or user, _settings(parameters))
 
 
-def _authenticate(wire: Wire, gate: Gate, file: Path, user: str) -> None:
-    """SCRAM; known and unknown users are asked the same and told the same."""
+def _authenticate(
+    wire: Wire, gate: Gate, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """SCRAM; known and unknown users are asked the same, told the same, and wait as long."""
     failed = WireError("28P01", f'password authentication failed for user "{user}"')
     try:
         users = read_users(file)
-    except InterfaceError:
+    except InterfaceError as error:
+        owners_log.record("reading the users", error)
         raise WireError("28000", "the users cannot be read; the owner finds the reason in the server's log") from None
     certificate = gate.certificate if wire.secured else None
     wire.send(codec.AuthenticationSASL(mechanisms=mechanisms(certificate)))
@@ -114,11 +121,15 @@ def _authenticate(wire: Wire, gate: Gate, file: Path, user: str) -> None:
         last = wire.receive(Stage.SASL_NEXT)
         if not isinstance(last, codec.SASLResponse):
             raise Malformed
-        proof = exchange.last(last.data)
+        with attempt():
+            proof = exchange.last(last.data)
+            if not users.knows(user):
+                raise Denied
     except Denied:
         raise failed from None
-    if not users.knows(user):
-        raise failed
+    except TooMany as error:
+        seconds = math.ceil(error.seconds)
+        raise WireError("28000", f"too many failed logins; try again in {seconds} seconds") from None
     wire.send(codec.AuthenticationSASLFinal(data=proof))
 
 

@@ -11,9 +11,14 @@ from scramp import ScramException, ScramMechanism
 from scramp.core import ScramServer
 
 PLAIN, BOUND = "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"
-#: The same for everybody, so that it does not tell who is known.
-ITERATIONS, SALT_BYTES = 4096, 16
-_VERIFIER = re.compile(r"SCRAM-SHA-256\$4096:([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)", re.ASCII)
+#: How often a new password is hashed: the most that JDBC and node-postgres take without being told to.
+ITERATIONS = 100_000
+#: What RFC 7677 and clients want at least, and what nobody would wait for.
+FEWEST, MOST = 4096, 10_000_000
+SALT_BYTES = 16
+_VERIFIER = re.compile(
+    r"SCRAM-SHA-256\$([1-9][0-9]{3,7}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)", re.ASCII
+)
 
 
 class Denied(Exception):
@@ -27,17 +32,18 @@ class Verifier:
     salt: bytes
     stored_key: bytes
     server_key: bytes
+    iterations: int
 
     @classmethod
-    def of(cls, password: str) -> Verifier:
+    def of(cls, password: str, iterations: int = ITERATIONS) -> Verifier:
         """A fresh verifier of a password; ValueError where SASLprep cannot prepare it."""
         try:
             salt, stored, server, _ = ScramMechanism(PLAIN).make_auth_info(
-                password, iteration_count=ITERATIONS, salt=secrets.token_bytes(SALT_BYTES)
+                password, iteration_count=iterations, salt=secrets.token_bytes(SALT_BYTES)
             )
         except ScramException:
             raise ValueError("the password holds characters that cannot be used in one") from None
-        return cls(salt, stored, server)
+        return cls(salt, stored, server, iterations)
 
     @classmethod
     def read(cls, text: str) -> Verifier:
@@ -45,16 +51,17 @@ class Verifier:
         found = _VERIFIER.fullmatch(text)
         if found is None:
             raise ValueError("not a SCRAM-SHA-256 verifier")
-        salt, stored, server = (base64.b64decode(part, validate=True) for part in found.groups())
-        if len(salt) != SALT_BYTES or len(stored) != 32 or len(server) != 32:
+        salt, stored, server = (base64.b64decode(part, validate=True) for part in found.groups()[1:])
+        iterations = int(found[1])
+        if len(salt) != SALT_BYTES or len(stored) != 32 or len(server) != 32 or not FEWEST <= iterations <= MOST:
             raise ValueError("not a SCRAM-SHA-256 verifier")
-        return cls(salt, stored, server)
+        return cls(salt, stored, server, iterations)
 
     def __str__(self) -> str:
         salt, stored, server = (
             base64.b64encode(part).decode() for part in (self.salt, self.stored_key, self.server_key)
         )
-        return f"{PLAIN}${ITERATIONS}:{salt}${stored}:{server}"
+        return f"{PLAIN}${self.iterations}:{salt}${stored}:{server}"
 
 
 class Exchange:
@@ -66,7 +73,7 @@ class Exchange:
         binding = None if certificate is None else ("tls-server-end-point", certificate)
 
         def known(_name: str) -> tuple[bytes, bytes, bytes, int]:
-            return verifier.salt, verifier.stored_key, verifier.server_key, ITERATIONS
+            return verifier.salt, verifier.stored_key, verifier.server_key, verifier.iterations
 
         self._server: ScramServer = ScramMechanism(mechanism).make_server(known, channel_binding=binding)
 

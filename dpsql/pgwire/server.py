@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import hmac
-import ipaddress
 import itertools
 import logging
 import socket
-import struct
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from dpsql.database import TOOLS, Database
-from dpsql.errors import Error, InterfaceError
+from dpsql.errors import Error
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Malformed
 from dpsql.pgwire.conversation import Conversation
+from dpsql.pgwire.crowd import Crowd, Limits, Peer, crowded, named
 from dpsql.pgwire.errors import WireError, error_fields
-from dpsql.pgwire.login import CancelKey, Gate, Visitor, admit, fresh_key, greet
+from dpsql.pgwire.guesses import Guesses
+from dpsql.pgwire.listening import listening, prepare, require_safe
+from dpsql.pgwire.login import CancelKey, Gate, Visitor, admit, greet
 from dpsql.pgwire.settings import Settings
+from dpsql.pgwire.unfinished import Unfinished
+from dpsql.pgwire.watch import Watch
 from dpsql.pgwire.wire import Disconnected, Wire
 
+__all__ = ["Limits", "Server"]
+
 LOG = logging.getLogger("dpsql.pgwire")
-#: Seconds after which a client that does not read what it is sent is let go.
-_UNREAD = 300
-#: Seconds of silence before a connection is probed, between probes, and the probes before it is given up.
-_KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 #: How statements are read under each value of dpsql.raw_select.
 _MANNERS = {
     "probe": TOOLS,
@@ -40,41 +40,24 @@ _MANNERS = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How many may be connected, how many may be on their way in, and the seconds for coming in and for the end."""
-
-    connections: int = 100
-    arriving: int = 200
-    login: float = 10.0
-    grace: float = 10.0
-
-
-@dataclass
-class _Peer:
-    """A connection: its wire, when it came, and its conversation once it is in."""
-
-    wire: Wire
-    since: float
-    conversation: Conversation | None = None
-    key: CancelKey | None = None
-
-
 class Server:
     """Serves one database on one address until `close`; everything that it answers is the sessions' to decide."""
 
     def __init__(
         self, database: Database, host: str = "127.0.0.1", port: int = 5433, gate: Gate | None = None,
-        limits: Limits | None = None,
+        limits: Limits | None = None, watch: Watch | None = None,
     ) -> None:  # fmt: skip
         self._database, self._gate, self._limits = database, gate or Gate(), limits or Limits()
         require_safe(host, self._gate)
-        self._peers: dict[int, _Peer] = {}
-        self._lock = threading.Lock()
+        self._crowd, self._unfinished = Crowd(self._limits), Unfinished(self._limits.unfinished)
+        self._watch = watch or Watch()
+        self._watch.begin(lambda: self.connected, database.accountant.remaining)
         self._numbers = itertools.count(1)
         self._threads: set[threading.Thread] = set()
-        self._closing = False
-        self._listener = _listening(host, port)
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._guesses = Guesses(self._closing.wait)
+        self._listener = listening(host, port)
         #: Where the server listens, also where 0 was asked for.
         self.port: int = self._listener.getsockname()[1]
         self._accepting = threading.Thread(target=self._accept, name="dpsql accept", daemon=True)
@@ -86,8 +69,7 @@ class Server:
     @property
     def connected(self) -> int:
         """How many are logged in."""
-        with self._lock:
-            return sum(peer.conversation is not None for peer in self._peers.values())
+        return self._crowd.connected
 
     def start(self) -> Self:
         """Listen; connections are served from here on."""
@@ -96,19 +78,17 @@ class Server:
 
     def close(self) -> None:
         """Take no more clients, let statements that run end within the grace, tell everybody, and let go."""
-        self._closing = True
+        self._closing.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         if self._accepting.is_alive():
             self._accepting.join()
-        self._tell_all(now=False)
+        self._crowd.tell(now=False)
         self._wait(self._limits.grace)
-        self._tell_all(now=True)
+        self._crowd.tell(now=True)
         self._wait(self._limits.grace)
-        with self._lock:
-            peers = list(self._peers.values())
-        for peer in peers:
+        for peer in self._crowd.all:
             peer.wire.cut()
         self._wait(1.0)
 
@@ -121,86 +101,86 @@ class Server:
         self.close()
 
     def _accept(self) -> None:
-        while not self._closing:
+        while not self._closing.is_set():
             try:
-                connection, _ = self._listener.accept()
+                connection, address = self._listener.accept()
             except OSError:
-                if self._closing:
+                if self._closing.is_set():
                     return
                 time.sleep(0.05)  # such as no file descriptor left
                 continue
             try:
-                _prepare(connection)
-                self._arrive(connection)
+                prepare(connection)
+                self._arrive(connection, address)
             except (OSError, RuntimeError):
                 connection.close()
 
-    def _arrive(self, connection: socket.socket) -> None:
-        number = next(self._numbers)
-        peer = _Peer(Wire(connection), time.monotonic())
-        with self._lock:
-            arriving = [each for each in self._peers.values() if each.conversation is None]
-            full = len(arriving) >= self._limits.arriving
-            if full and peer.since - arriving[0].since > 1:
-                arriving[0].wire.cut()  # the slowest makes room
-                full = False
-            if not full:
-                self._peers[number] = peer
-        if full:
+    def _arrive(self, connection: socket.socket, address: tuple[object, ...]) -> None:
+        peer = Peer(next(self._numbers), Wire(connection, self._unfinished), *named(address))
+        if not self._crowd.arrive(peer):
+            LOG.info("%s refused sqlstate=53300", peer)
+            self._watch.refused("53300")
             _refuse_at_once(connection)
             return
-        thread = threading.Thread(target=self._serve, args=(number, peer), name=f"dpsql client {number}", daemon=True)
+        thread = threading.Thread(target=self._serve, args=(peer,), name=f"dpsql client {peer.number}", daemon=True)
         with self._lock:
             self._threads.add(thread)
         thread.start()
 
-    def _serve(self, number: int, peer: _Peer) -> None:
+    def _serve(self, peer: Peer) -> None:
         wire = peer.wire
         try:
-            self._converse(number, peer)
+            self._converse(peer)
         except (Disconnected, ConnectionError):
             pass
         except Malformed:
-            with contextlib.suppress(Disconnected):
-                _fatal(wire, WireError("08P01", "invalid message of the protocol"))
+            self._refuse(peer, WireError("08P01", "invalid message of the protocol"))
         except Exception as error:
-            LOG.error("a fault of dpsql: %s", type(error).__name__)
-            with contextlib.suppress(Disconnected):
-                _fatal(wire, error)
+            self._refuse(peer, error)
         finally:
             wire.close()
+            self._crowd.leave(peer)
             with self._lock:
-                self._peers.pop(number, None)
                 self._threads.discard(threading.current_thread())
 
-    def _converse(self, number: int, peer: _Peer) -> None:
+    def _refuse(self, peer: Peer, error: Exception) -> None:
+        """Tell the client why its connection ends, and the owner as well."""
+        fields = error_fields(error, severity="FATAL")
+        why = f"{fields['M']} ({fields['D']})" if "D" in fields else fields["M"]
+        LOG.info("%s user=%r refused sqlstate=%s %r", peer, peer.user, fields["C"], why)
+        self._watch.refused(fields["C"])
+        with contextlib.suppress(Disconnected):
+            peer.wire.send(codec.ErrorResponse(fields=fields))
+            peer.wire.flush()
+
+    def _converse(self, peer: Peer) -> None:
         wire = peer.wire
         wire.limit(self._limits.login)
         packet = greet(wire, self._gate)
         if isinstance(packet, CancelKey):
-            self._cancel(packet)
+            self._crowd.cancel(packet)
             return
         try:
-            visitor = self._admitted(wire, packet)
+            visitor = self._admitted(peer, packet)
         except WireError as error:
-            LOG.info("user=%r refused sqlstate=%s", packet.params.get("user", ""), error.sqlstate)
-            _fatal(wire, error)
+            peer.user = packet.params.get("user", "")
+            self._refuse(peer, error)
             return
-        with self._session(number, peer, visitor) as conversation:
+        peer.user = visitor.user
+        with self._session(peer, visitor) as conversation:
             wire.limit(None)
             conversation.run()
 
-    def _admitted(self, wire: Wire, packet: codec.StartupMessage) -> Visitor:
-        if self.connected >= self._limits.connections:
-            raise _crowded()
-        visitor = admit(wire, self._gate, packet)
+    def _admitted(self, peer: Peer, packet: codec.StartupMessage) -> Visitor:
+        self._crowd.require_place()
+        visitor = admit(peer.wire, self._gate, packet, self._guesses, peer.host)
         if visitor.database not in (self._database.schema.name, visitor.user, "postgres"):
             raise WireError("3D000", f'database "{visitor.database}" does not exist',
                             f"Connect to the database {self._database.schema.name}.")  # fmt: skip
         return visitor
 
     @contextlib.contextmanager
-    def _session(self, number: int, peer: _Peer, visitor: Visitor) -> Iterator[Conversation]:
+    def _session(self, peer: Peer, visitor: Visitor) -> Iterator[Conversation]:
         """The visitor's session, while the connection lasts."""
         session = self._database.session(visitor.user, TOOLS)
 
@@ -213,47 +193,25 @@ class Server:
                 for name, value in visitor.settings.items():
                     settings.begin_with(name, value)
             except Error as error:
-                _fatal(peer.wire, error)
+                self._refuse(peer, error)
                 raise Disconnected from None
             schema = self._database.schema
             catalogue = Catalogue(
                 schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
             )
-            conversation = Conversation(peer.wire, session, catalogue, settings)
-            key = fresh_key(number)
-            with self._lock:
-                if sum(each.conversation is not None for each in self._peers.values()) >= self._limits.connections:
-                    key = CancelKey(0, b"")
-                else:
-                    peer.conversation, peer.key = conversation, key
-            if not key.secret:
-                _fatal(peer.wire, _crowded())
-                raise Disconnected
-            if self._closing:
-                conversation.stop(now=False)
-            LOG.info("user=%r connected", visitor.user)
-            peer.wire.send(codec.AuthenticationOk(), codec.BackendKeyData(process_id=number, secret_key=key.secret))
-            yield conversation
+            conversation = Conversation(peer.wire, session, catalogue, settings, self._watch, str(peer))
+            key = self._crowd.enter(peer, conversation)
+            LOG.info("%s user=%r connected", peer, visitor.user)
+            try:
+                if self._closing.is_set():
+                    conversation.stop(now=False)
+                peer.wire.send(codec.AuthenticationOk())
+                peer.wire.send(codec.BackendKeyData(process_id=peer.number, secret_key=key.secret))
+                yield conversation
+            finally:
+                LOG.info("%s user=%r disconnected", peer, visitor.user)
         finally:
             session.close()
-            LOG.info("user=%r disconnected", visitor.user)
-
-    def _cancel(self, key: CancelKey) -> None:
-        with self._lock:
-            peer = self._peers.get(key.process)
-        if peer is None or peer.conversation is None or peer.key is None:
-            return
-        if hmac.compare_digest(peer.key.secret, key.secret):
-            peer.conversation.cancel()
-
-    def _tell_all(self, now: bool) -> None:
-        with self._lock:
-            peers = list(self._peers.values())
-        for peer in peers:
-            if peer.conversation is None:
-                peer.wire.cut()
-            else:
-                peer.conversation.stop(now)
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -264,58 +222,9 @@ class Server:
                 thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def require_safe(host: str, gate: Gate) -> None:
-    """Off the loopback TLS and passwords are needed; InterfaceError where one is missing."""
-    if is_loopback(host):
-        return
-    if gate.tls is None or gate.users is None:
-        raise InterfaceError(
-            f"to listen on {host}, which others can reach, give --tls-cert, --tls-key and --users; "
-            "without them dpsql listens on 127.0.0.1 only"
-        )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
-    (True, True, False, True)
-    """
-    try:
-        found = {ipaddress.ip_address(info[4][0].partition("%")[0]) for info in socket.getaddrinfo(host, None)}  # type: ignore[union-attr]
-    except (OSError, ValueError, UnicodeError):
-        raise InterfaceError(f"{host}: is no address of this machine") from None
-    return all(address.is_loopback for address in found)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except (OSError, OverflowError):
-        raise InterfaceError(f"{host}:{port} cannot be listened on; another server may be there") from None
-
-
-def _prepare(connection: socket.socket) -> None:
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in _KEEPALIVE:
-        connection.setsockopt(socket.IPPROTO_TCP, option, value)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _UNREAD, 0))
-
-
-def _fatal(wire: Wire, error: Exception) -> None:
-    wire.send(codec.ErrorResponse(fields=error_fields(error, severity="FATAL")))
-    wire.flush()
-
-
-def _crowded() -> WireError:
-    return WireError("53300", "sorry, too many clients already")
-
-
 def _refuse_at_once(connection: socket.socket) -> None:
     """Tell a client of the crowd without a thread and without waiting for it."""
-    crowd = codec.ErrorResponse(fields=error_fields(_crowded(), severity="FATAL"))
+    crowd = codec.ErrorResponse(fields=error_fields(crowded(), severity="FATAL"))
     connection.setblocking(False)
     with contextlib.suppress(OSError):
         connection.send(crowd.to_wire())

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsql.errors import InterfaceError
-from dpsql.pgwire.scram import SALT_BYTES, Verifier
+from dpsql.pgwire.scram import FEWEST, ITERATIONS, MOST, SALT_BYTES, Verifier
+from dpsql.schema.names import is_analyst
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,9 +28,14 @@ class Users:
     secret: bytes
 
     def verifier(self, name: str) -> Verifier:
-        """The user's; for an unknown user one that no password fits, so that both are asked the same questions."""
-        salt, stored, server = (self._drawn(part, name) for part in ("salt", "stored", "server"))
-        invented = Verifier(salt[:SALT_BYTES], stored, server)
+        """The user's; for an unknown user one that no password fits, so that both are asked the same questions.
+
+        Its iterations are those of a user drawn by the name, so that unknown names have old verifiers as often as known
+        ones have them.
+        """
+        salt, stored, server, draw = (self._drawn(part, name) for part in ("salt", "stored", "server", "iterations"))
+        counts = sorted(each.iterations for each in self.verifiers.values()) or [ITERATIONS]
+        invented = Verifier(salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)])
         return self.verifiers.get(name, invented)
 
     def knows(self, name: str) -> bool:
@@ -59,14 +65,22 @@ def read_users(file: Path) -> Users:
     return Users(found, secret)
 
 
-def add_user(file: Path, name: str, password: str) -> None:
-    """Put a user into the file, or a new password in the place of the old; the file is made where there is none."""
-    if not name or not name.isprintable() or len(name.encode()) > 63:
-        raise InterfaceError("the name of a user has 1 to 63 bytes of characters that can be seen")
+def add_user(file: Path, name: str, password: str, iterations: int = ITERATIONS) -> None:
+    """Put a user into the file, or a new password in the place of the old; the file is made where there is none.
+
+    The name is one that a schema can give a cap to; InterfaceError for another.
+    """
+    if not is_analyst(name) or len(name) > 63:
+        raise InterfaceError(
+            f"{name!r} cannot be the name of a user; use 1 to 63 letters (A to Z, a to z), digits and _ . @ -, "
+            "as schemas name analysts"
+        )
+    if not FEWEST <= iterations <= MOST:
+        raise InterfaceError(f"the iterations of a password are {FEWEST} to {MOST}")
     if not password:
         raise InterfaceError("the password is empty")
     try:
-        verifier = Verifier.of(password)
+        verifier = Verifier.of(password, iterations)
     except ValueError as error:
         raise InterfaceError(str(error)) from None
     with _changing(file):

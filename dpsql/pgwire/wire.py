@@ -10,9 +10,13 @@ import time
 from collections.abc import Sequence
 
 from dpsql.pgwire.codec import Malformed, Message, Stage, from_frontend, startup
+from dpsql.pgwire.errors import WireError
+from dpsql.pgwire.unfinished import Unfinished
 
 #: Bytes of a startup packet, of a message before authentication, and of a message after it.
 STARTUP_CAP, LOGIN_CAP, MESSAGE_CAP = 10_000, 64 * 1024, 16 * 1024 * 1024
+#: Seconds in which the rest of a message comes, and in which what there is no room for is read away.
+REST, READ_AWAY = 60.0, 5.0
 #: Bytes that are gathered before they are sent.
 _CHUNK = 32 * 1024
 _LENGTH = struct.Struct("!I")
@@ -23,10 +27,13 @@ class Disconnected(Exception):
 
 
 class Wire:
-    """Frames of one client; what is sent is gathered until ``flush``."""
+    """Frames of one client; what is sent is gathered until ``flush``.
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._socket = connection
+    Of a message longer than `LOGIN_CAP`, what has come takes of the room in ``unfinished`` until the next is asked for.
+    """
+
+    def __init__(self, connection: socket.socket, unfinished: Unfinished) -> None:
+        self._socket, self._unfinished, self._taken = connection, unfinished, 0
         self._in, self._out = bytearray(), bytearray()
         self._deadline: float | None = None
 
@@ -58,12 +65,21 @@ class Wire:
         return startup(_LENGTH.pack(length) + self._take(length - 4))
 
     def receive(self, stage: Stage = Stage.READY) -> Message:
-        """The next message; Malformed where it is none, or is longer than may be sent at this stage."""
+        """The next message; Malformed where it is none, or is longer than may be sent at this stage.
+
+        53200 where it is long and others have sent so much in part that there is no room.
+        """
+        self._give_back()
         head = self._take(5)
         (length,) = _LENGTH.unpack(head[1:])
         if not 4 <= length <= (MESSAGE_CAP if stage is Stage.READY else LOGIN_CAP):
             raise Malformed
-        return from_frontend(head + self._take(length - 4), stage)
+        if stage is not Stage.READY or len(self._in) >= length - 4:
+            return from_frontend(head + self._take(length - 4), stage)
+        self.limit(REST)
+        rest = self._take(length - 4)
+        self.limit(None)
+        return from_frontend(head + rest, stage)
 
     @property
     def pending(self) -> bool:
@@ -107,6 +123,7 @@ class Wire:
 
     def close(self) -> None:
         """Let go; under TLS the peer is told first, so that it does not take the end for a cut."""
+        self._give_back()
         if isinstance(self._socket, ssl.SSLSocket):
             with contextlib.suppress(OSError, ValueError):
                 self._socket.settimeout(0)
@@ -116,18 +133,47 @@ class Wire:
 
     def _take(self, size: int) -> bytes:
         while len(self._in) < size:
-            try:
-                if self._deadline is not None:
-                    self._socket.settimeout(self._left())
-                data = self._socket.recv(max(8192, min(size - len(self._in), 262_144)))
-            except (OSError, ValueError):
-                raise Disconnected from None
-            if not data:
-                raise Disconnected
+            data = self._read(size - len(self._in))
+            if not self._has_room(len(self._in) + len(data)):
+                self._read_away(size - len(self._in) - len(data))
+                raise WireError("53200", "out of memory for messages that have come in part", "Try again later.")
             self._in += data
         taken = bytes(self._in[:size])
         del self._in[:size]
         return taken
+
+    def _read(self, wanted: int) -> bytes:
+        try:
+            if self._deadline is not None:
+                self._socket.settimeout(self._left())
+            data = self._socket.recv(max(8192, min(wanted, 262_144)))
+        except (OSError, ValueError):
+            raise Disconnected from None
+        if not data:
+            raise Disconnected
+        return data
+
+    def _has_room(self, size: int) -> bool:
+        """Whether so many bytes of a message may be kept."""
+        more = size - LOGIN_CAP - self._taken
+        if more > 0:
+            if not self._unfinished.take(more):
+                return False
+            self._taken += more
+        return True
+
+    def _read_away(self, size: int) -> None:
+        """Let the peer send the rest, which nobody keeps, so that it comes to read why."""
+        self._in.clear()
+        self._give_back()
+        self.limit(READ_AWAY)
+        with contextlib.suppress(Disconnected):
+            while size > 0:
+                size -= len(self._read(size))
+
+    def _give_back(self) -> None:
+        self._unfinished.give_back(self._taken)
+        self._taken = 0
 
     def _left(self) -> float | None:
         if self._deadline is None:

@@ -17,7 +17,8 @@ def complaint(error: Error, statement: str = "") -> str:
     More: docs/refusals.md#e_column
     """
     if not isinstance(error, StatementError | Refused):
-        return f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
+        said = f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
+        return "\n".join([said, *getattr(error, "__notes__", ())])
     lines = [f"{error.sqlstate} {error.code} {error.reason}"]
     if error.position:
         lines += _pointed(statement, error.position)

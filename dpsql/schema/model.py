@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
@@ -14,7 +13,7 @@ from dpsql.schema.catalog import Catalog
 from dpsql.schema.complete import complete_tables, find_differences
 from dpsql.schema.engine import EngineSettings
 from dpsql.schema.faults import find_faults
-from dpsql.schema.names import checked_name, fold, split_reference
+from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
 from dpsql.schema.owner import Owner, find_owner, identified
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
@@ -63,7 +62,7 @@ class Schema(BaseModel):
         if self.ledger is not None and _has_password(self.ledger):
             faults.append("ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass")
         for name, cap in self.analysts.items():
-            if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,128}", name):
+            if not is_analyst(name):
                 faults.append(f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -")
             if cap.epsilon is not None and cap.epsilon > self.privacy.epsilon:
                 faults.append(f"analyst {name}: epsilon is more than the total; lower it or leave it out")

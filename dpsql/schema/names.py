@@ -6,6 +6,7 @@ import re
 import string
 
 NAME = r"[a-z_][a-z0-9_]*"
+_ANALYST = r"[A-Za-z0-9_.@-]{1,128}"
 
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -28,6 +29,15 @@ def checked_name(name: str, what: str) -> str:
     if re.fullmatch(NAME, fold(name)):
         raise ValueError(f"{what} `{name}` has upper-case letters; write `{fold(name)}` (the engine ignores case)")
     raise ValueError(f"{what} `{name}` is not a plain name; use a to z, 0 to 9 and _, not starting with a digit")
+
+
+def is_analyst(name: str) -> bool:
+    """Whether a schema can name the analyst.
+
+    >>> is_analyst("ada@clinic.org"), is_analyst("Zoë O'Hara")
+    (True, False)
+    """
+    return re.fullmatch(_ANALYST, name) is not None
 
 
 def split_reference(text: str, what: str) -> tuple[str, str]:

@@ -64,8 +64,8 @@ def serve(database: Database) -> Iterator[Callable[..., Server]]:
 def users(tmp_path: Path) -> Path:
     """A file in which two have passwords."""
     file = tmp_path / "users.json"
-    add_user(file, "ada", PASSWORD)
-    add_user(file, "Zoë O'Hara", "пароль")
+    add_user(file, "ada", PASSWORD, 4096)
+    add_user(file, "zoe.ohara@clinic", "пароль", 4096)
     return file
 
 

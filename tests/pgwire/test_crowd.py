@@ -81,7 +81,7 @@ def test_messages_have_a_cap_before_and_after_login(serve: Callable[..., Server]
 
 
 def test_five_hundred_at_once_are_served_or_told(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(connections=50))
+    server = serve(limits=Limits(connections=50, user_connections=50))
     outcomes: Counter[str] = Counter()
     gate, held = threading.Event(), threading.Event()
 

@@ -14,8 +14,9 @@ from wire_client import PASSWORD, Client, error, names
 
 from dpsql.errors import InterfaceError
 from dpsql.pgwire import codec
+from dpsql.pgwire.listening import require_safe
 from dpsql.pgwire.login import Gate
-from dpsql.pgwire.server import Server, require_safe
+from dpsql.pgwire.server import Server
 from dpsql.pgwire.tls import tls_context
 
 

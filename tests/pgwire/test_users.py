@@ -11,13 +11,13 @@ from types import FrameType
 import pytest
 from click.testing import CliRunner
 from scramp import ScramClient
-from wire_client import PASSWORD, Client, error
+from wire_client import PASSWORD, Client, error, status
 
 from dpsql.cli import commands
 from dpsql.errors import InterfaceError
 from dpsql.pgwire.scram import Denied, Exchange
 from dpsql.pgwire.server import Server
-from dpsql.pgwire.users import add_user, read_users, remove_user
+from dpsql.pgwire.users import Users, add_user, read_users, remove_user
 
 
 def test_an_unknown_user_has_the_same_salt_at_each_try_and_after_a_restart(users: Path) -> None:
@@ -58,13 +58,15 @@ def test_an_unknown_user_costs_the_same_work(users: Path) -> None:
 
     work("bob")  # what is remembered from then on, such as patterns
     known, unknown = work("ada"), work("eve")
-    assert known == unknown and known.count("Users._drawn") == 3 and "Exchange.last" in known
+    assert known == unknown and known.count("Users._drawn") == 4 and "Exchange.last" in known
 
 
 def test_the_file_of_users_is_for_its_owner_only(users: Path) -> None:
     assert stat.S_IMODE(users.stat().st_mode) == 0o600
     assert PASSWORD not in users.read_text()
     assert json.loads(users.read_text())["users"]["ada"].startswith("SCRAM-SHA-256$4096:")
+    add_user(users, "eve", PASSWORD)
+    assert json.loads(users.read_text())["users"]["eve"].startswith("SCRAM-SHA-256$100000:")
     users.chmod(0o640)
     with pytest.raises(InterfaceError, match="others may read"):
         read_users(users)
@@ -95,12 +97,45 @@ def test_users_that_cannot_be_read_let_nobody_in(guarded: Server, users: Path) -
     assert str(users.parent) not in str(fields)
 
 
-@pytest.mark.parametrize(
-    ("name", "password"), [("", "x"), ("a" * 64, "x"), ("a\nb", "x"), ("ada", ""), ("ada", "a\x07b")]
-)
-def test_names_and_passwords_that_cannot_be(tmp_path: Path, name: str, password: str) -> None:
+@pytest.mark.parametrize("name", ["", "a" * 64, "a\nb", "ada lovelace", "Zoë", "o'hara", "ada/"])
+def test_a_name_that_no_schema_can_have_is_told_the_rule(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InterfaceError, match=r"letters .* digits and _ . @ -, as schemas name analysts"):
+        add_user(tmp_path / "users.json", name, "x", 4096)
+    assert not (tmp_path / "users.json").exists()
+
+
+@pytest.mark.parametrize("password", ["", "a\x07b"])
+def test_passwords_that_cannot_be(tmp_path: Path, password: str) -> None:
     with pytest.raises(InterfaceError):
-        add_user(tmp_path / "users.json", name, password)
+        add_user(tmp_path / "users.json", "ada", password, 4096)
+
+
+def test_old_verifiers_and_new_ones_let_in(guarded: Server, users: Path) -> None:
+    add_user(users, "eve", "new", 100_000)
+    for name, password in (("ada", PASSWORD), ("eve", "new")):
+        with Client(guarded.port) as client:
+            assert status(client.log_in(name, password)) == "I"
+
+
+def test_unknown_names_have_as_many_iterations_as_known_ones(tmp_path: Path) -> None:
+    file = tmp_path / "users.json"
+    for number in range(3):
+        add_user(file, f"old{number}", "x", 4096)
+    strangers = [f"stranger{number}" for number in range(200)]
+    assert {read_users(file).verifier(name).iterations for name in strangers} == {4096}
+    add_user(file, "new", "x", 5000)
+    users = read_users(file)
+    counts = [users.verifier(name).iterations for name in strangers]
+    assert counts == [read_users(file).verifier(name).iterations for name in strangers]
+    assert 20 <= counts.count(5000) <= 90 and set(counts) == {4096, 5000}
+    assert Users({}, b"s" * 32).verifier("ada").iterations == 100_000
+
+
+@pytest.mark.parametrize("iterations", ["0", "4095", "04096", "99999999", "x"])
+def test_verifiers_with_iterations_that_cannot_be(users: Path, iterations: str) -> None:
+    users.write_text(users.read_text().replace("$4096:", f"${iterations}:"))
+    with pytest.raises(InterfaceError, match="is not a file of users"):
+        read_users(users)
 
 
 def test_users_by_the_command_line(tmp_path: Path) -> None:

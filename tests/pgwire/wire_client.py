@@ -27,8 +27,10 @@ class Hung(Exception):
 class Client:
     """A connection to a server on this machine."""
 
-    def __init__(self, port: int, *, timeout: float = 20) -> None:
-        self.socket: socket.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+    def __init__(self, port: int, *, timeout: float = 20, source: str = "127.0.0.1") -> None:
+        self.socket: socket.socket = socket.create_connection(
+            ("127.0.0.1", port), timeout=timeout, source_address=(source, 0)
+        )
         self._in = bytearray()
         self.process, self.secret = 0, b""
         self.parameters: dict[str, str] = {}

@@ -70,8 +70,8 @@ class Child:
                 answer = Message("not opened", request.number)
             except (duckdb.FatalException, duckdb.InternalException):
                 os._exit(1)  # after a fault of its own DuckDB answers nobody any more
-            except Exception:
-                answer = Message("failed", request.number)
+            except Exception as error:
+                answer = Message("failed", request.number, {"kind": type(error).__name__})
             try:
                 self._pipe.send(answer)
             except Exception:

@@ -27,7 +27,11 @@ GRACE, AGAIN = 5.0, 0.05
 
 
 class Failed(Exception):
-    """The process did not do what it was asked for; it does not say why."""
+    """The process did not do what it was asked for; ``kind`` is the class of its error, for the owner's log."""
+
+    def __init__(self, kind: object) -> None:
+        super().__init__()
+        self.kind = kind
 
 
 class ProcessData(Versions["ProcessVersion"]):
@@ -153,5 +157,5 @@ def _done(process: EngineProcess, word: str, said: dict[str, Any], rows: Sequenc
     """The rows of the answer; Failed where it has none, and Died where there is no answer."""
     answer = process.ask(word, said, rows)
     if answer.word != "done":
-        raise Failed
+        raise Failed(answer.said.get("kind"))
     return answer.rows

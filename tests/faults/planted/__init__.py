@@ -15,6 +15,7 @@ from planted import (
     relations,
     release,
     rewrite,
+    server,
     versions,
     work,
     workloads,
@@ -40,5 +41,6 @@ FAULTS = (
     *charging.FAULTS,
     *intervals.FAULTS,
     *front_ends.FAULTS,
+    *server.FAULTS,
     *audit.FAULTS,
 )

@@ -37,13 +37,13 @@ FAULTS = (
     Fault(
         "a fault of the server tells what Python said",
         "dpsql/pgwire/errors.py",
-        "        case _:\n            pass\n",
-        '        case _:\n            fields["M"] = str(error)\n',
+        '        case _:\n            fields["D"] = _noted(error)\n',
+        '        case _:\n            fields["D"] = str(error)\n',
         (f"{WIRE}_protocol.py::test_a_fault_is_one_constant_message",),
     ),
     Fault(
         "the server listens to everybody without users",
-        "dpsql/pgwire/server.py",
+        "dpsql/pgwire/listening.py",
         "    if is_loopback(host):\n",
         "    if host:\n",
         (f"{WIRE}_tls.py::test_off_the_loopback_tls_and_users_are_needed",),

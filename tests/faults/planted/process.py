@@ -72,7 +72,7 @@ FAULTS = (
     Fault(
         "a death is told apart from other trouble",
         "dpsql/engines/duckdb.py",
-        "        with suppress(Exception):\n            rows = self._rows(stage, derived)\n",
+        '        with swallowed("reading"):\n            rows = self._rows(stage, derived)\n',
         "        try:\n            rows = self._rows(stage, derived)\n        except Exception as error:\n"
         "            from dpsql.errors import StatementError\n\n"
         "            if type(error).__name__ == 'Died':\n                raise StatementError('E_EXEC', 'died', "

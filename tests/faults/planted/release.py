@@ -100,15 +100,15 @@ FAULTS = (
     Fault(
         "trouble after the charge is told as it is",
         "dpsql/session/trouble.py",
-        "    except Exception:\n        pass\n",
-        "    except ArithmeticError:\n        pass\n",
+        "        except Exception as error:\n",
+        "        except ArithmeticError as error:\n",
         (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
     ),
     Fault(
         "the trace of an error leads to the engine",
         "dpsql/session/trouble.py",
         "    raise said\n",
-        "        raise said\n",
+        "            raise said\n",
         (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
     ),
     Fault(
@@ -144,7 +144,7 @@ FAULTS = (
     Fault(
         "the engine's words reach the analyst",
         "dpsql/engines/duckdb.py",
-        "        with suppress(Exception):\n            rows = self._rows(",
+        '        with swallowed("reading"):\n            rows = self._rows(',
         "        if True:\n            rows = self._rows(",
         (f"{ERRORS}::test_the_engine_itself_says_nothing",),
     ),

@@ -1,0 +1,71 @@
+"""What about the machine and its files weakens a server; its owner is told of it when the server starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsql.engines.process import landlock
+from dpsql.errors import InterfaceError, LedgerError
+from dpsql.pgwire.listening import is_loopback
+from dpsql.privacy.ledger import ledger_path
+from dpsql.privacy.ledger.place import is_address
+from dpsql.schema import Schema
+
+#: What others and the group may not do with a key: anything, and write.
+_OPEN = 0o037
+
+
+@dataclass(frozen=True)
+class Weakness:
+    """One thing to mend; ``confinement`` where a fault of the engine would reach further for it."""
+
+    said: str
+    confinement: bool = False
+
+
+def weaknesses(schema: Schema, key: Path | None = None, metrics_host: str | None = None) -> list[Weakness]:
+    """What the owner of a server of this schema, with this TLS key and figures on this host, should mend."""
+    found = []
+    if os.geteuid() == 0:
+        found.append(Weakness("runs as root: a fault of the server would be one of the machine; "
+                              "run it as a user of its own", confinement=True))  # fmt: skip
+    if not schema.engine.process:
+        found.append(Weakness("the engine runs in the server's own process; "
+                              "take process = false out of the schema's [engine]", confinement=True))  # fmt: skip
+    elif landlock.version() < 1:
+        found.append(Weakness("this system has no Landlock (Linux 5.13 and later), so that the engine's process can "
+                              "open what its user can", confinement=True))  # fmt: skip
+    if key is not None and key.stat().st_mode & _OPEN:
+        found.append(Weakness(f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"))
+    if ledger_is_with_data(schema):
+        found.append(Weakness(LEDGER_WITH_DATA))
+    if metrics_host is not None and not is_loopback(metrics_host):
+        found.append(Weakness("the metrics are not on the loopback; see that no analyst reaches them"))
+    return found
+
+
+#: What the owner is told of such a ledger.
+LEDGER_WITH_DATA = (
+    "the ledger lies in the folder of the data: who replaces or restores the folder takes charges back with it; "
+    "name a place elsewhere with `ledger` in the schema"
+)
+
+
+def ledger_is_with_data(schema: Schema) -> bool:
+    """Whether the ledger is a file somewhere below the folder of the data."""
+    with suppress(LedgerError, OSError, RuntimeError):
+        place = schema.ledger_place or ledger_path(schema.source_path)
+        source = schema.source_path.resolve()
+        return not is_address(place) and source.is_dir() and Path(place).resolve().is_relative_to(source)
+    return False
+
+
+def require_confined(found: Sequence[Weakness]) -> None:
+    """InterfaceError where one of the weaknesses is of the engine's confinement."""
+    missing = [each.said for each in found if each.confinement]
+    if missing:
+        raise InterfaceError("--require-confinement: " + "; ".join(missing))

@@ -1,0 +1,67 @@
+"""What went wrong, for the owner alone: the loggers under "dpsql", which are silent until the owner gives them a place.
+
+A line has the incident's number, which the analyst was told, the kind of the trouble, and dpsql's own words where
+there are some. It has neither words of the engine, which may quote rows, nor the statement. Nothing reads it back.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpsql import incident
+from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError
+
+LOG = logging.getLogger("dpsql")
+LOG.addHandler(logging.NullHandler())  # else Python writes warnings to the terminal, which may be the analyst's
+FORMAT = "%(asctime)s %(levelname)s %(message)s"
+
+
+def record(doing: str, error: BaseException) -> None:
+    """Note what went wrong while something was done."""
+    LOG.warning("incident=%s %s: %s", incident.current(), doing, cause(error))
+
+
+@contextmanager
+def swallowed(doing: str) -> Iterator[None]:
+    """Whatever goes wrong in here ends it, is noted, and reaches nobody else."""
+    try:
+        yield
+    except Exception as error:
+        record(doing, error)
+
+
+def cause(error: BaseException) -> str:
+    """The kind of an error and of what it came from, with words that are dpsql's or the operating system's.
+
+    >>> cause(ValueError("Smith, 54"))
+    'ValueError'
+    >>> cause(LedgerError("the ledger cannot be locked"))
+    'LedgerError: the ledger cannot be locked'
+    """
+    said = type(error).__name__
+    kind = getattr(error, "kind", "")
+    if isinstance(error, LedgerError | InterfaceError) or type(error) is OperationalError:
+        said += f": {error}"
+    elif isinstance(error, OSError) and error.strerror:
+        said += f": {error.strerror}"
+    elif isinstance(kind, str) and re.fullmatch("[A-Za-z]{1,60}", kind) and not isinstance(error, Error):
+        said += f": {kind}"
+    before = error.__cause__
+    return said if before is None else f"{said}, from {cause(before)}"
+
+
+def write_to(file: str | Path) -> None:
+    """Append what is logged to a file, which is made for this user alone; InterfaceError where that cannot be."""
+    try:
+        stream = os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a")
+    except OSError:
+        raise InterfaceError(f"{file}: the log cannot be written there") from None
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter(FORMAT))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)

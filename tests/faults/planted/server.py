@@ -1,0 +1,96 @@
+"""Who comes into the server, how often and how much, and what its owner alone is told."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import WIRE
+
+GUESSES, PLACES, LOG = f"{WIRE}_guesses.py", f"{WIRE}_places.py", f"{WIRE}_owners_log.py"
+
+FAULTS = (
+    Fault(
+        "wrong passwords of a name count for nothing",
+        "dpsql/pgwire/guesses.py",
+        "                    name.add(now, now)\n",
+        "",
+        (f"{GUESSES}::test_a_few_are_quick_and_the_next_wait_longer_and_longer",),
+    ),
+    Fault(
+        "passwords that wait count for nothing while they wait",
+        "dpsql/pgwire/guesses.py",
+        "            slowed = [(tally, tally.add(now, now + wait)) for tally in (name, place)]\n",
+        "            slowed = [(tally, 0.0) for tally in (name, place)]\n",
+        (f"{GUESSES}::test_an_attempt_that_waits_counts_while_it_waits",),
+    ),
+    Fault(
+        "who guesses a password locks its owner out",
+        "dpsql/pgwire/guesses.py",
+        "                by_name = min(by_name, PATIENCE)\n",
+        "                pass\n",
+        (f"{GUESSES}::test_a_name_waits_for_whatever_addresses_try_it_and_its_owner_comes_in_all_the_same",),
+    ),
+    Fault(
+        "wrong passwords are remembered without end",
+        "dpsql/pgwire/guesses.py",
+        "    if len(known) > REMEMBERED:\n        known.popitem(last=False)\n",
+        "",
+        (f"{GUESSES}::test_what_is_remembered_is_bounded",),
+    ),
+    Fault(
+        "iterations tell which names are known",
+        "dpsql/pgwire/users.py",
+        "counts[int.from_bytes(draw) % len(counts)]",
+        "ITERATIONS",
+        (f"{WIRE}_users.py::test_unknown_names_have_as_many_iterations_as_known_ones",),
+    ),
+    Fault(
+        "one user takes all connections",
+        "dpsql/pgwire/crowd.py",
+        ">= self._limits.user_connections",
+        ">= self._limits.connections",
+        (f"{PLACES}::test_one_user_has_so_many_places_and_others_come_in",),
+    ),
+    Fault(
+        "halves of messages fill the memory",
+        "dpsql/pgwire/unfinished.py",
+        "            if size > self._left:\n",
+        "            if size < 0:\n",
+        (f"{PLACES}::test_who_finds_no_room_is_told_so_when_the_message_has_come",),
+    ),
+    Fault(
+        "the room of a client that left is lost",
+        "dpsql/pgwire/wire.py",
+        '        """Let go; under TLS the peer is told first, so that it does not take the end for a cut."""\n'
+        "        self._give_back()\n",
+        "",
+        (f"{PLACES}::test_a_client_that_leaves_gives_its_room_back",),
+    ),
+    Fault(
+        "the owner's log quotes the engine",
+        "dpsql/owners_log.py",
+        "    said = type(error).__name__\n",
+        "    said = repr(error)\n",
+        (f"{LOG}::test_a_failed_statement_has_a_random_number_and_the_log_its_cause",),
+    ),
+    Fault(
+        "all incidents have one number",
+        "dpsql/incident.py",
+        "secrets.token_hex(4)",
+        '"0" * 8',
+        (f"{LOG}::test_a_failed_statement_has_a_random_number_and_the_log_its_cause",),
+    ),
+    Fault(
+        "the owner's log goes to the analyst's terminal",
+        "dpsql/owners_log.py",
+        "LOG.addHandler(logging.NullHandler())",
+        "LOG.disabled = False",
+        (f"{LOG}::test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal",),
+    ),
+    Fault(
+        "a server that shall be confined starts without",
+        "dpsql/cli/surroundings.py",
+        "    if missing:\n",
+        "    if not found:\n",
+        (f"{WIRE}_start.py::test_where_confinement_is_required_it_does_not_start_without",),
+    ),
+)
