@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from dpsql import statement
-from dpsql.errors import Error
+from dpsql.errors import Error, LedgerError
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import types
 from dpsql.pgwire.cancellation import Cancellation
@@ -125,9 +126,11 @@ class Answers:
         if price.stored:
             self._told("answered from answers already paid for, cost 0")
         elif price.charged:
-            left = self._session.remaining
-            rest = f"left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
-            self._told(f"charged ε = {shown(price.charged)}, {rest}")
+            rest = ""
+            with suppress(LedgerError):  # the answer is there, and is not lost with what is left
+                left = self._session.remaining
+                rest = f", left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
+            self._told(f"charged ε = {shown(price.charged)}{rest}")
 
     def _located(self, query: Query, action: Callable[[], T]) -> T:
         try:

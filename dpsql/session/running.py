@@ -53,7 +53,7 @@ class Running:
 
     def check(self) -> None:
         """Raise QueryCancelled where the work was ended."""
-        if self.cancelled:
+        if self.cancelled or self._deadline.is_over():
             raise QueryCancelled
 
     def interrupt(self) -> None:

@@ -43,9 +43,8 @@ class LedgerConnection(psycopg.Connection[Any]):
     patience: Patience | None = None
 
     def wait(self, gen: PQGen[T], interval: float = GLANCE, timeout: float | None = None) -> T:
-        patience = self.patience or Patience(PATIENCE)
         try:
-            return waiting.wait(_watched(gen, patience), self.pgconn.socket, GLANCE, timeout)
+            return waiting.wait(_watched(gen, self.patience), self.pgconn.socket, GLANCE, timeout)
         except psycopg.Error:
             raise
         except BaseException:
@@ -91,13 +90,14 @@ def _close(made: Future[LedgerConnection]) -> None:
         made.result().close()
 
 
-def _watched(gen: PQGen[T], patience: Patience) -> Generator[Any, Any, T]:
+def _watched(gen: PQGen[T], patience: Patience | None) -> Generator[Any, Any, T]:
     """What psycopg waits for, until the patience is over: it is asked again whenever nothing comes for a glance."""
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
             while not ready:
+                patience = patience or Patience(PATIENCE)
                 if patience.is_over():
                     raise given_up(_UNHEARD)
                 ready = yield wanted

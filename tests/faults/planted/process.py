@@ -117,8 +117,8 @@ FAULTS = (
     Fault(
         "a frame goes where a closed pipe was",
         "dpsql/engines/process/protocol.py",
-        "            if self._closed:\n                raise OSError\n",
-        "",
+        "        if self._closed or self.torn:\n",
+        "        if self.torn:\n",
         (f"{DEATH}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
     ),
     Fault(
