@@ -20,7 +20,7 @@ from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpen
 from dpsql.engines.version import State
 from dpsql.optimizer import CAREFUL
 
-#: So many rows are Python's at a time, while bins are gathered.
+#: So many rows become Python's at a time: meanwhile no other thread of the process does anything.
 ROWS_AT_ONCE: Final = 10_000
 
 #: The settings of a DuckDB that runs, or only plans, emitted SQL.
@@ -151,12 +151,10 @@ class OpenedCursor:
 
 
 def run_core(cursor: duckdb.DuckDBPyConnection, core: CoreSql) -> list[tuple[Any, ...]]:
-    """The rows of a core, read in parts where bins of histograms are among them."""
+    """The rows of a core, read in parts; bins of histograms are gathered."""
     executed = cursor.execute(core.sql)
-    if not core.histograms:
-        return executed.fetchall()
-    parts = iter(lambda: executed.fetchmany(ROWS_AT_ONCE), [])
-    return gathered(chain.from_iterable(parts), core.keys, core.histograms)
+    rows = chain.from_iterable(iter(lambda: executed.fetchmany(ROWS_AT_ONCE), []))
+    return gathered(rows, core.keys, core.histograms) if core.histograms else list(rows)
 
 
 def _require_unchanged(held: HeldFiles) -> None:

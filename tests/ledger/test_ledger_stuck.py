@@ -81,6 +81,7 @@ def stuck(place: Place) -> Iterator[None]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsql.privacy.ledger.waiting.PATIENCE", PATIENCE)
     monkeypatch.setattr("dpsql.privacy.ledger.connection.PATIENCE", PATIENCE)
+    monkeypatch.setattr("dpsql.privacy.ledger.server.PATIENCE", PATIENCE)
 
 
 def took(action: Callable[[], object]) -> float:
@@ -118,7 +119,7 @@ def test_a_piece_of_work_that_waited_in_vain_waits_no_second_time(
     ledger: Ledger, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(ledger, 1)
-    for module in ("waiting", "connection"):
+    for module in ("waiting", "connection", "server"):
         monkeypatch.setattr(f"dpsql.privacy.ledger.{module}.PATIENCE", 2.0)
     with stuck(place), within(Deadline()):
         began = time.monotonic()

@@ -17,7 +17,7 @@ from dpsql.deadline import GLANCE
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
 from dpsql.privacy.ledger.store import Tables, Written
-from dpsql.privacy.ledger.waiting import alone, once_free
+from dpsql.privacy.ledger.waiting import once_free
 
 _TABLES = (
     "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
@@ -90,8 +90,7 @@ class LedgerFile:
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """All that is read and written inside happens at one moment; on a clean exit it is on the disk."""
-        with alone(self.lock) as patience, _said():
-            connection = once_free(lambda: self._begun(write), patience)
+        with _said(), once_free(self.lock, lambda: self._begun(write)) as connection:
             try:
                 yield connection
                 connection.execute("COMMIT")

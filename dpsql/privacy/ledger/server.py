@@ -115,7 +115,8 @@ class LedgerServer:
 
     def create(self, facts: Sequence[Written]) -> None:
         """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
-        with alone(self.lock) as patience, _said():
+        patience = Patience(PATIENCE)
+        with alone(self.lock, patience), _said():
             connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
             with self._ended(connection) as pipeline:
                 tables = _Tables(connection, pipeline)
@@ -140,7 +141,8 @@ class LedgerServer:
         the server ends it where the process stops in its midst. Statements are sent without waiting for the answers
         to those before; asking for an answer waits.
         """
-        with alone(self.lock) as patience, _said():
+        patience = Patience(PATIENCE)
+        with alone(self.lock, patience), _said():
             lock = _LOCK.format(milliseconds=max(1, int(patience.left * 1000))) if write else ""
             begin = f"{_WRITE if write else _READ}; {self._path()}; {lock}{_NOW}"
             connection, milliseconds = self._begun(begin, patience)

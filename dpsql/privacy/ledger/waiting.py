@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -17,6 +18,9 @@ from dpsql.privacy.ledger.store import PATIENCE
 
 T = TypeVar("T")
 
+#: Seconds for which others may take their turn.
+PAUSE = 0.001
+
 
 def given_up(reason: str) -> LedgerError:
     """The error of a wait that is over."""
@@ -24,22 +28,36 @@ def given_up(reason: str) -> LedgerError:
 
 
 @contextmanager
-def alone(lock: threading.Lock) -> Iterator[Patience]:
-    """One thread at a time, with what is left of its patience once its turn has come."""
-    patience = Patience(PATIENCE)
+def alone(lock: threading.Lock, patience: Patience) -> Iterator[None]:
+    """One thread at a time."""
     if not taken(lock, patience.is_over):
         raise given_up("another statement waits for it")
     try:
-        yield patience
+        yield
     finally:
         lock.release()
 
 
-def once_free(attempt: Callable[[], T], patience: Patience) -> T:
-    """What the attempt gives, once no other process holds the file; SQLite waits for a moment in each."""
+@contextmanager
+def once_free(lock: threading.Lock, attempt: Callable[[], T]) -> Iterator[T]:
+    """One thread at a time, with what the attempt gives once no other process holds the file.
+
+    SQLite waits for a moment in each attempt; in between another thread has its turn, which may need no lock.
+    """
+    patience = Patience(PATIENCE)
     while True:
-        try:
-            return attempt()
-        except sqlite3.OperationalError as error:
-            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or patience.is_over():
-                raise
+        with alone(lock, patience):
+            found = _unless_busy(attempt, patience)
+            if found is not None:
+                yield found
+                return
+        time.sleep(PAUSE)
+
+
+def _unless_busy(attempt: Callable[[], T], patience: Patience) -> T | None:
+    try:
+        return attempt()
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith("SQLITE_BUSY") or patience.is_over():
+            raise
+        return None
