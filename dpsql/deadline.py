@@ -19,18 +19,19 @@ GLANCE: Final = 0.05
 class Deadline:
     """Of one piece of work: since when somebody wants its end, and what of its patience is used up.
 
-    Any thread may end it. A piece of work that is part of another one ends with that, and shares its patience.
+    Any thread may end it, and so do so many ``seconds``. A piece of work that is part of another one ends with that, and
+    shares its patience.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
         self._whole = _PRESENT.get()
-        self._ended: float | None = None
+        self._ended = None if seconds is None else time.monotonic() + seconds
         self._lost = 0.0
 
     def end(self) -> None:
         """From now on nothing is waited for any more."""
-        if self._ended is None:
-            self._ended = time.monotonic()
+        now = time.monotonic()
+        self._ended = now if self._ended is None else min(now, self._ended)
 
     def is_over(self, grace: float = 0.0) -> bool:
         """Whether its end was wanted at least ``grace`` seconds ago."""
