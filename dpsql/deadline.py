@@ -19,8 +19,8 @@ GLANCE: Final = 0.05
 class Deadline:
     """Of one piece of work: since when somebody wants its end, and what of its patience is used up.
 
-    Any thread may end it, and so do so many ``seconds``. A piece of work that is part of another one ends with that, and
-    shares its patience.
+    Any thread may end it, and so do so many ``seconds``. A piece of work that is part of another one ends with that,
+    and shares its patience.
     """
 
     def __init__(self, seconds: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C while a ledger or an engine stands still: dpsql comes back at once, in its own words, and nothing is charged."""
+"""Ctrl-C while a ledger or an engine stands still: dpsql comes back at once, and nothing is charged."""
 
 from __future__ import annotations
 
