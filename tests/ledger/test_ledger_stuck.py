@@ -167,12 +167,13 @@ def test_a_commit_that_was_given_up_counts_as_spent(server_place: ServerPlace, i
 
         try:
             assert took(lambda: ledger.append(Line("ada", "SELECT 1", "[]", TENTH), stops)) < SOON
-            assert ledger._seen == seen
+            assert isinstance(ledger._store, LedgerServer)
+            assert ledger._seen == seen and ledger._store._connection is None
         finally:
             for pid in pids:
                 os.kill(pid, signal.SIGCONT)
         fill(ledger, 1)
-        assert isinstance(ledger._store, LedgerServer) and ledger._store._connection is not None
+        assert ledger._store._connection is not None
         assert ledger._store._connection.info.backend_pid not in pids, "its connection is not used again"
     written = ledger.verify()
     assert written in (2, 3) and ledger.totals()[0].rho == written * TENTH.rho
