@@ -5,6 +5,7 @@ Proved in ``docs/proofs/process.md``.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Protocol
@@ -27,8 +28,8 @@ class Cursor(Protocol):
         """End it where the time is over, by force where it does not hear."""
         ...
 
-    def close(self, derived: Sequence[str]) -> None:
-        """Let go of it and of its derived tables."""
+    def close(self, derived: Sequence[str], then: Callable[[], None] = ...) -> None:
+        """Let go of it and of its derived tables, and call ``then``; later, where a reading was left before its end."""
         ...
 
 
@@ -37,6 +38,9 @@ class HeldData(Protocol):
 
     @property
     def version(self) -> str: ...
+
+    @property
+    def deriving(self) -> threading.Lock: ...
 
     def cursor(self) -> Cursor: ...
 

@@ -6,10 +6,12 @@ Proved in ``docs/proofs/river.md``, ``docs/proofs/stability.md`` and ``docs/proo
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 
+from dpsql.deadline import is_over, taken
 from dpsql.engines.data import Cursor, Data, HeldData
 from dpsql.engines.dry_run import DryRun
 from dpsql.engines.engine import Rowset
@@ -30,7 +32,7 @@ class DuckDBEngine:
     """The owner's data in a DuckDB file or a folder of Parquet; ``opens`` opens them, in this process or another."""
 
     def __init__(self, schema: Schema, opens: Callable[[Source], Data] = LocalData) -> None:
-        self._schema, self._deriving = schema, threading.Lock()
+        self._schema = schema
         self._data = opened(opens, source_of(schema))
         self._dry = DryRun(tables_of(schema))
 
@@ -46,9 +48,9 @@ class DuckDBEngine:
         """The reading of a plan that was paid for, of the version that is held, or of one that it holds itself."""
         plan, seconds = charge.redeem(), float(self._schema.engine.seconds)
         if held is not None:
-            return DuckDBReading(plan, held.data, self._deriving, seconds)
+            return DuckDBReading(plan, held.data, seconds)
         own = self._data.hold()
-        return DuckDBReading(plan, own, self._deriving, seconds, own)
+        return DuckDBReading(plan, own, seconds, own)
 
     def version(self) -> str | None:
         """That of the files as they are now, which the next statement reads."""
@@ -75,8 +77,7 @@ class DuckDBEngine:
                 ((number,),) = cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
                 return int(number)
             finally:
-                watchdog.cancel()
-                cursor.close([])
+                cursor.close([], watchdog.cancel)
         raise ExecutionFailed
 
     def close(self) -> None:
@@ -115,43 +116,50 @@ class DuckDBReading:
     a stage may take; ``own`` is what this holds itself.
     """
 
-    def __init__(
-        self, plan: Plan, data: HeldData, deriving: threading.Lock, seconds: float, own: HeldData | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None) -> None:
         self._stages, self._seconds, self._own = list(plan.stages), seconds, own
         self._derived = [table.name for table in plan.derived]
         self._cursor: Cursor = data.cursor()
-        self._deriving = deriving
+        self._deriving = data.deriving if self._derived else None
+        self._watchdog: threading.Timer | None = None
 
     def __enter__(self) -> DuckDBReading:
-        if self._derived:
-            self._deriving.acquire()
+        last = time.monotonic() + self._seconds
+        if self._deriving is not None and not taken(self._deriving, lambda: is_over() or time.monotonic() > last):
+            self._deriving = None
+            self._let_go()
+            raise ExecutionFailed
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with suppress(Exception):
-            self._cursor.close(self._derived)
-        if self._derived:
+            self._cursor.close(self._derived, self._let_go)
+
+    def _let_go(self) -> None:
+        """Nothing is read any more: others may derive tables, and the version may end."""
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        if self._deriving is not None:
             self._deriving.release()
         if self._own is not None:
-            self._own.__exit__(kind, error, trace)
+            self._own.__exit__(None, None, None)
 
     def stage(self, derived: Sequence[Rowset]) -> ExactRows:
         """The exact rows of the cores of the next stage."""
         if not self._stages:
             raise InternalError("every stage of this charge was read; a second reading needs a charge of its own")
         stage = self._stages.pop(0)
-        watchdog = threading.Timer(self._seconds, self._cursor.stop)
+        self._watchdog = watchdog = threading.Timer(self._seconds, self._cursor.stop)
         watchdog.daemon = True
         watchdog.start()
         rows: list[CoreRows] | None = None
         with swallowed("reading"):
             rows = self._rows(stage, derived)
-        watchdog.cancel()
         if rows is None:
             raise ExecutionFailed  # outside the handler, so that no chain of causes holds what the engine said
+        watchdog.cancel()
         return ExactRows(rows)
 
     def interrupt(self) -> None:

@@ -5,6 +5,7 @@ Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -51,7 +52,7 @@ class LocalVersion:
     """One version of a source in a new DuckDB, with a folder of its own for what it spills."""
 
     def __init__(self, source: Source, fits: Fits | None, held: HeldFiles) -> None:
-        self.alive, self._held = True, held
+        self.alive, self._held, self.deriving = True, held, threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._folder = spill_folder(source.limits)
         try:
@@ -80,6 +81,9 @@ class LocalVersion:
     @property
     def version(self) -> str:
         return self.opened.version
+
+    def hears(self) -> bool:
+        return self.alive
 
     def cursor(self, renew: Callable[[], object]) -> LocalCursor:
         return LocalCursor(self, renew)
@@ -119,5 +123,8 @@ class LocalCursor:
                 self._renew()
             raise
 
-    def close(self, derived: Sequence[str]) -> None:
-        self._cursor.close(derived)
+    def close(self, derived: Sequence[str], then: Callable[[], None] = lambda: None) -> None:
+        try:
+            self._cursor.close(derived)
+        finally:
+            then()

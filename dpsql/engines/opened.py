@@ -5,6 +5,7 @@ Proved in ``docs/proofs/river.md``, ``docs/proofs/stability.md`` and ``docs/proo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -15,12 +16,13 @@ import duckdb
 from dpsql.engines.cross_check import require_planned
 from dpsql.engines.gathered import gathered
 from dpsql.engines.held import DESCRIPTORS, HeldFiles
+from dpsql.engines.parquet import is_whole
 from dpsql.engines.reading import attach, quoted
 from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.engines.version import State
 from dpsql.optimizer import CAREFUL
 
-#: So many rows are Python's at a time, while bins are gathered.
+#: So many rows become Python's at a time: meanwhile no other thread of the process does anything.
 ROWS_AT_ONCE: Final = 10_000
 
 #: The settings of a DuckDB that runs, or only plans, emitted SQL.
@@ -34,6 +36,13 @@ CONFIG: dict[str, Any] = {
     "python_enable_replacements": "false",
     "max_expression_depth": "1000",
 }
+
+#: Where each chunk of each column begins, its bytes and values, and the rows of its group, as a footer says.
+_CHUNKS: Final = """
+    SELECT least(coalesce(nullif(dictionary_page_offset, 0), data_page_offset), data_page_offset),
+        total_compressed_size, num_values, row_group_num_rows
+    FROM parquet_metadata({})
+"""
 
 
 class OpenedSource:
@@ -61,6 +70,7 @@ class OpenedSource:
                 raise NotOpened
             self.connection.execute("ATTACH ':memory:' AS derived")
             self._require_readable()
+            self._require_whole()
             self._require_unique_parents()
             lock_down(self.connection)
             if self.held.unchanged():
@@ -76,6 +86,17 @@ class OpenedSource:
             self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, places))}]")
             if any(place.startswith(DESCRIPTORS) for place in files.values()):
                 self._connected.execute(f"SET allowed_directories = [{quoted(DESCRIPTORS)}]")
+
+    def _require_whole(self) -> None:
+        """A file that is not as its footer says would fail statements after their charge; no row has a say in that."""
+        for place in (self._source.files or {}).values():
+            try:
+                chunks = self._connected.execute(_CHUNKS.format(quoted(place))).fetchall()
+            except (duckdb.InvalidInputException, duckdb.ConversionException):
+                continue  # the footer sums up a text or a moment that is none, of a column that nobody reads
+            with open(place, "rb") as file:  # noqa: PTH123 (a descriptor's own name)
+                if not is_whole(file, file.seek(0, os.SEEK_END), chunks):
+                    raise NotOpened
 
     def _require_unique_parents(self) -> None:
         """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""
@@ -151,12 +172,10 @@ class OpenedCursor:
 
 
 def run_core(cursor: duckdb.DuckDBPyConnection, core: CoreSql) -> list[tuple[Any, ...]]:
-    """The rows of a core, read in parts where bins of histograms are among them."""
+    """The rows of a core, read in parts; bins of histograms are gathered."""
     executed = cursor.execute(core.sql)
-    if not core.histograms:
-        return executed.fetchall()
-    parts = iter(lambda: executed.fetchmany(ROWS_AT_ONCE), [])
-    return gathered(chain.from_iterable(parts), core.keys, core.histograms)
+    rows = chain.from_iterable(iter(lambda: executed.fetchmany(ROWS_AT_ONCE), []))
+    return gathered(rows, core.keys, core.histograms) if core.histograms else list(rows)
 
 
 def _require_unchanged(held: HeldFiles) -> None:

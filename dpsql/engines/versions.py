@@ -9,10 +9,12 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
+from dpsql.deadline import GLANCE, is_over
 from dpsql.engines.data import Cursor
 from dpsql.engines.source import Rows, Source
 from dpsql.engines.version import State, files_version, source_files, states
@@ -36,6 +38,15 @@ class Opened(Protocol):
     @property
     def alive(self) -> bool: ...
 
+    @property
+    def deriving(self) -> threading.Lock:
+        """Who has it has the derived tables to itself."""
+        ...
+
+    def hears(self) -> bool:
+        """Whether it answers now; what does not is not alive any more."""
+        ...
+
     def cursor(self, renew: Callable[[], object]) -> Cursor:
         """Where one charged plan is run; after trouble ``renew`` is called before it is told."""
         ...
@@ -57,6 +68,10 @@ class Held(Generic[O]):
     @property
     def version(self) -> str:
         return self.opened.version
+
+    @property
+    def deriving(self) -> threading.Lock:
+        return self.opened.deriving
 
     def cursor(self) -> Cursor:
         return self.opened.cursor(self._renew)
@@ -89,6 +104,7 @@ class Versions(Generic[O]):
         self._source, self._opens = source, opens
         self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._holds = Counter[O]()
+        self._opening: Future[O] | None = None
         self._newest = opens()
 
     @property
@@ -104,20 +120,19 @@ class Versions(Generic[O]):
     def hold(self, opening: Callable[[], None] = _nothing) -> Held[O]:
         """The version of now, to be left; where it is not open yet, ``opening`` is called before that is begun.
 
-        OperationalError where it cannot be opened.
+        What is held answers: what stands still is opened anew. OperationalError where it cannot be opened, or where the
+        statement was ended before it was.
         """
-        waits = not self._is_current()
+        waits = not self._is_current() or not self._newest.hears()
         if waits:
             opening()
-        with self._lock:
-            opened = self._current(_nothing if waits else opening)
-            self._holds[opened] += 1
-        return Held(opened, self.renewed, self._let_go)
+        return Held(self._current(_nothing if waits else opening), self.renewed, self._let_go)
 
     def renewed(self) -> O:
         """The version of now, opened where it was not; OperationalError where it cannot be."""
-        with self._lock:
-            return self._current()
+        opened = self._current()
+        self._let_go(opened)
+        return opened
 
     def close(self) -> None:
         """End all that is open here; without the lock, which a thread may have held where this process was forked."""
@@ -129,20 +144,47 @@ class Versions(Generic[O]):
         return self._newest.alive and self._newest.states == states(source_files(self._source))
 
     def _current(self, opening: Callable[[], None] = _nothing) -> O:
+        """The version of now, held once more; it is opened beside this thread, once for all who wait for it."""
+        made: Future[O] | None = None
+        while True:
+            with self._lock:
+                self._require_open()
+                if self._is_current() or (made is not None and self._newest is made.result() and self._newest.alive):
+                    self._holds[self._newest] += 1
+                    return self._newest
+                waited = self._opening
+                if waited is None:
+                    opening()
+                    waited = made = self._opening = Future()
+                    threading.Thread(target=self._open, args=(made,), name="dpsql opening", daemon=True).start()
+            _awaited(waited)
+
+    def _require_open(self) -> None:
         if os.getpid() != self._owner:
             raise OperationalError("the data were opened by another process; open them in this one")
-        if not self._closed and not self._is_current():
-            opening()
-            before, self._newest = self._newest, self._next()
+        if self._closed:
+            raise OperationalError("the data are closed")
+
+    def _open(self, made: Future[O]) -> None:
+        """Open the version of now, which goes on where nobody waits for it any more."""
+        try:
+            opened = self._next()
+            self._take(opened)
+        except BaseException as error:
+            self._opening = None
+            made.set_exception(error)
+        else:
+            made.set_result(opened)
+
+    def _take(self, opened: O) -> None:
+        with self._lock:
+            before, self._newest, self._opening = self._newest, opened, None
             if not before.alive:
                 LOG.warning("the engine's process had ended; another one was begun")
             if not self._holds[before]:
                 self._end(before)
             if self._closed:  # meanwhile
-                self._newest.end()
-        if self._closed:
-            raise OperationalError("the data are closed")
-        return self._newest
+                opened.end()
 
     def _next(self) -> O:
         """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
@@ -166,3 +208,19 @@ class Versions(Generic[O]):
     def _end(self, opened: O) -> None:
         del self._holds[opened]
         opened.end()
+
+
+def _awaited(opening: Future[O]) -> None:
+    """Wait for the opening; OperationalError where it failed, or where the statement is ended before."""
+    while True:
+        try:
+            opening.result(GLANCE)
+            return
+        except TimeoutError:
+            if is_over():
+                said = "the statement was ended while the data were opened"
+                break
+        except OperationalError as error:
+            said = str(error)
+            break
+    raise OperationalError(said)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
 from dpsql import statement
-from dpsql.errors import Error, Refused, StatementError
+from dpsql.errors import Error, LedgerError, Refused, StatementError
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import types
 from dpsql.pgwire.cancellation import Cancellation
@@ -129,9 +130,11 @@ class Answers:
         if price.stored:
             self._told("answered from answers already paid for, cost 0", price.charged)
         elif price.charged:
-            left = self._session.remaining
-            rest = f"left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
-            self._told(f"charged ε = {shown(price.charged)}, {rest}", price.charged)
+            rest = ""
+            with suppress(LedgerError):  # the answer is there, and is not lost with what is left
+                left = self._session.remaining
+                rest = f", left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
+            self._told(f"charged ε = {shown(price.charged)}{rest}", price.charged)
 
     def _located(self, query: Query, action: Callable[[], T]) -> T:
         try:

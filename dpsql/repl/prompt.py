@@ -16,6 +16,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
+from dpsql.deadline import Deadline, within
 from dpsql.errors import Error
 from dpsql.repl.completion import SchemaCompleter
 from dpsql.repl.history import history
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How long a figure in the toolbar may be old, in seconds: others spend of the same budget.
 _FRESH = 1.0
+#: Seconds for which drawing it waits for the ledger, and after which one that did not answer is asked again.
+_SHOWN, _LATER = 0.3, 10.0
 _STYLE = Style.from_dict(
     {
         "bottom-toolbar": "noreverse bg:#303030 #d0d0d0",
@@ -56,11 +59,13 @@ class Toolbar:
         if session is None:
             return [("class:meter", " opening the database … ")]
         if time.monotonic() - self._read > _FRESH:
+            later = 0.0
             try:
-                self._line = meter(session)
+                with within(Deadline(_SHOWN)):
+                    self._line = meter(session)
             except Error:
-                self._line = [("class:meter.low", " the ledger cannot be read ")]
-            self._read = time.monotonic()
+                self._line, later = [("class:meter.low", " the ledger cannot be read ")], _LATER
+            self._read = time.monotonic() + later
         return [*self._line]
 
     def refresh(self) -> None:

@@ -31,7 +31,7 @@ from dpsql.session.memory import Memory
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.river import River, departing_rows
-from dpsql.session.running import Turns
+from dpsql.session.running import Turns, in_one_turn
 from dpsql.session.targets import Targets, after, first_only
 from dpsql.session.together import Asked, Together, asked, statuses
 from dpsql.shell import Result, Shells
@@ -82,6 +82,7 @@ class Session:
         return self._accountant
 
     @property
+    @in_one_turn
     def remaining(self) -> Remaining:
         """What is left for this analyst, of the total or of a cap under it."""
         return self._accountant.remaining(self.analyst)
@@ -142,10 +143,12 @@ class Session:
     def target_error(self, wanted: Target | str | float | None) -> None:
         self.choices = replace(self._choices, target_error=target(wanted))
 
+    @in_one_turn
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
         return self._targets.priced(self._compiler.plan(text, parameters, self._choices), self._choices)
 
+    @in_one_turn
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
         """The query, parsed once, with the types of its parameters and its columns; nothing is charged or read.
 
@@ -161,6 +164,7 @@ class Session:
 
         return Prepared(text, found, described(found, compiled), plan)
 
+    @in_one_turn
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
         """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
         match statement.read(text):
@@ -180,6 +184,7 @@ class Session:
             case statement.Transaction():
                 return Result((), [], [])
 
+    @in_one_turn
     def answer(self, plan: Plan) -> Result:
         """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged.
 
@@ -188,11 +193,13 @@ class Session:
         result, better = self.first(plan)
         return result if better is None else self.second(result, better)
 
+    @in_one_turn
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
         """The plan's own answer; and of a pilot the plan of a better one, where that is admitted and worth it."""
         result, released = self._answering.answer(plan)
         return self._targets.better(plan, result, released, self._choices)
 
+    @in_one_turn
     def second(self, first: Result, better: Plan) -> Result:
         """The better answer, with what was charged for both; the first one where the budget does not admit it now."""
         try:
@@ -201,6 +208,7 @@ class Session:
             return first_only(first, refusal)
         return after(first, result)
 
+    @in_one_turn
     def workload(self, statements: Sequence[Asked], delta: Fraction | None = None) -> Workload:
         """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
 
@@ -210,6 +218,7 @@ class Session:
         plans = [self._compiler.plan(text, values, self._choices) for text, values in map(asked, statements)]
         return priced(plans, statuses(plans, self.is_paid), self._schema, self.remaining, delta)
 
+    @in_one_turn
     def run(self, workload: Workload, accountant: str | None = None) -> list[Result]:
         """The answers to a workload, in order, once all of it is charged: by the named accountant or the best one.
 
@@ -217,6 +226,7 @@ class Session:
         """
         return self._together.run(workload, accountant)
 
+    @in_one_turn
     def explain(self, text: str, parameters: Sequence[object] = (), goal: Goal | None = None) -> Explanation:
         """What the statement would cost and how exact it would be; it costs nothing and touches nothing.
 
@@ -235,6 +245,7 @@ class Session:
                 plan = plan.at(reached.epsilon)
         return explain(plan, pricing.remaining, self.is_paid(plan), pricing.likely(plan), reached)
 
+    @in_one_turn
     def is_paid(self, plan: Plan) -> bool:
         """Whether the plan's answer was paid for before, so that it is given again at no cost."""
         return self._river.is_paid(plan)

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from dpsql.deadline import Deadline, within
 from dpsql.errors import DatabaseError, QueryCancelled
 from dpsql.shell import Shell, Shells
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S", bound="_Turning")
 
 #: Seconds between interrupts: an engine forgets one that comes just before its query begins.
 AGAIN = 0.05
@@ -23,6 +30,7 @@ class Running:
         self._shells, self._analyst = shells, analyst
         self._lock, self._over = threading.Lock(), threading.Event()
         self._interrupts: list[Callable[[], None]] = []
+        self._deadline = Deadline()
         self.cancelled = False
 
     @contextmanager
@@ -45,7 +53,7 @@ class Running:
 
     def check(self) -> None:
         """Raise QueryCancelled where the work was ended."""
-        if self.cancelled:
+        if self.cancelled or self._deadline.is_over():
             raise QueryCancelled
 
     def interrupt(self) -> None:
@@ -53,11 +61,16 @@ class Running:
         if self.cancelled or self._over.is_set():
             return
         self.cancelled = True
+        self._deadline.end()
         threading.Thread(target=self._insist, name="dpsql interrupt", daemon=True).start()
 
     def end(self) -> None:
         """The work is over: nothing interrupts any more."""
         self._over.set()
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """While this lasts the thread waits for nothing any more once the work was ended."""
+        return within(self._deadline)
 
     def _insist(self) -> None:
         while not self._over.is_set():
@@ -68,34 +81,58 @@ class Running:
 
 
 class Turns:
-    """The pieces of work of one session, one at a time; `interrupt` may come from any thread."""
+    """The pieces of work of one session, one at a time in a thread; `interrupt` may come from any thread."""
 
     def __init__(self, shells: Shells, analyst: str) -> None:
         self._shells, self._analyst = shells, analyst
-        self._running: Running | None = None
+        self._running: dict[int, Running] = {}
 
     @contextmanager
     def turn(self) -> Iterator[Running]:
-        """One piece of work; QueryCancelled where it was ended, whatever it was ended in."""
-        running = self._running = Running(self._shells, self._analyst)
+        """One piece of work; QueryCancelled where it was ended, whatever it was ended in.
+
+        A turn within a turn is a part of the same piece of work.
+        """
+        thread = threading.get_ident()
+        if thread in self._running:
+            yield self._running[thread]
+            return
+        running = self._running[thread] = Running(self._shells, self._analyst)
         try:
-            yield running
+            with running.waiting():
+                yield running
         except DatabaseError:
             running.check()
             raise
         finally:
-            self._running = None
+            del self._running[thread]
             running.end()
         running.check()
 
     @contextmanager
     def sandbox(self) -> Iterator[Shell]:
-        """A sandbox, for one piece of work that is done in it alone."""
+        """A sandbox, for a part of the work that is done in it alone."""
         with self.turn() as running, running.sandbox() as shell:
             yield shell
 
     def interrupt(self) -> None:
-        """End the piece of work that runs now, if there is one."""
-        running = self._running
-        if running is not None:
+        """End what runs now, if there is anything."""
+        for running in list(self._running.values()):
             running.interrupt()
+
+
+class _Turning(Protocol):
+    """Something whose work is done in turns."""
+
+    _turns: Turns
+
+
+def in_one_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """The method as one piece of work, which one interrupt ends wherever it is."""
+
+    @wraps(method)
+    def turned(self: S, /, *values: P.args, **named: P.kwargs) -> T:
+        with self._turns.turn():
+            return method(self, *values, **named)
+
+    return turned

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from dpsql.deadline import taken
+from dpsql.errors import QueryCancelled
 from dpsql.schema import Schema
 from dpsql.shell.answer import Shell
 from dpsql.shell.places import Places
@@ -62,15 +64,26 @@ class Shells:
     def _renew(self) -> str | None:
         """Let go of what was read of another version of the data, and tell the version of now."""
         version = self._version()
-        with self._lock:
+        if version == self._seen:
+            return version
+        with self._alone_reading(), self._lock:
             if version == self._seen:
                 return version
             old, self._free, self._seen = self._free, [], version
-        with self._reading:
             self._public.clear()
         for shell in old:
             shell.close()
         return version
+
+    @contextmanager
+    def _alone_reading(self) -> Iterator[None]:
+        """One thread at a time; QueryCancelled where the statement is ended before its turn."""
+        if not taken(self._reading):
+            raise QueryCancelled
+        try:
+            yield
+        finally:
+            self._reading.release()
 
     def _take_back(self, shell: Shell, seen: str | None) -> None:
         with suppress(Exception):  # a sandbox that cannot be emptied is not lent again
@@ -83,7 +96,7 @@ class Shells:
 
     def _public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         """The rows of a public table, read from the engine once for all sandboxes."""
-        with self._reading:
+        with self._alone_reading():
             if table not in self._public:
                 self._public[table] = self._rows(table)
             return self._public[table]

@@ -6,13 +6,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.process import client
 from dpsql.engines.process.data import ProcessData
-from dpsql.engines.source import CoreSql
+from dpsql.engines.process.protocol import Message
+from dpsql.engines.source import CoreSql, Rows
 from dpsql.plan import Plan
 from dpsql.session import Session
 
@@ -44,10 +47,31 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def standing(pid: int) -> bool:
+    """Whether the process stands still."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        return False
+
+
+def stop_when_it_reads(process: client.EngineProcess) -> None:
+    """Have the process stand still from when it is next asked to read something for a charge."""
+    asked = process.asked
+
+    def asked_once(word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Future[Message]:
+        if word == "stage":
+            os.kill(process.pid, signal.SIGSTOP)
+        return asked(word, said, rows)
+
+    process.asked = asked_once  # type: ignore[method-assign]
+
+
 def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineProcess], None]) -> list[BaseException]:
-    """What the plan's answer raises where this happens to the process while it is asked."""
+    """What the plan's answer raises where the process stands still once it is asked to read, and this happens then."""
     found: list[BaseException] = []
     process = process_of(session).renewed().process
+    stop_when_it_reads(process)
 
     def ask() -> None:
         try:
@@ -55,10 +79,9 @@ def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineP
         except BaseException as error:
             found.append(error)
 
-    os.kill(process.pid, signal.SIGSTOP)
     thread = threading.Thread(target=ask)
     thread.start()
-    until(lambda: bool(process._waiting))
+    until(lambda: standing(process.pid) and bool(process._waiting))
     happens(process)
     thread.join(PATIENCE)
     return found

@@ -21,6 +21,7 @@ from dpsql.engines.process import client
 from dpsql.engines.process.data import Died, Failed, ProcessData, ProcessVersion
 from dpsql.engines.process.protocol import Message, Pipe
 from dpsql.engines.source import CoreSql, NotOpened, Source
+from dpsql.engines.versions import Held
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.session import Session, open_session
 
@@ -49,7 +50,7 @@ def test_the_new_process_is_begun_before_the_failure_is_told(session: Session, m
     data, begun = process_of(session), list[bool]()
 
     def begin(*_: object) -> None:
-        begun.append(data._lock.locked())
+        begun.append(data._opening is not None)
         raise NotOpened
 
     monkeypatch.setattr(ProcessVersion, "_open", begin)
@@ -58,17 +59,17 @@ def test_the_new_process_is_begun_before_the_failure_is_told(session: Session, m
 
 
 def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessData) -> None:
-    process = opened.renewed().process
+    process, held = opened.renewed().process, [opened.hold() for _ in range(5)]
     os.kill(process.pid, signal.SIGSTOP)
     heard: list[type[BaseException]] = []
 
-    def ask() -> None:
+    def ask(version: Held[ProcessVersion]) -> None:
         try:
-            opened.hold().public_rows("places")
+            version.public_rows("places")
         except Exception as error:
             heard.append(type(error))
 
-    threads = [threading.Thread(target=ask) for _ in range(5)]
+    threads = [threading.Thread(target=ask, args=(version,)) for version in held]
     for thread in threads:
         thread.start()
     until(lambda: len(process._waiting) == 5)

@@ -47,13 +47,15 @@ class Child:
         self._cursors: dict[int, OpenedCursor] = {}
 
     def listen(self) -> None:
-        """Take requests from the pipe; an interrupt is not queued behind what it shall end."""
+        """Take requests from the pipe; an interrupt is not queued behind what it shall end, nor whether it is heard."""
         while True:
             message = self._pipe.receive()
             if message.word == "interrupt":
                 cursor = self._cursors.get(message.said["cursor"])
                 if cursor is not None:
                     cursor.interrupt()
+            elif message.word == "hear":
+                self._pipe.send(Message("done", message.number))
             else:
                 self._requests.put(message)
 

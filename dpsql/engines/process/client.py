@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
 
+from dpsql.deadline import GLANCE, is_over
 from dpsql.engines.process import start
 from dpsql.engines.process.protocol import Message, Pipe
 from dpsql.engines.source import Limits, Rows
@@ -27,8 +29,12 @@ from dpsql.engines.spilling import remove_folder, spill_folder
 from dpsql.engines.version import with_journal
 from dpsql.errors import OperationalError
 
-#: Seconds that a process has to end by itself.
-PATIENCE = 5.0
+#: Seconds that a process has to end by itself, and to begin.
+PATIENCE, BEGINNING = 5.0, 60.0
+#: Seconds after which a process that was asked whether it hears, and says nothing, is ended; it is asked each second.
+SILENCE, ASKED = 10.0, 1.0
+#: Seconds for which who was ended waits for the engine to hear of it.
+GRACE = 0.5
 #: What the dynamic linker may need to find Python's own libraries; nothing else of the environment is passed on.
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
@@ -44,6 +50,13 @@ class Died(Exception):
     """The engine's process is no more."""
 
 
+class GivenUp(OperationalError):
+    """The statement was ended, and waits no longer; what it has asked for may still be done."""
+
+    def __init__(self) -> None:
+        super().__init__("the statement was ended while it waited for the data")
+
+
 class EngineProcess:
     """A process that runs the engine; a thread of its own begins it and hears what it answers until it ends.
 
@@ -56,6 +69,8 @@ class EngineProcess:
         self._lock, self._over, self._inherited = threading.Lock(), False, False
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Pipe | None = None
+        self._asked: float | None = None
+        self._looked = 0.0
         began: Future[None] = Future()
         self._folder = spill_folder(limits)
         told = _told(path, replace(limits, folder=self._folder), serves)
@@ -63,10 +78,20 @@ class EngineProcess:
         self._attendant.start()
         _ALL.add(self)
         try:
-            began.result()
+            self._begin(began)
         except BaseException:  # an interrupt as well: nobody has it who could end it
             began.add_done_callback(lambda _: self.kill())
             raise
+
+    def _begin(self, began: Future[None]) -> None:
+        last = time.monotonic() + BEGINNING
+        while True:
+            try:
+                return began.result(GLANCE)
+            except TimeoutError:
+                if time.monotonic() > last:
+                    self.kill()
+                    raise OperationalError(_NOT_BEGUN) from None
 
     @property
     def alive(self) -> bool:
@@ -79,7 +104,11 @@ class EngineProcess:
         return self._process.pid
 
     def ask(self, word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Message:
-        """The answer to a request; Died where the process ends before it is there."""
+        """The answer to a request; Died where the process ends before it is there, GivenUp for who was ended."""
+        return self.awaited(self.asked(word, said, rows))
+
+    def asked(self, word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Future[Message]:
+        """The answer to a request as it will be; Died where the process has ended."""
         answer: Future[Message] = Future()
         number = next(self._numbers)
         with self._lock:
@@ -91,16 +120,61 @@ class EngineProcess:
             self._pipe.send(Message(word, number, said, rows))
         except BaseException as error:
             self._waiting.pop(number, None)
+            if self._pipe is not None and self._pipe.torn:
+                self.kill()
             if isinstance(error, OSError):
                 raise Died from None
             raise
-        return answer.result()
+        return answer
+
+    def awaited(self, answer: Future[Message], is_over: Callable[[], bool] = lambda: False) -> Message:
+        """The answer, once it is there; GivenUp where it is not before the wait ``is_over``."""
+        while True:
+            try:
+                return answer.result(GLANCE)
+            except TimeoutError:
+                self._look()
+                if is_over():
+                    raise GivenUp from None
+
+    def hears(self) -> bool:
+        """Whether the process answers now; one that says nothing for long is ended."""
+        with suppress(Died):
+            self.ask("hear", {})
+            return True
+        return False
 
     def interrupt(self, cursor: int) -> None:
         """End what is read for the cursor."""
         if self.alive and self._pipe is not None:
             with suppress(OSError):
-                self._pipe.send(Message("interrupt", 0, {"cursor": cursor}))
+                self._pipe.send_now(Message("interrupt", 0, {"cursor": cursor}))
+
+    def _look(self) -> None:
+        """What each who waits does again and again: GivenUp where it was ended, and a silent process is ended."""
+        self._listen()
+        if is_over(GRACE):
+            raise GivenUp
+
+    def _listen(self) -> None:
+        """Ask whether the process hears, and end it where it has said nothing for long after that.
+
+        What was said and not taken yet counts as said; so does the time in which nobody here could look.
+        """
+        now, pipe = time.monotonic(), self._pipe
+        since = None if pipe is None else pipe.reading_since
+        if pipe is None or since is None:
+            self._asked = None
+        elif self._asked is None or self._asked < since:
+            if now - since > ASKED:
+                with suppress(OSError):
+                    pipe.send_now(Message("hear", 0))
+                self._asked = now
+        elif now - self._looked > SILENCE / 2:
+            self._asked = max(self._asked, now - SILENCE + GRACE)
+        elif now - self._asked > SILENCE:
+            self.kill()
+        self._looked = now
 
     def kill(self) -> None:
         """End the process, and with it all that it does."""
@@ -126,7 +200,7 @@ class EngineProcess:
     def _attend(self, told: bytes, began: Future[None]) -> None:
         with suppress(Exception):
             self._process = _begun()
-            self._pipe = _told_to(self._process, told)
+            self._pipe = _told_to(self._process, told, self._look)
             if self._pipe.receive().word == "ready":
                 began.set_result(None)
             while began.done():
@@ -171,14 +245,14 @@ def _begun() -> subprocess.Popen[bytes]:
     )
 
 
-def _told_to(process: subprocess.Popen[bytes], told: bytes) -> Pipe:
+def _told_to(process: subprocess.Popen[bytes], told: bytes, waits: Callable[[], None]) -> Pipe:
     """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
     assert process.stdin is not None and process.stdout is not None
     with process.stdin, process.stdout:
         process.stdin.write(told)
         reads = os.dup(process.stdout.fileno())
         try:
-            return Pipe(reads, os.dup(process.stdin.fileno()))
+            return Pipe(reads, os.dup(process.stdin.fileno()), waits)
         except OSError:
             os.close(reads)
             raise

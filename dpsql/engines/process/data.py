@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,13 +18,15 @@ from typing import Any, Final
 
 from dpsql.engines.catalog import Fits
 from dpsql.engines.process.client import Died, EngineProcess
-from dpsql.engines.process.protocol import source_said, stage_said
+from dpsql.engines.process.protocol import Message, source_said, stage_said
 from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.engines.version import State
 from dpsql.engines.versions import Versions
 
-#: Seconds that a statement whose time is over has to hear of it, and seconds between its interrupts.
-GRACE, AGAIN = 5.0, 0.05
+#: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
+HEARS, GRACE = 1.0, 5.0
+#: Seconds between interrupts.
+AGAIN = 0.05
 
 
 class Failed(Exception):
@@ -62,7 +65,7 @@ class ProcessVersion:
     """One version of a source in a process of its own, which ends with this object."""
 
     def __init__(self, source: Source, fits: Fits | None, process: EngineProcess) -> None:
-        self.process, self._numbers = process, itertools.count(1)
+        self.process, self._numbers, self.deriving = process, itertools.count(1), threading.Lock()
         self._finalizer: Final = weakref.finalize(self, process.end)
         try:
             if fits is not None and not fits(partial(facts_of, process)):
@@ -89,6 +92,10 @@ class ProcessVersion:
     def alive(self) -> bool:
         return self.process.alive
 
+    def hears(self) -> bool:
+        """Whether the process answers; one that stands still is ended, before anything is charged for reading it."""
+        return self.process.hears()
+
     def cursor(self, renew: Callable[[], object]) -> ProcessCursor:
         return ProcessCursor(self.process, next(self._numbers), renew)
 
@@ -114,35 +121,69 @@ class ProcessCursor:
     def __init__(self, process: EngineProcess, number: int, renew: Callable[[], object]) -> None:
         self._process, self._number, self._renew = process, number, renew
         self._over = threading.Event()
+        self._stopped_at: float | None = None
+        self._left: Future[Message] | None = None
 
     def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
-        """The rows of each core; Failed or Died for trouble, and then a process is there for those who come next."""
+        """The rows of each core; Failed or Died for trouble, and then a process is there for those who come next.
+
+        GivenUp where the statement was ended, or its time is over, and the process does not hear of it.
+        """
         said = stage_said([table for table, _ in derived], cores)
         self._over.clear()
         try:
-            return _done(self._process, "stage", {**said, "cursor": self._number}, [rows for _, rows in derived])
-        except BaseException:
+            tables = [rows for _, rows in derived]
+            answer = self._left = self._process.asked("stage", {**said, "cursor": self._number}, tables)
+            answer.add_done_callback(lambda _: self._over.set())
+            return _rows(self._process.awaited(answer, self._is_late))
+        except Exception:
             self.interrupt()
             with suppress(Exception):
                 self._renew()
             raise
-        finally:
-            self._over.set()
+        except BaseException:
+            self.interrupt()
+            raise
+
+    def _is_late(self) -> bool:
+        """Whether its time has been over for so long that it is not waited for any more."""
+        return self._stopped_at is not None and time.monotonic() - self._stopped_at > HEARS
 
     def interrupt(self) -> None:
         self._process.interrupt(self._number)
 
     def stop(self) -> None:
         """Interrupt until it is over, and end the process where that does not help."""
-        last = time.monotonic() + GRACE
+        self._stopped_at = time.monotonic()
+        self._end_within(GRACE)
+
+    def _end_within(self, seconds: float) -> None:
+        last = time.monotonic() + seconds
         while not self._over.wait(AGAIN):
             if time.monotonic() > last:
                 self._process.kill()
                 return
             self.interrupt()
 
-    def close(self, derived: Sequence[str]) -> None:
-        _done(self._process, "close", {"cursor": self._number, "derived": list(derived)})
+    def close(self, derived: Sequence[str], then: Callable[[], None] = lambda: None) -> None:
+        """Let go of it, and call ``then``; both later, beside this thread, where a stage was left before its end."""
+
+        def close() -> None:
+            try:
+                with suppress(Exception):
+                    self._process.ask("close", {"cursor": self._number, "derived": list(derived)})
+            finally:
+                then()
+
+        def close_later() -> None:
+            while not self._over.wait(AGAIN) and self._process.alive:
+                self.interrupt()
+            close()
+
+        if self._left is None or self._left.done():
+            close()
+        else:
+            threading.Thread(target=close_later, name="dpsql close", daemon=True).start()
 
 
 def _known(said: dict[str, Any], asked: Sequence[tuple[str, str]]) -> tuple[str, str]:
@@ -153,9 +194,12 @@ def _known(said: dict[str, Any], asked: Sequence[tuple[str, str]]) -> tuple[str,
     return pair
 
 
-def _done(process: EngineProcess, word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Sequence[Rows]:
+def _done(process: EngineProcess, word: str, said: dict[str, Any]) -> Sequence[Rows]:
     """The rows of the answer; Failed where it has none, and Died where there is no answer."""
-    answer = process.ask(word, said, rows)
+    return _rows(process.ask(word, said))
+
+
+def _rows(answer: Message) -> Sequence[Rows]:
     if answer.word != "done":
         raise Failed(answer.said.get("kind"))
     return answer.rows

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import struct
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from dpsql.deadline import GLANCE
 from dpsql.engines.process import values
 from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
 
 _LENGTHS: Final = struct.Struct(">QI")
+#: So many bytes are written to a pipe whole, or not at all.
+_WHOLE: Final = 512
 #: Frames larger than this are no frames: an answer of so many bytes has no use, and memory is not given for it.
 LARGEST: Final = 2**33
 
@@ -32,11 +37,18 @@ class Message:
 
 
 class Pipe:
-    """One end of two pipes; any thread may send, one thread receives."""
+    """One end of two pipes; any thread may send, one thread receives.
 
-    def __init__(self, reads: int, writes: int) -> None:
-        self._reads, self._writes = reads, writes
-        self._lock, self._closed = threading.Lock(), False
+    ``waits`` is called again and again while something cannot be sent, and raises to give it up; the other side may
+    then have a part of a frame, and nothing more is sent.
+    """
+
+    def __init__(self, reads: int, writes: int, waits: Callable[[], None] | None = None) -> None:
+        self._reads, self._writes, self._waits = reads, writes, waits
+        self._lock, self._closed, self.torn = threading.Lock(), False, False
+        self.reading_since: float | None = None
+        if waits is not None and os.name == "posix":
+            os.set_blocking(writes, False)
 
     def send(self, message: Message) -> None:
         """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
@@ -44,15 +56,46 @@ class Pipe:
         header = json.dumps([message.word, message.number, message.said, [each for each, _ in written]]).encode()
         blobs = [blob for _, columns in written for blob in columns]
         lengths = _LENGTHS.pack(len(header) + sum(map(len, blobs)), len(header))
-        with self._lock:
-            if self._closed:
-                raise OSError
-            for blob in (lengths + header, *blobs):
-                self._send(memoryview(blob))
+        while not self._lock.acquire(timeout=-1 if self._waits is None else GLANCE):
+            self._wait()
+        try:
+            self._require_open()
+            for place, blob in enumerate((lengths + header, *blobs)):
+                self._send(memoryview(blob), begun=place > 0)
+        finally:
+            self._lock.release()
 
-    def _send(self, left: memoryview) -> None:
+    def send_now(self, message: Message) -> bool:
+        """Whether a small frame without rows could be sent without waiting for anything; OSError where nobody reads."""
+        header = json.dumps([message.word, message.number, message.said, []]).encode()
+        frame = _LENGTHS.pack(len(header), len(header)) + header
+        if len(frame) > _WHOLE or not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._require_open()
+            return os.write(self._writes, frame) == len(frame)  # so small a frame is written whole, or not at all
+        except BlockingIOError:
+            return False
+        finally:
+            self._lock.release()
+
+    def _require_open(self) -> None:
+        if self._closed or self.torn:
+            raise OSError
+
+    def _send(self, left: memoryview, begun: bool) -> None:
         while left:
-            left = left[os.write(self._writes, left) :]
+            try:
+                left, begun = left[os.write(self._writes, left) :], True
+            except BlockingIOError:
+                self.torn = begun
+                self._wait()
+                self.torn = False
+                _until_writable(self._writes)
+
+    def _wait(self) -> None:
+        if self._waits is not None:
+            self._waits()
 
     def receive(self) -> Message:
         """The next frame; EOFError at the end, and ValueError or TypeError where what comes is none."""
@@ -70,7 +113,9 @@ class Pipe:
             raise ValueError("no frame")
         found = bytearray()
         while len(found) < size:
+            self.reading_since = time.monotonic()
             more = os.read(self._reads, min(size - len(found), 2**20))
+            self.reading_since = None
             if not more:
                 raise EOFError
             found += more
@@ -86,6 +131,13 @@ class Pipe:
         self._closed = True
         for end in {self._reads, self._writes}:
             os.close(end)
+
+
+def _until_writable(descriptor: int) -> None:
+    """Wait for a moment, or until something can be written."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    poll.poll(GLANCE * 1000)
 
 
 def source_said(source: Source) -> dict[str, Any]:

@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dpsql.deadline import GLANCE
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
-from dpsql.privacy.ledger.store import PATIENCE, Tables, Written
+from dpsql.privacy.ledger.store import Tables, Written
+from dpsql.privacy.ledger.waiting import once_free
 
 _TABLES = (
     "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
@@ -88,9 +90,7 @@ class LedgerFile:
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """All that is read and written inside happens at one moment; on a clean exit it is on the disk."""
-        with self.lock, _said():
-            connection = self._connected()
-            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        with _said(), once_free(self.lock, lambda: self._begun(write)) as connection:
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -122,6 +122,18 @@ class LedgerFile:
         finally:
             connection.close()
 
+    def _begun(self, write: bool) -> sqlite3.Connection:
+        """The connection in a transaction, which has what it needs of SQLite's locks."""
+        connection = self._connected()
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        if not write:
+            try:
+                connection.execute("SELECT seq FROM head").fetchall()
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+        return connection
+
     def _connected(self) -> sqlite3.Connection:
         identity = _identity(self.path)
         if self._connection is not None:
@@ -131,7 +143,7 @@ class LedgerFile:
                 raise LedgerError("the ledger was replaced while it was open; nothing is released")
             return self._connection
         connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
+            f"{self.path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=GLANCE
         )
         try:
             connection.execute("PRAGMA trusted_schema = OFF")

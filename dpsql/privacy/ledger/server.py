@@ -12,14 +12,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from dpsql.deadline import Patience
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
 from dpsql.privacy.ledger.reasons import reason
 from dpsql.privacy.ledger.store import PATIENCE, Found, Tables, Written
+from dpsql.privacy.ledger.waiting import alone
 
 try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
+
+    from dpsql.privacy.ledger.connection import LedgerConnection, connected
 except ImportError:
     raise LedgerError(
         'a ledger on PostgreSQL needs the driver psycopg; pip install "dpsql[postgresql]"; nothing is released'
@@ -63,16 +67,6 @@ _TABLES = (
     """,
 )
 
-#: What an address may say otherwise: a server that does not answer is given up in the end.
-_SETTINGS: dict[str, Any] = {
-    "application_name": "dpsql ledger",
-    "connect_timeout": 10,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": int(PATIENCE * 1000),
-}
-
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
@@ -80,7 +74,7 @@ _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOCK = f"""
     SELECT set_config('synchronous_commit', 'on', true)
     WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write');
-    SET LOCAL lock_timeout = {int(PATIENCE * 1000)};
+    SET LOCAL lock_timeout = {{milliseconds}};
     SET LOCAL idle_in_transaction_session_timeout = {int(PATIENCE * 1000)};
     LOCK TABLE head IN EXCLUSIVE MODE;
 """
@@ -107,7 +101,7 @@ class LedgerServer:
     def __init__(self, address: str) -> None:
         self._address, self._namespace = _parts(address)
         self.lock = threading.Lock()
-        self._connection: psycopg.Connection[Any] | None = None
+        self._connection: LedgerConnection | None = None
         self._process = -1
         watch(self)
 
@@ -121,8 +115,9 @@ class LedgerServer:
 
     def create(self, facts: Sequence[Written]) -> None:
         """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
-        with self.lock, _said():
-            connection, _ = self._begun(f"{_WRITE}; {_NOW}")
+        patience = Patience(PATIENCE)
+        with alone(self.lock, patience), _said():
+            connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
             with self._ended(connection) as pipeline:
                 tables = _Tables(connection, pipeline)
                 found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
@@ -146,9 +141,11 @@ class LedgerServer:
         the server ends it where the process stops in its midst. Statements are sent without waiting for the answers
         to those before; asking for an answer waits.
         """
-        begin = f"{_WRITE if write else _READ}; {self._path()}; {_LOCK if write else ''}{_NOW}"
-        with self.lock, _said():
-            connection, milliseconds = self._begun(begin)
+        patience = Patience(PATIENCE)
+        with alone(self.lock, patience), _said():
+            lock = _LOCK.format(milliseconds=max(1, int(patience.left * 1000))) if write else ""
+            begin = f"{_WRITE if write else _READ}; {self._path()}; {lock}{_NOW}"
+            connection, milliseconds = self._begun(begin, patience)
             with self._ended(connection) as pipeline:
                 yield _Tables(connection, pipeline, milliseconds)
 
@@ -173,17 +170,19 @@ class LedgerServer:
     def _path(self) -> str:
         return f'SET LOCAL search_path TO "{self._namespace}", pg_temp'
 
-    def _begun(self, begin: str) -> tuple[psycopg.Connection[Any], int]:
+    def _begun(self, begin: str, patience: Patience) -> tuple[LedgerConnection, int]:
         """The connection, once this has begun its transaction, and the clock; one that has ended is made anew."""
         if self._connection is not None and self._process != os.getpid():
             raise LedgerError("the process was forked where Python could not see it; open the ledger again")
         while True:
             fresh = self._connection is None
-            connection = self._connection = self._connection or self._connected()
+            connection = self._connection = self._connection or self._connected(patience)
+            connection.patience = patience
             try:
                 begun = connection.execute(begin.encode())
                 while begun.nextset():
                     pass
+                connection.patience = None
                 return connection, int(begun.fetchall()[0][0])
             except BaseException as error:
                 ended = isinstance(error, psycopg.OperationalError) and connection.closed
@@ -191,9 +190,8 @@ class LedgerServer:
                 if fresh or not ended:
                     raise
 
-    def _connected(self) -> psycopg.Connection[Any]:
-        settings = {**_SETTINGS, **conninfo_to_dict(self._address), "client_encoding": "UTF8"}
-        connection = psycopg.connect(autocommit=True, prepare_threshold=None, **settings)
+    def _connected(self, patience: Patience) -> LedgerConnection:
+        connection = connected(self._address, patience)
         try:
             for setting, (wanted, reason) in _WANTED.items():
                 if connection.execute("SELECT current_setting(%s)", (setting,)).fetchone() != (wanted,):

@@ -160,4 +160,25 @@ FAULTS = (
         "\n    def _is_over",
         (f"{LEDGER}_windows.py::test_every_rule_begins_anew_with_a_window[file-rdp-0.1]",),
     ),
+    Fault(
+        "a ledger is waited for though the statement was ended",
+        "dpsql/deadline.py",
+        "        if self._present is not None and self._present.is_over():\n            return 0.0\n",
+        "",
+        (f"{LEDGER}_stuck.py::test_who_is_ended_waits_no_longer[file]",),
+    ),
+    Fault(
+        "who has waited for a stuck ledger in vain waits as long again",
+        "dpsql/deadline.py",
+        "            self._present.lose(time.monotonic() - self._since)\n",
+        "            pass\n",
+        (f"{LEDGER}_stuck.py::test_a_piece_of_work_that_waited_in_vain_waits_no_second_time[file]",),
+    ),
+    Fault(
+        "a commit that nobody answered counts as done",
+        "dpsql/privacy/ledger/server.py",
+        "            except psycopg.Error:\n                self.disconnect()\n            raise\n",
+        "            except psycopg.Error:\n                self.disconnect()\n",
+        (f"{LEDGER}_stuck.py::test_a_commit_that_was_given_up_counts_as_spent",),
+    ),
 )

@@ -6,6 +6,7 @@ from planted.fault import Fault
 
 PROCESS, BEGIN = "tests/engines/test_process.py", "tests/engines/test_process_begin.py"
 DEATH, END = "tests/engines/test_process_death.py", "tests/engines/test_process_end.py"
+STUCK = "tests/engines/test_process_stuck.py"
 CAREFUL = "tests/properties/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
 LIMITS = "dpsql/engines/process/limits.py"
@@ -117,8 +118,8 @@ FAULTS = (
     Fault(
         "a frame goes where a closed pipe was",
         "dpsql/engines/process/protocol.py",
-        "            if self._closed:\n                raise OSError\n",
-        "",
+        "        if self._closed or self.torn:\n",
+        "        if self.torn:\n",
         (f"{DEATH}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
     ),
     Fault(
@@ -155,5 +156,33 @@ FAULTS = (
         "            self._require_readable()\n",
         "",
         ("tests/engines/test_lockdown.py::test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening",),
+    ),
+    Fault(
+        "a statement is charged though the engine stands still",
+        "dpsql/engines/versions.py",
+        "        waits = not self._is_current() or not self._newest.hears()\n",
+        "        waits = not self._is_current()\n",
+        (f"{STUCK}::test_who_is_ended_before_the_charge_pays_nothing",),
+    ),
+    Fault(
+        "who is ended waits until the engine hears of it",
+        CLIENT,
+        "        if is_over(GRACE):\n            raise GivenUp\n",
+        "",
+        (f"{STUCK}::test_who_is_ended_before_the_charge_pays_nothing",),
+    ),
+    Fault(
+        "an engine that stands still is waited for without end",
+        CLIENT,
+        "        elif now - self._asked > SILENCE:\n            self.kill()\n",
+        "",
+        (f"{STUCK}::test_a_silent_process_is_ended_long_before_the_time_of_a_stage",),
+    ),
+    Fault(
+        "a file that is not as its footer says is found after the charge",
+        "dpsql/engines/opened.py",
+        "            self._require_whole()\n",
+        "",
+        ("tests/engines/test_parquet.py",),
     ),
 )

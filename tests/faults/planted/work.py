@@ -148,7 +148,7 @@ FAULTS = (
     Fault(
         "what a join compares is computed where it has a right side",
         "dpsql/query/rewrite/precomputed.py",
-        "    if not any(_is_slow(join.args.get(\"on\")) for join in joins):",
+        '    if not any(_is_slow(join.args.get("on")) for join in joins):',
         "    if True:",
         (f"{ALIKE}[a condition of LEFT JOIN]",),
     ),
@@ -184,7 +184,7 @@ FAULTS = (
         "a long text may be compared with a pattern of the data that has a % in it",
         "dpsql/query/likes.py",
         '    ended = Call("||", (without, Literal("%", TEXT)), TEXT)',
-        '    ended = pattern',
+        "    ended = pattern",
         ("tests/properties/test_likes.py",),
     ),
     Fault(

@@ -1,0 +1,63 @@
+"""Waiting for a ledger that another thread or process holds: for its patience in all, and not once somebody ended it.
+
+Proved in ``docs/proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from dpsql.deadline import Patience, taken
+from dpsql.errors import LedgerError
+from dpsql.privacy.ledger.store import PATIENCE
+
+T = TypeVar("T")
+
+#: Seconds for which others may take their turn.
+PAUSE = 0.001
+
+
+def given_up(reason: str) -> LedgerError:
+    """The error of a wait that is over."""
+    return LedgerError(f"the ledger cannot be used: {reason}; nothing is released")
+
+
+@contextmanager
+def alone(lock: threading.Lock, patience: Patience) -> Iterator[None]:
+    """One thread at a time."""
+    if not taken(lock, patience.is_over):
+        raise given_up("another statement waits for it")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def once_free(lock: threading.Lock, attempt: Callable[[], T]) -> Iterator[T]:
+    """One thread at a time, with what the attempt gives once no other process holds the file.
+
+    SQLite waits for a moment in each attempt; in between another thread has its turn, which may need no lock.
+    """
+    patience = Patience(PATIENCE)
+    while True:
+        with alone(lock, patience):
+            found = _unless_busy(attempt, patience)
+            if found is not None:
+                yield found
+                return
+        time.sleep(PAUSE)
+
+
+def _unless_busy(attempt: Callable[[], T], patience: Patience) -> T | None:
+    try:
+        return attempt()
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith("SQLITE_BUSY") or patience.is_over():
+            raise
+        return None
