@@ -59,8 +59,7 @@ def inserting(place: str) -> Callable[[], None]:
         server.execute("CREATE TABLE IF NOT EXISTS plain (number bigserial PRIMARY KEY, payload text)")
         return lambda: server.execute(PLAIN.encode()) and None
     file = sqlite3.connect(f"{place}.plain", isolation_level=None, timeout=30)
-    file.execute("PRAGMA journal_mode = WAL")
-    file.execute("PRAGMA synchronous = FULL")
+    file.execute("PRAGMA synchronous = EXTRA")
     file.execute("CREATE TABLE IF NOT EXISTS plain (number INTEGER PRIMARY KEY, payload TEXT)")
 
     def insert() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,8 +29,8 @@ def place(path: Path) -> FilePlace:
 def test_a_ledger_is_durable_by_its_settings(ledger: Ledger, path: Path) -> None:
     store = LedgerFile(path)
     connection = store._connected()
-    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     store.close()
     assert path.stat().st_mode & 0o077 == 0
     assert sorted(file.name for file in path.parent.iterdir() if file.name.startswith(".")) == []
@@ -42,6 +44,32 @@ def test_the_journal_can_neither_be_changed_nor_shortened_by_mistake(ledger: Led
             connection.execute(statement)
     connection.close()
     assert not [name for name in dir(ledger) if name in {"delete", "update", "refund", "remove", "reset"}]
+
+
+def test_no_charge_lives_in_a_file_beside_the_ledger(ledger: Ledger, path: Path) -> None:
+    """Where all others are removed under a live ledger, and where it alone is copied, every charge is there."""
+    other = reopen(path)
+    for charged in range(1, 40):
+        fill(ledger if charged % 2 else other, 1)
+        for beside in path.parent.glob(f"{path.name}-*"):
+            beside.unlink()
+        assert ledger.spent().entries == other.spent().entries == charged
+        alone = path.parent / str(charged) / path.name
+        alone.parent.mkdir()
+        shutil.copy(path, alone)
+        assert reopen(alone).verify() == charged
+    other.close()
+
+
+def test_a_ledger_with_a_write_ahead_journal_is_brought_up_to_date(ledger: Ledger, path: Path) -> None:
+    fill(ledger, 3)
+    ledger.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    again = reopen(path)
+    fill(again, 2)
+    assert again.verify() == 5
+    assert [file.name for file in path.parent.glob(f"{path.name}*")] == [path.name]
 
 
 def test_an_older_copy_put_back_under_an_open_ledger_is_noticed(ledger: Ledger, path: Path) -> None:
@@ -150,7 +178,7 @@ def test_a_read_only_ledger_admits_nothing() -> None:
             with pytest.raises(LedgerError):
                 fill(ledger, 1)
             with pytest.raises(LedgerError):
-                reopen(path)
+                fill(reopen(path), 1)
 
         in_a_child(ask)
         Path(folder).chmod(0o755)

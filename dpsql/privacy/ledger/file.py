@@ -17,7 +17,7 @@ from dpsql.deadline import GLANCE
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
 from dpsql.privacy.ledger.store import Tables, Written
-from dpsql.privacy.ledger.waiting import once_free
+from dpsql.privacy.ledger.waiting import commit, once_free
 
 _TABLES = (
     "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
@@ -93,7 +93,9 @@ class LedgerFile:
         with _said(), once_free(self.lock, lambda: self._begun(write)) as connection:
             try:
                 yield connection
-                connection.execute("COMMIT")
+                commit(connection)
+                if write and _identity(self.path) != self._identity:
+                    raise _replaced()
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -118,7 +120,6 @@ class LedgerFile:
             for statement, parameters in script:
                 connection.execute(statement, parameters)
             connection.execute("COMMIT")
-            connection.execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
 
@@ -140,19 +141,19 @@ class LedgerFile:
             if self._process != os.getpid():
                 raise LedgerError("the process was forked where Python could not see it; open the ledger again")
             if identity != self._identity:
-                raise LedgerError("the ledger was replaced while it was open; nothing is released")
+                raise _replaced()
             return self._connection
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=GLANCE
         )
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
-            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-                raise LedgerError("the ledger is not a write-ahead journal; nothing is released")
-            connection.execute("PRAGMA synchronous = FULL")
+            if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
+                raise LedgerError("the ledger cannot keep every charge in one file; nothing is released")
+            connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA fullfsync = ON")
             if identity != _identity(self.path) or self._identity not in (None, identity):
-                raise LedgerError("the ledger was replaced while it was open; nothing is released")
+                raise _replaced()
         except BaseException:
             connection.close()
             raise
@@ -175,6 +176,10 @@ def _said() -> Iterator[None]:
         name = str(getattr(error, "sqlite_errorname", ""))
         reason = next((text for code, text in _REASONS.items() if name.startswith(code)), "it cannot be read")
         raise LedgerError(f"the ledger cannot be used: {reason}; nothing is released") from error
+
+
+def _replaced() -> LedgerError:
+    return LedgerError("the ledger was replaced while it was open; nothing is released")
 
 
 def _identity(path: Path) -> tuple[int, int]:

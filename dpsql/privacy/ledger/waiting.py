@@ -54,6 +54,13 @@ def once_free(lock: threading.Lock, attempt: Callable[[], T]) -> Iterator[T]:
         time.sleep(PAUSE)
 
 
+def commit(connection: sqlite3.Connection) -> None:
+    """COMMIT, once all who read the file have read: nobody begins to meanwhile."""
+    patience = Patience(PATIENCE)
+    while _unless_busy(lambda: connection.execute("COMMIT"), patience) is None:
+        time.sleep(PAUSE)
+
+
 def _unless_busy(attempt: Callable[[], T], patience: Patience) -> T | None:
     try:
         return attempt()

@@ -7,6 +7,13 @@ from planted.finders import KEPT, LEDGER
 
 FAULTS = (
     Fault(
+        "charges lie in a file beside the ledger",
+        "dpsql/privacy/ledger/file.py",
+        'if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):',
+        'if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):',
+        ("tests/ledger/test_ledger_file.py::test_no_charge_lives_in_a_file_beside_the_ledger",),
+    ),
+    Fault(
         "a damaged answer is given",
         "dpsql/privacy/ledger/kept.py",
         "    whole = isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)",
@@ -44,7 +51,7 @@ FAULTS = (
     Fault(
         "a charge in a file does not wait for the disk",
         "dpsql/privacy/ledger/file.py",
-        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = EXTRA",
         "PRAGMA synchronous = NORMAL",
         (f"{LEDGER}_file.py::test_a_ledger_is_durable_by_its_settings",),
     ),
