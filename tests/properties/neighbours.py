@@ -41,6 +41,7 @@ def plan_of(world: World, text: str, price: Fraction | None = None) -> Plan:
     query = bind(parse(text), schema, (), world.shell.types, fanout=world.public_fanout)
     price = schema.privacy.query_epsilon if price is None else price
     cores = plan_cores(query, schema.privacy, price, delta)
+    assert all(core.sql for core in cores)  # what cannot be written is refused
     return Plan(text, cores, query.derived, query.shell.sql(dialect="duckdb"), query.public, (), price, 0.95)
 
 

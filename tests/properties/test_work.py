@@ -115,7 +115,7 @@ def test_no_step_has_more_rows_of_a_unit_than_is_claimed(chunk: int) -> None:
         for number in range(10):
             text = statement(here, number)
             try:
-                assert all(core.sql for core in plan_of(here, text).cores)
+                plan_of(here, text)
             except DatabaseError:
                 continue
             tried += 1
