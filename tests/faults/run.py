@@ -5,6 +5,7 @@ What all tests import from elsewhere is imported once; each fault has a fork of 
 
 from __future__ import annotations
 
+import compileall
 import importlib
 import os
 import shutil
@@ -20,13 +21,15 @@ from planted import FAULTS, Fault
 
 ROOT = Path(__file__).parent.parent.parent
 WORKERS = 2
+#: What a copy of the project is made of.
+PARTS = ("benchmarks", "dpsql", "schemas", "tests")
 #: What takes long to import and is none of the project's own.
 PRELOADED = "duckdb hypothesis numpy pydantic rich.console sqlglot sqlglot.dialects.duckdb sqlglot.optimizer"
 
 
 def planted(fault: Fault, folder: Path) -> None:
     """A copy of the project with the fault in it; ValueError where its text does not stand exactly once."""
-    for part in ("benchmarks", "dpsql", "schemas", "tests"):  # compiled files too: all are good but for the one below
+    for part in PARTS:  # compiled files too: all are good but for the one below
         shutil.copytree(ROOT / part, folder / part, copy_function=_linked)
     shutil.copy(ROOT / "pyproject.toml", folder)
     file = folder / fault.file
@@ -116,6 +119,8 @@ def verdicts(chosen: list[Fault], folder: Path) -> Iterator[tuple[Fault, bool, s
 
 def main(words: list[str]) -> int:
     """Run the faults whose names hold all the words; 0 where each is found."""
+    for part in PARTS:
+        compileall.compile_dir(ROOT / part, quiet=1)
     for name in PRELOADED.split():
         importlib.import_module(name)
     chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)]
