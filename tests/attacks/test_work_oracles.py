@@ -103,7 +103,7 @@ ATTACKS = {
 #: A second of work on a text of each person, for an engine that does not do it once for all that are alike.
 _SLOW = " OR ".join(f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 7))
 _HEAVY = f"CASE WHEN {_SLOW} THEN 'x' ELSE 'y' END"
-_OLD = "(SELECT pid, name FROM person WHERE pid = 17 AND age > 63)"
+_OLD = "(SELECT pid, MAX(name) AS name FROM person WHERE pid = 17 AND age > 63 GROUP BY pid)"
 #: An engine computes once for a block what is alike in it, and nothing for a join that has no right side.
 ALIKE = {
     "a row unlike its block": f"SELECT COUNT(*) FROM (SELECT {IF_OLD} THEN 'b' ELSE 'a' END AS y FROM person p) AS t "

@@ -238,6 +238,8 @@ def _crowd(people: int, visits: int) -> World:
          "WHERE pid IN (SELECT id FROM people WHERE word = 'sixth')"),
         "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = visit JOIN people p ON p.id = v.pid AND p.word = 'sixth'",
         "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = i.visit WHERE v.pid = 6",
+        ("SELECT COUNT(*) FROM (SELECT pid, word FROM visits INTERSECT SELECT id, word FROM people "
+         "WHERE word = 'sixth') AS t"),
     ],
 )  # fmt: skip
 def test_whether_one_person_is_there_does_not_decide_what_else_is_read(text: str) -> None:

@@ -157,13 +157,13 @@ FAULTS = (
         EMITTED,
         '    if compound.operator == "intersect" and several:',
         "    if False:",
-        (f"{ALIKE}[a side of INTERSECT]",),
+        (ELSE,),
     ),
     Fault(
         "a parent that is joined later is known to be there",
-        EMITTED,
-        "    if unit.relation != source.alias and isinstance(source, Scan)",
-        "    if False and isinstance(source, Scan)",
+        "dpsql/query/rewrite/flat.py",
+        "        own = [] if asks_first and isinstance(around, exp.Case) else [",
+        "        own = [",
         (ELSE,),
     ),
     Fault(
