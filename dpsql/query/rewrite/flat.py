@@ -16,13 +16,15 @@ from dpsql.query.expression import Expression, columns
 from dpsql.query.rewrite import node
 
 #: What takes a nanosecond or two, whatever it is applied to.
-_QUICK = frozenset("& * + - < << <= <> = > >= >> and or xor not negate | ~".split()) | {
+_QUICK = frozenset("% & * + - / // < << <= <> = > >= >> abs and or xor not negate | ~".split()) | {
     "is null", "is distinct from", "is not distinct from",
 }  # fmt: skip
 #: So many operations of those are left to the engine as they are; where a core has more, what they read is made flat.
 FEW = 100
 #: How joins are marked whose rows without a partner are left out behind them.
 INNER = "inner"
+#: And those of public tables, of which it is known whether they have a row.
+PUBLIC = "public"
 #: The column of ones.
 ONE = "its one"
 #: Which operations of the rows that are emitted read flat values; none where no core is emitted.

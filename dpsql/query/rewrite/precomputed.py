@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.query.rewrite import node
-from dpsql.query.rewrite.flat import is_beside, is_slow_node, may_be_missing, with_columns
+from dpsql.query.rewrite.flat import PUBLIC, is_beside, is_slow_node, may_be_missing, with_columns
 
 #: What is slow where it reads something slow, and what only hands it on.
 _COMPUTED = (exp.Func, exp.Like)
@@ -25,11 +25,11 @@ def precomputed(select: exp.Select) -> exp.Select:
     StatementError (E_JOIN) for a part that reads several of them, or one whose rows may be missing.
     """
     joins: list[exp.Join] = select.args.get("joins") or []
-    if joins and is_beside(select) and any(map(_is_slow, _own(select))):
+    if joins and is_beside(select) and any(map(_computes, _own(select))):
         raise StatementError(
             "E_JOIN",
-            "a subquery that reads columns of the row beside it joins tables, and computes something of them or "
-            "compares a text; do that in a subquery in FROM, and join it",
+            "a subquery that reads columns of the row beside it joins tables, and computes something of them; do "
+            "that in a subquery in FROM, and join it",
         )
     if not any(_is_slow(join.args.get("on")) for join in joins):
         return select
@@ -38,7 +38,8 @@ def precomputed(select: exp.Select) -> exp.Select:
         alias, on = join.this.alias, join.args.get("on")
         if on is not None:
             whole = frozenset(before) - may_be_missing(select, join) | {alias}
-            join.set("on", _hoisted(on, frozenset([*before, alias]), whole, bool(join.side), computed))
+            refusing = bool(join.side) and not join.meta.get(PUBLIC)
+            join.set("on", _hoisted(on, frozenset(before), whole, refusing, computed))
         before.append(alias)
     for holder in (select.args["from_"], *joins):
         if found := computed.get(holder.this.alias):
@@ -48,23 +49,23 @@ def precomputed(select: exp.Select) -> exp.Select:
 
 
 def _hoisted(
-    part: exp.Expr, there: frozenset[str], whole: frozenset[str], outer: bool, computed: dict[str, list[exp.Expr]]
+    part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, computed: dict[str, list[exp.Expr]]
 ) -> exp.Expr:
     """The part with what is slow in it, and reads one of the ``whole`` sources, read from a column that is computed.
 
-    ``there`` are all sources of the condition, the last one that is joined among them.
+    ``before`` are the sources before the join; what reads that which is joined too is computed of its pairs alone.
     """
     if not _is_slow(part):
         return part
     tables = {column.table for column in part.find_all(exp.Column) if column.table}
-    if tables <= there and not isinstance(part, exp.Connector | exp.Paren):
+    if not isinstance(part, exp.Connector | exp.Paren):
         if len(tables) == 1 and tables <= whole:
             (alias,) = tables
             known = computed.setdefault(alias, [])
             if part not in known:
                 known.append(part.copy())
             return node.column(alias, _name(known.index(part)))
-        if outer and isinstance(part, _COMPUTED) and not isinstance(part, _BY_ROWS):
+        if refusing and tables <= before and _is_computed(part):
             raise StatementError(
                 "E_JOIN",
                 "a condition of the join computes something of several tables, or of one whose rows may be missing; "
@@ -72,11 +73,22 @@ def _hoisted(
             )
     for name, value in list(part.args.items()):
         if isinstance(value, list):
-            part.set(name, [_hoisted(each, there, whole, outer, computed) if isinstance(each, exp.Expr) else each
+            part.set(name, [_hoisted(each, before, whole, refusing, computed) if isinstance(each, exp.Expr) else each
                             for each in value])  # fmt: skip
         elif isinstance(value, exp.Expr):
-            part.set(name, _hoisted(value, there, whole, outer, computed))
+            part.set(name, _hoisted(value, before, whole, refusing, computed))
     return part
+
+
+def _is_computed(part: exp.Expr) -> bool:
+    """Whether the part is slow itself, and not only what it hands on or compares."""
+    if not isinstance(part, _COMPUTED) or isinstance(part, _BY_ROWS):
+        return False
+    return not is_slow_node(part) and part.name not in ("LIST_VALUE", "LEFT") and _is_slow(part)
+
+
+def _computes(part: exp.Expr) -> bool:
+    return any(map(_is_computed, part.walk()))
 
 
 def _own(select: exp.Select) -> Iterator[exp.Expr]:

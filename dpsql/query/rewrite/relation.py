@@ -32,7 +32,7 @@ from dpsql.query.relation import (
     unit_of,
 )
 from dpsql.query.rewrite import node
-from dpsql.query.rewrite.flat import INNER, ONE
+from dpsql.query.rewrite.flat import INNER, ONE, PUBLIC
 from dpsql.query.rewrite.keep import HASH_KEY
 from dpsql.query.rewrite.quantise import quantised
 from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
@@ -72,6 +72,7 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
         ties = _ties(step, order)
         if step.kind != "inner":
             joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
+            joins[-1 - len(hops)].meta[PUBLIC] = unit_of(step.source) is None
         elif not ties:
             joins += [node.join(right, on), *hops]
         else:
@@ -109,10 +110,10 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
 
 
 def _read(condition: Expression) -> exp.Expr:
-    """The condition; where one private source alone decides it, so that the engine can make nothing of it beforehand
-    and looks at every row."""
+    """The condition; where one source alone decides it, so that the engine can make nothing of it beforehand, neither
+    of that source nor of what is joined with it by equal values, and looks at every row."""
     read = list(columns(condition))
-    if len({column.relation for column in read}) != 1 or any(column.public for column in read):
+    if len({column.relation for column in read}) != 1:
         return native(condition)
     return _looked_at(native(condition), read[0])
 

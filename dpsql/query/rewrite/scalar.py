@@ -97,7 +97,10 @@ def _native(expression: Expression, places: Places | None) -> exp.Expr:
         case Call(function=function, arguments=arguments) if function in _CHOICES:
             if function == "nullif":
                 return _nullif(expression, places)
-            return FUNCTIONS[function].total(*_alike(arguments, places))
+            parts = _alike(arguments, places)
+            if function != "coalesce" and reads_flat(function):
+                parts = [flat(each, part) for each, part in zip(parts, arguments, strict=True)]
+            return FUNCTIONS[function].total(*parts)
         case Call():
             return _call(expression, places)
         case Case(branches=branches, default=default):
@@ -134,7 +137,8 @@ def _nullif(call: Call, places: Places | None) -> exp.Expr:
     first, second = call.arguments
     if first.type.is_numeric:
         return FUNCTIONS["nullif"].total(nearest(first, places), nearest(second, places))
-    whole = FUNCTIONS["nullif"].total(*_alike(call.arguments, places))
+    parts = [flat(each, part) for each, part in zip(_alike(call.arguments, places), call.arguments, strict=True)]
+    whole = FUNCTIONS["nullif"].total(*parts)
     return node.try_cast(whole, "date") if first.type.kind == "date" != second.type.kind else whole
 
 
