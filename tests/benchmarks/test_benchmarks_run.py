@@ -60,7 +60,7 @@ def test_events_are_the_same_each_time_and_as_described(tmp_path: Path) -> None:
     for name in ("one", "two"):
         assert "20,000 events" in run("events.py", str(tmp_path / name), "--events", "20000")
     first, second = (
-        duckdb.sql(f"SELECT * FROM '{tmp_path / name / 'data' / 'events.parquet'}'").fetchall()
+        duckdb.connect().execute(f"SELECT * FROM '{tmp_path / name / 'data' / 'events.parquet'}'").fetchall()
         for name in ("one", "two")
     )
     assert first == second and len(first) == 20_000

@@ -39,7 +39,7 @@ def table() -> pa.Table:
 
 
 def whole(path: Path) -> bool:
-    chunks = duckdb.execute(_CHUNKS.format(f"'{path}'")).fetchall()
+    chunks = duckdb.connect().execute(_CHUNKS.format(f"'{path}'")).fetchall()
     with path.open("rb") as file:
         return is_whole(file, path.stat().st_size, chunks)
 
@@ -53,9 +53,11 @@ def test_what_others_write_is_whole(tmp_path: Path, compression: str, version: s
     pq.write_table(made.slice(0, 0), path, compression=compression, data_page_version=version)
     assert whole(path)
     codec = "uncompressed" if compression == "none" else compression
-    duckdb.from_arrow(made).create("made")
-    duckdb.execute(f"COPY made TO '{path}' (FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION V{version[0]})")
-    duckdb.execute("DROP TABLE made")
+    with duckdb.connect() as connection:
+        connection.register("made", made)
+        connection.execute(
+            f"COPY made TO '{path}' (FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION V{version[0]})"
+        )
     assert whole(path)
 
 

@@ -274,7 +274,7 @@ def test_data_that_do_not_fit_are_not_read_and_nothing_is_charged(
 ) -> None:
     assert visits(database) == VISITS[1]
     file = tmp_path / "data" / f"{table}.parquet"
-    duckdb.execute(f"COPY ({change.format(file, file)}) TO '{tmp_path / 'new'}' (FORMAT parquet)")
+    duckdb.connect().execute(f"COPY ({change.format(file, file)}) TO '{tmp_path / 'new'}' (FORMAT parquet)")
     (tmp_path / "new").replace(file)
     for _ in range(2):
         with pytest.raises(OperationalError, match="cannot be opened any more"):

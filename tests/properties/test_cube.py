@@ -239,4 +239,4 @@ def test_rounding_is_carried_so_that_sums_stay_near() -> None:
 def test_released_decimals_stay_within_their_digits(number: Fraction | int) -> None:
     shown = as_type(Fraction(number), "DECIMAL(38,3)")
     assert len(shown.as_tuple().digits) == 38  # type: ignore[union-attr]
-    assert duckdb.execute("SELECT ?::DECIMAL(38,3)", [shown]).fetchone() == (shown,)
+    assert duckdb.connect().execute("SELECT ?::DECIMAL(38,3)", [shown]).fetchone() == (shown,)

@@ -52,7 +52,7 @@ def test_data_that_changed_are_read_again(database: Database, tmp_path: Path) ->
 def test_public_rows_that_changed_are_read_again(database: Database, tmp_path: Path) -> None:
     session, file = database.session("ada"), tmp_path / "clinic" / "places.parquet"
     assert session.execute("SELECT region FROM places ORDER BY 1").rows == [("north",), ("south",)]
-    duckdb.execute(f"COPY (SELECT 'ward' AS place, 'east' AS region) TO '{file}.new' (FORMAT parquet)")
+    duckdb.connect().execute(f"COPY (SELECT 'ward' AS place, 'east' AS region) TO '{file}.new' (FORMAT parquet)")
     Path(f"{file}.new").replace(file)
     assert session.execute("SELECT region FROM places ORDER BY 1").rows == [("east",)]
     assert (

@@ -73,7 +73,7 @@ def test_long_texts_are_compared_as_they_are(session: Session) -> None:
     while level or end == start:
         level += {"(": 1, ")": -1}.get(core.sql[end], 0)
         end += 1
-    assert duckdb.sql(f"SELECT {core.sql[start:end]}").fetchall() == [(text,)]
+    assert duckdb.connect().execute(f"SELECT {core.sql[start:end]}").fetchall() == [(text,)]
 
 
 WIDE = {
