@@ -16,7 +16,7 @@ from neighbours import given, plan_of, without
 from statements import statement
 from worlds import NULL, World
 
-from dpsql.errors import DatabaseError
+from dpsql.errors import DatabaseError, StatementError
 from dpsql.plan import CorePlan
 from dpsql.query.work import MOST_ROWS, most_rows
 
@@ -248,3 +248,32 @@ def test_whether_one_person_is_there_does_not_decide_what_else_is_read(text: str
     with here.connect() as connection:
         assert excess(here, connection, core, "6", own=4) == []
         assert sum(rows for _, rows in operators(connection, core.sql)) > 12_000
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "STARTS_WITH(p.word, v.word)",
+        "p.word LIKE v.word || '%'",
+        "COALESCE(p.word, v.word) = 'sixth'",
+        "CASE WHEN p.word = 'sixth' THEN v.word ELSE 'v' END = 'v1'",
+        "LOWER(p.word) = UPPER(v.word)",
+    ],
+)
+def test_what_is_computed_of_the_pairs_of_a_join_is_answered(condition: str) -> None:
+    here = hand_world()
+    for text in (
+        f"SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.pid WHERE {condition}",
+        f"SELECT COUNT(*) FROM visits v, people p WHERE p.id = v.pid AND {condition}",
+        f"SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid AND {condition}",
+    ):
+        (core,) = plan_of(here, text).cores
+        with here.connect() as connection:
+            (mine,) = [row[-1] for row in connection.execute(core.sql).fetchall()]
+            assert mine is not None
+
+
+def test_a_condition_of_several_tables_before_an_outer_join_is_refused() -> None:
+    joined = "people p JOIN visits v ON p.id = v.pid LEFT JOIN visits w ON w.pid = p.id"
+    with pytest.raises(StatementError, match="several tables"):
+        plan_of(hand_world(), f"SELECT COUNT(*) FROM {joined} AND CONCAT(p.word, v.word) = w.word")

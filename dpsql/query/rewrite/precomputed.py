@@ -15,7 +15,7 @@ from dpsql.query.rewrite import node
 from dpsql.query.rewrite.flat import PUBLIC, is_beside, is_slow_node, may_be_missing, with_columns
 
 #: What is slow where it reads something slow, and what only hands it on.
-_COMPUTED = (exp.Func, exp.Like)
+_COMPUTED = (exp.Func, exp.Like, exp.DPipe)
 _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
 
 
