@@ -111,13 +111,6 @@ FAULTS = (
         (ELSE,),
     ),
     Fault(
-        "EXISTS becomes a semi-join",
-        EMITTED,
-        "    return node.paren(node.same(exp.Exists(this=inner), exp.true()))",
-        "    return exp.Exists(this=inner)",
-        (ELSE,),
-    ),
-    Fault(
         "the engine chooses the side of a join that it reads first",
         "dpsql/optimizer.py",
         "join_order,build_side_probe_side,",
