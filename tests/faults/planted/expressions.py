@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from planted.fault import Fault
-from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNITS_PRODUCTS, claims
+from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNITS_PRODUCTS
 
 FAULTS = (
-    Fault(
-        "an expression that can fail",
-        "dpsql/query/function.py",
-        "    return exp.Try(this=node)",
-        "    return node",
-        claims("rows", "L2", "hostile dates", "hostile casts"),
-    ),
     Fault(
         "a pattern of the data that ILIKE fails on",
         "dpsql/query/functions/conditions.py",
