@@ -23,7 +23,7 @@ _LIKES, _PATTERNS = frozenset({"like", "ilike"}), frozenset({
     "regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace"
 })  # fmt: skip
 _LOOKS = 8
-_COUNTED, _OPEN = re.compile(r"(.)\{(\d+)(?:,(\d+))?\}"), re.compile(r"[.\[{\\]")
+_COUNTED, _OPEN = re.compile(r"(.)\{(\d+)(?:,(\d+))?\}"), re.compile(r"[.\[{\\(?]")
 #: A function that may be NULL of what is not, and a conversion.
 _DOUBTFUL = 100
 #: Functions that are NULL where they would fail, by a comparison.
@@ -52,9 +52,9 @@ def _within(expressions: Iterable[Expression]) -> set[Expression]:
 
 
 def _own(expression: Expression) -> int:
-    looks = _looks(expression)
+    times = _looks(expression)
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
-    return 1 + _slow(expression) + looks * sum(_length(each) // CHARACTERS for each in texts)
+    return 1 + _slow(expression) + times * sum(_length(each) // CHARACTERS for each in texts)
 
 
 def _looks(expression: Expression) -> int:
@@ -70,7 +70,7 @@ def _looks(expression: Expression) -> int:
 
 
 def _of_pattern(text: str) -> int:
-    """That of a pattern: one that is made of words and alternatives alone is followed in one place."""
+    """That of a pattern: one that is made of words alone, side by side, is followed in one place."""
     if _OPEN.search(text) is None:
         return _LOOKS
     copies = sum(int(found[3] or found[2]) * (len(text) if found[1] == ")" else 1) for found in _COUNTED.finditer(text))

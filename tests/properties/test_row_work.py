@@ -34,6 +34,8 @@ def _matches(text: Expression, pattern: str = "a") -> Call:
         (_padded(WORD, 800), 50 + LONG, 2 * (50 + LONG)),
         (_padded(_padded(WORD, 800), 800), 100 + LONG, 3 * (50 + LONG)),
         (_matches(WORD), 8 * LONG, 10 * LONG),
+        (_matches(WORD, "word|other"), 8 * LONG, 10 * LONG),
+        (_matches(WORD, "a(a|b)(a|b)(a|b)z"), 32 * 17 * LONG, 33 * 17 * LONG),
         (_matches(WORD, "(a|e).{50}z"), 32 * 50 * LONG, 32 * 80 * LONG),
         (_matches(WORD, "((a|e).{9}){9}z"), 32 * 99 * LONG, 32 * 200 * LONG),
         (Call("<<", (NUMBER, NUMBER), INTEGER), 100, 300),

@@ -30,7 +30,7 @@ from dpsql.query.relation import Core, Distinct, Filter, Frequencies, Histogram,
 from dpsql.query.rewrite import clip, histogram, keep, node, size
 from dpsql.query.rewrite.domain import domain_select
 from dpsql.query.rewrite.flat import emitted_flat, with_ones
-from dpsql.query.rewrite.precomputed import precomputed
+from dpsql.query.rewrite.precomputed import precompute
 from dpsql.query.rewrite.quantise import at_least, product, quantised
 from dpsql.query.rewrite.relation import from_clause, owned
 from dpsql.query.rewrite.scalar import key, native
@@ -109,7 +109,7 @@ class _Emission:
             elif cte.alias.endswith("_own"):  # few, and read twice
                 cte.set("materialized", True)
         for select in list(steps["rows"].find_all(exp.Select)):
-            precomputed(select)
+            precompute(select)
         with_ones(steps["rows"])
         final.set("with_", exp.With(expressions=ctes))
         return final

@@ -122,15 +122,15 @@ def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
     aliases = [holder.this.alias for holder in _holders(outside)]
     missing = may_be_missing(outside)
     whole = [alias for alias in aliases if alias not in missing]
-    parts = [*_clauses(select), *(join.args.get("on") for join in select.args.get("joins") or [])]
-    return set().union(*(_chosen(part, whole[:1], aliases, asks_first=True) for part in parts))
+    return set().union(*(_chosen(part, whole[:1], aliases, asks_first=True) for part in own_parts(select)))
 
 
 def _of_sources(select: exp.Select) -> set[str]:
     """The sources whose ones are read in the SELECT itself."""
     aliases, read = [holder.this.alias for holder in _holders(select)], set[str]()
     for place, join in enumerate(select.args.get("joins") or [], 1):
-        whole = [aliases[place], *(each for each in aliases[:place] if each not in may_be_missing(select, join))]
+        missing = may_be_missing(select, join)
+        whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
         read |= _chosen(join.args.get("on"), whole, aliases, asks_first=False)
     missing = may_be_missing(select)
     for part in _clauses(select):
@@ -187,9 +187,14 @@ def with_columns(source: exp.Expr, select: exp.Select, more: Mapping[str, exp.Ex
 
 def _columns(select: exp.Select) -> Iterator[exp.Column]:
     """The columns that the statement reads, without those that its sources read for themselves."""
-    for part in (*_clauses(select), *(join.args.get("on") for join in select.args.get("joins") or ())):
-        if part is not None:
-            yield from part.find_all(exp.Column)
+    for part in own_parts(select):
+        yield from part.find_all(exp.Column)
+
+
+def own_parts(select: exp.Select) -> Iterator[exp.Expr]:
+    """All that stands in the SELECT but its sources: its clauses, and the conditions of its joins."""
+    yield from _clauses(select)
+    yield from (join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on") is not None)
 
 
 def _clauses(select: exp.Select) -> Iterator[exp.Expr]:

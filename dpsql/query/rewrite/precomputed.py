@@ -6,33 +6,31 @@ Proved in ``docs/proofs/work.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.query.rewrite import node
-from dpsql.query.rewrite.flat import PUBLIC, is_beside, is_slow_node, may_be_missing, with_columns
+from dpsql.query.rewrite.flat import PUBLIC, is_beside, is_slow_node, may_be_missing, own_parts, with_columns
 
 #: What is slow where it reads something slow, and what only hands it on.
 _COMPUTED = (exp.Func, exp.Like, exp.DPipe)
 _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
 
 
-def precomputed(select: exp.Select) -> exp.Select:
-    """The statement with each slow part of a join's condition that reads one table before it as a column of that.
+def precompute(select: exp.Select) -> None:
+    """Make each slow part of a join's condition that reads one table before it a column of that table.
 
     StatementError (E_JOIN) for a part that reads several of them, or one whose rows may be missing.
     """
     joins: list[exp.Join] = select.args.get("joins") or []
-    if joins and is_beside(select) and any(map(_computes, _own(select))):
+    if joins and is_beside(select) and any(map(_computes, own_parts(select))):
         raise StatementError(
             "E_JOIN",
             "a subquery that reads columns of the row beside it joins tables, and computes something of them; do "
             "that in a subquery in FROM, and join it",
         )
     if not any(_is_slow(join.args.get("on")) for join in joins):
-        return select
+        return
     before, computed = [select.args["from_"].this.alias], dict[str, list[exp.Expr]]()
     for join in joins:
         alias, on = join.this.alias, join.args.get("on")
@@ -45,7 +43,6 @@ def precomputed(select: exp.Select) -> exp.Select:
         if found := computed.get(holder.this.alias):
             more = {_name(place): each for place, each in enumerate(found)}
             holder.set("this", with_columns(holder.this, select, more))
-    return select
 
 
 def _hoisted(
@@ -89,14 +86,6 @@ def _is_computed(part: exp.Expr) -> bool:
 
 def _computes(part: exp.Expr) -> bool:
     return any(map(_is_computed, part.walk()))
-
-
-def _own(select: exp.Select) -> Iterator[exp.Expr]:
-    """The outputs and the conditions of the SELECT."""
-    yield from select.expressions
-    for clause in (select.args.get("where"), *(join.args.get("on") for join in select.args.get("joins") or [])):
-        if clause is not None:
-            yield clause
 
 
 def _name(place: int) -> str:

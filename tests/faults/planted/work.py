@@ -167,6 +167,13 @@ FAULTS = (
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault(
+        "groups of alternatives are followed in one place",
+        ROW_WORK,
+        r"[.\[{\\(?]",
+        r"[.\[{\\]",
+        (STEPS,),
+    ),
+    Fault(
         "a regular expression is followed in one place",
         ROW_WORK,
         "    return 4 * _LOOKS * (len(text) + copies)",
