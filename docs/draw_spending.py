@@ -47,5 +47,6 @@ draw_spending(
     spending("all", TOTAL, ADA + BOB),
     [spending("ada", CAP, ADA), spending("bob", TOTAL, BOB)],
     Path(__file__).with_name("spending.svg"),
-    f"one statement at ε = 0.1 is charged as ρ = 0.005, δ = 0, and takes {taken(TOTAL)}, {taken(CAP)}",
+    f"one statement: a count of units at ε = 0.1 has Gaussian noise and is charged as ρ = 0.005, δ = 0; "
+    f"it takes {taken(TOTAL)}, {taken(CAP)}",
 )

@@ -17,6 +17,7 @@ from rich.text import Text
 from dpsql.dbapi import Connection, Cursor, connect
 from dpsql.errors import Error, Refused
 from dpsql.output import bar, cell
+from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.privacy.measure import shown
 from dpsql.schema import Schema, load
 
@@ -118,6 +119,7 @@ def run(*, compare: bool = False, console: Console | None = None, questions: Seq
     schema = load(SCHEMA)
     with (
         tempfile.TemporaryDirectory(prefix="dpsql-demo-") as folder,
+        kept_in(Path(folder)),
         connect(schema, "demo", ledger=Path(folder) / "nafld.ledger") as connection,
     ):
         _print_schema(out, schema, connection)

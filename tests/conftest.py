@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import itertools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,6 +48,9 @@ class Reproducible:
 
 KERNEL = Reproducible()
 entropy.os = SimpleNamespace(urandom=KERNEL.urandom)  # type: ignore[attr-defined]
+
+#: What tests remember of ledgers; each in a folder of its own.
+STATE, NUMBERS = Path(tempfile.mkdtemp(prefix="dpsql-state-")), itertools.count()
 
 PROJECT = Path(__file__).parents[1]
 #: The package that is tested: the one that is installed, or this checkout's where the installation is editable.
@@ -104,8 +109,13 @@ def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Noise begins anew with each test."""
+    """Noise begins anew with each test, and what is remembered of ledgers."""
     KERNEL.begin(item.nodeid)
+    os.environ["DPSQL_STATE"] = str(STATE / str(next(NUMBERS)))
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(STATE, ignore_errors=True)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

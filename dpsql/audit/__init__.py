@@ -7,27 +7,29 @@ says without being asked for details holds no figure of the data. Proved in ``do
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from dpsql.audit.advice import advice
 from dpsql.audit.chain import journal
-from dpsql.audit.clock import Clock
+from dpsql.audit.clock import Clock, TimeIsUp
 from dpsql.audit.confinement import confinement
-from dpsql.audit.empirical import empirical
+from dpsql.audit.duration import REST, Expected
+from dpsql.audit.empirical import empirical, seconds_of_releases
 from dpsql.audit.lockdown import lock_down
 from dpsql.audit.neighbours import Neighbours
-from dpsql.audit.planning import planner, require_answered
+from dpsql.audit.planning import Planner, planner, require_answered
 from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Report, Room, as_data
-from dpsql.audit.samplers import CHOICES, DRAWS, samplers
-from dpsql.audit.statements import sensitivity
+from dpsql.audit.samplers import CHOICES, DRAWS, samplers, seconds_of_samplers
+from dpsql.audit.statements import seconds_of_statements, sensitivity
 from dpsql.audit.versions import in_tested_range, versions
 from dpsql.engines.catalog import read_catalog
 from dpsql.schema import Schema, load
 
 __all__ = [
-    "FOR_THE_OWNER", "WITH_FIGURES", "Asked", "Check", "Figure", "Report", "Room", "as_data", "audit",
+    "FOR_THE_OWNER", "WITH_FIGURES", "Asked", "Check", "Expected", "Figure", "Report", "Room", "as_data", "audit",
     "completed_schema",
 ]  # fmt: skip
 
@@ -46,10 +48,14 @@ class Asked:
     releases: int = 10_000
 
 
-def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: None) -> Report:
+def audit(
+    path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: None,
+    foretell: Callable[[Expected], None] | None = None,
+) -> Report:  # fmt: skip
     """The report on the database that a schema file describes; it charges nothing and answers nobody.
 
-    While it looks, it tells the names that the report has for what is looked at, and the numbers of statements.
+    While it looks, it tells the names that the report has for what is looked at, and the numbers of statements. Before
+    that it foretells how long it will take, where somebody is to be told.
     ProgrammingError where a statement that was asked for is not answered: it would not be checked.
     """
     schema, clock = completed_schema(path), Clock(asked.minutes, tell)
@@ -62,6 +68,8 @@ def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: N
     try:
         with planner(schema, neighbours) as plans:
             require_answered(plans, named)
+            if foretell is not None:
+                _foretell(foretell, schema, neighbours, plans, texts, asked, clock)
             clock.tell("lock-down")
             locked = lock_down(schema, plans)
             rooms = [
@@ -78,6 +86,19 @@ def audit(path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: N
     clock.tell("schema")
     rooms += [locked, written.room, advice(path, schema)]
     return Report(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(rooms))
+
+
+def _foretell(
+    foretell: Callable[[Expected], None], schema: Schema, neighbours: Neighbours, plans: Planner, texts: Sequence[str],
+    asked: Asked, clock: Clock,
+) -> None:  # fmt: skip
+    """Time a small part of the work, and say how long all of it will take; nothing where even the part is too long."""
+    clock.tell("how long it will take")
+    with suppress(TimeIsUp):
+        seconds = seconds_of_statements(neighbours, plans, texts, asked.units, asked.seed, clock)
+        seconds += seconds_of_releases(schema, plans, asked.epsilon_of, clock, asked.releases)
+        seconds += seconds_of_samplers(asked.draws, asked.choices) + REST
+        foretell(Expected(seconds, len(texts), asked.units, asked.minutes))
 
 
 def completed_schema(path: Path) -> Schema:

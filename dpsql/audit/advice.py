@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from dpsql.audit.report import Check, Room
 from dpsql.engines.catalog import read_catalog
+from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import ledger_path
 from dpsql.schema import Schema
 from dpsql.schema import check as find
@@ -77,7 +79,9 @@ def _files(schema: Schema) -> Iterator[Check]:
         yield Check("files of the data", "note", "weigh: every user of this machine may read them; chmod o-r")
     if any(_rights(file) & (stat.S_IWOTH | stat.S_IWGRP) for file in data):
         yield Check("files of the data", "note", "weigh: others than their owner may write them; chmod go-w")
-    place = schema.ledger_place or ledger_path(schema.source_path)
+    place = None
+    with suppress(LedgerError):
+        place = schema.ledger_place or ledger_path(schema.source_path)
     if isinstance(place, Path) and place.exists():
         open_to_all = _rights(place) & stat.S_IWOTH or (
             _rights(place.parent) & stat.S_IWOTH and not _rights(place.parent) & stat.S_ISVTX

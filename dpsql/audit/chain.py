@@ -15,10 +15,11 @@ from dpsql.audit.report import Check, Room
 from dpsql.errors import LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import Standing, admits
-from dpsql.privacy.ledger import Entry, ledger_path
+from dpsql.privacy.ledger import Entry
+from dpsql.privacy.ledger.restoring import remembered
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Schema
-from dpsql.session import open_accountant
+from dpsql.session import ledger_of, open_accountant
 from dpsql.workload.block import statements_of
 
 #: How far clocks of machines that share a ledger may be apart.
@@ -44,10 +45,10 @@ class Journal:
 
 def journal(schema: Schema) -> Journal:
     """The ledger of the schema's database, read whole; one that is not there is not made."""
-    place = schema.ledger_place or ledger_path(schema.source_path)
-    if isinstance(place, Path) and not place.exists():
-        return Journal(_room([Check("ledger", "note", "there is none yet: nothing was spent")]), ())
     try:
+        at = ledger_of(schema)
+        if isinstance(at.place, Path) and not at.place.exists() and not remembered(at.place, at.names):
+            return Journal(_room([Check("ledger", "note", "there is none yet: nothing was spent")]), ())
         accountant = open_accountant(schema)
     except LedgerError as error:
         return Journal(_room([Check("ledger", "failed", str(error))]), ())

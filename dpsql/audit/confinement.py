@@ -19,6 +19,10 @@ from dpsql.engines.process.client import Died, EngineProcess
 from dpsql.errors import OperationalError
 from dpsql.schema import Schema
 
+#: The Linux that brought a version of Landlock.
+_LINUX: Final = {1: "5.13", 4: "6.7", 6: "6.12"}
+#: It must be kept from what Landlock knows up to this version, files and TCP; of the rest owners are told.
+_NEEDED: Final = 4
 #: The version of Landlock that keeps the process from it; 0 for what every Linux does, None for what none does.
 _KEPT_BY: Final[dict[str, int | None]] = {
     "reads another file": 1, "lists another folder": 1, "writes a file": 1, "opens the data for writing": 1,
@@ -26,15 +30,18 @@ _KEPT_BY: Final[dict[str, int | None]] = {
     "makes a copy of itself": None, "takes more memory": 0, "leaves a core": 0,
     "writes a larger file than it may spill": 0, "outlives dpsql": 0, "has dpsql's environment": 0,
 }  # fmt: skip
+_PROCESS: Final = "the engine's process"
 
 
 def confinement(schema: Schema) -> list[Check]:
-    """One check for each thing that the process tries; a note where this machine cannot keep it from that.
+    """One check for the kernel, and one for each thing that the process tries.
 
-    It is begun with the schema's limits, beside a stand-in for the data, so that what it can do harms nothing.
+    It has failed where the process can open files or connect, whyever; a note tells what no kernel keeps it from. It is
+    begun with the schema's limits, beside a stand-in for the data, so that what it can do harms nothing.
     """
     if not schema.engine.process:
-        return [Check("the engine's process", "note", "process = false: the data are opened by dpsql's own process")]
+        said = "the data are opened by dpsql's own process, which can open what its user can, and connect"
+        return [Check(_PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]")]
     limits = source_of(schema).limits
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         data, outside = Path(folder, "data"), Path(folder, "outside")
@@ -44,12 +51,17 @@ def confinement(schema: Schema) -> list[Check]:
         try:
             could = _could(EngineProcess(str(data), limits, serves="attempted"), data, outside)
         except (Died, OperationalError):
-            return [
-                Check(
-                    "the engine's process", "failed", "it cannot be begun, or ends where it tries what it must not do"
-                )
-            ]
-    return list(_checks(could, limits.memory is not None))
+            return [Check(_PROCESS, "failed", "it cannot be begun, or ends where it tries what it must not do")]
+    return [_kernel(), *_checks(could, limits.memory is not None)]
+
+
+def _kernel() -> Check:
+    """Whether the kernel has what the process is confined by."""
+    version = landlock.version()
+    if version >= 1:
+        return Check("the kernel's Landlock", "passed", f"version {version}")
+    said = "there is none, so that the engine's process can open what its user can, and connect"
+    return Check("the kernel's Landlock", "failed", f"{said}; {_mend(_NEEDED)}")
 
 
 def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]:
@@ -70,7 +82,16 @@ def _checks(could: dict[str, bool], limited: bool) -> Iterator[Check]:
             yield Check(what, "note", "weigh: [engine] in the schema has no memory; DuckDB's own limit stands alone")
         elif could.get(name) is False:
             yield Check(what, "passed", "it cannot")
-        elif could.get(name) and (least is None or not sys.platform.startswith("linux") or version < least):
+        elif could.get(name) and (least is None or (least == 0 and not sys.platform.startswith("linux"))):
             yield Check(what, "note", "it can: nothing on this machine keeps it from that")
+        elif could.get(name) and least and version < least:
+            yield Check(what, "failed" if least <= _NEEDED else "note", f"it can; {_mend(least)}")
         else:
             yield Check(what, "failed", "it can")
+
+
+def _mend(least: int) -> str:
+    """Where the process is kept from what this version of Landlock keeps it from."""
+    return (
+        f"run dpsql on Linux {_LINUX[least]} or later, with landlock in /sys/kernel/security/lsm and its calls allowed"
+    )

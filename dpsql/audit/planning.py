@@ -16,6 +16,7 @@ from dpsql.engines.engine import Reading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
+from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.query.manner import PEOPLE, TOOLS
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
@@ -74,7 +75,8 @@ class Planner:
 
     def __init__(self, schema: Schema, neighbours: Neighbours, ledger: Path) -> None:
         self._schema, self._neighbours = schema, neighbours
-        accountant = open_accountant(schema, ledger)
+        with kept_in(ledger.parent):
+            accountant = open_accountant(schema, ledger)
         self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", manner=manner)
                           for manner in _MANNERS]  # fmt: skip
 

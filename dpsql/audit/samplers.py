@@ -5,6 +5,7 @@ Proved in ``docs/proofs/audit.md``.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import sqrt
@@ -61,6 +62,19 @@ def samplers(clock: Clock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
         f"scale; together these checks fail by chance less than once in {1 / FALSE_ALARM:.0e} audits",
         tuple(checks),
     )
+
+
+def seconds_of_samplers(draws: int = DRAWS, choices: int = CHOICES) -> float:
+    """How long these draws will take, from what two small parts of them take."""
+    few, more = (_seconds(draws // part, choices // part) for part in (100, 25))
+    return few + max(more - few, 0.0) * (1 - 1 / 100) / (1 / 25 - 1 / 100)
+
+
+def _seconds(draws: int, choices: int) -> float:
+    started = time.perf_counter()
+    for _, look in _looks(max(draws, 100), max(choices, 2)):
+        look()
+    return time.perf_counter() - started
 
 
 def _looks(draws: int, choices: int) -> Iterator[tuple[str, Callable[[], list[str]]]]:

@@ -5,7 +5,9 @@ Proved in ``docs/proofs/audit.md``.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
@@ -26,6 +28,8 @@ from dpsql.schema import Schema
 
 #: The exact rows of all cores of a plan; None for one on which the engine failed.
 Exact = tuple[CoreRows | None, ...]
+#: Statements that are run beforehand, to tell how long all will take.
+_TIMED = 3
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,25 @@ def sensitivity(
         "left out one by one, the heaviest units of each table and others change no cell by more than the plan claims",
         tuple(checks),
     )
+
+
+def seconds_of_statements(
+    neighbours: Neighbours, planner: Planner, texts: Sequence[str], most: int, seed: int, clock: Clock
+) -> float:
+    """How long the statements will take with and without so many units, from what a few of them take with two left out.
+
+    TimeIsUp where the few do not end in time.
+    """
+    plans = []
+    for text in texts[:: max(len(texts) // _TIMED, 1)][:_TIMED]:
+        with suppress(DatabaseError):  # one of the journal that is answered no more is not run
+            plans.append(planner.plan(text).written())
+    units = neighbours.choose(2, seed)[:2]
+    started = time.perf_counter()
+    for plan in plans:
+        look(neighbours, planner, plan, units, clock)
+    each = (time.perf_counter() - started) / max(len(plans), 1) / (1 + len(units))
+    return each * (1 + most) * len(texts)
 
 
 def _statement(

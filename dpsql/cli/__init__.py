@@ -21,6 +21,7 @@ from dpsql.cli.audit import audit
 from dpsql.cli.budget import budget
 from dpsql.cli.codes import STATEMENT, USAGE, exit_code
 from dpsql.cli.demo import demo
+from dpsql.cli.ledger import ledger
 from dpsql.cli.query import explain, query
 from dpsql.cli.schema import schema
 from dpsql.cli.serve import serve
@@ -70,7 +71,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    commands=[demo, query, explain, budget, schema, audit, serve, user, terminal],
+    commands=[demo, query, explain, budget, ledger, schema, audit, serve, user, terminal],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -17,7 +17,7 @@ from dpsql.cli.query import SCHEMA
 from dpsql.output import plain
 
 if TYPE_CHECKING:
-    from dpsql.audit import Check, Report, Room
+    from dpsql.audit import Check, Expected, Report, Room
 
 #: Rooms with more checks than this are told by their number, and what did not pass.
 _LISTED = 12
@@ -66,7 +66,7 @@ def audit(
 
     texts = [*statements, *(text for file in files for text in _statements(file))]
     with output.reserved(page), _telling() as tell:
-        report = look(schema, Asked(texts, epsilon_of, units, minutes, seed), tell)
+        report = look(schema, Asked(texts, epsilon_of, units, minutes, seed), tell, None if as_json else tell.foretell)
     if page is not None:
         from dpsql.audit.page import page as drawn
 
@@ -90,16 +90,29 @@ def _statements(file: Path) -> list[str]:
 
 
 class _telling:
-    """One line of standard error that says what is looked at, where it is a terminal that can write over a line."""
+    """What a terminal is told on standard error: how long it will take, and in one line what is looked at.
 
-    def __enter__(self) -> Callable[[str], None]:
-        self._seen = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-        return self._tell
+    That line is for terminals that can write over it.
+    """
+
+    def __enter__(self) -> Self:
+        self._terminal = sys.stderr.isatty()
+        self._seen = self._terminal and os.environ.get("TERM", "dumb") != "dumb"
+        return self
 
     def __exit__(self, *trouble: object) -> None:
-        self._tell("")
+        self("")
 
-    def _tell(self, line: str) -> None:
+    @property
+    def foretell(self) -> Callable[[Expected], None] | None:
+        """Say how long it will take, in lines that stay; None where no terminal shows them."""
+        return self._foretell if self._terminal else None
+
+    def _foretell(self, expected: Expected) -> None:
+        self("")
+        click.echo(f"{expected}", err=True)
+
+    def __call__(self, line: str) -> None:
         if self._seen:
             width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
             click.echo(f"\r\x1b[2K{plain(line)[: width - 1]}", err=True, nl=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.budget_report import Holder, entry_report, group_report, holders, report, statement_report
+from dpsql.cli.budget_report import Holder, Next, entry_report, group_report, holders, report, statement_report
 from dpsql.cli.query import SCHEMA
 from dpsql.cli.spending import Statement, draw, statements_of
 from dpsql.output import bar, plain
@@ -47,14 +47,14 @@ def budget(
 ) -> None:
     """Show the budget of a database: the total, each analyst's part, what is left, and what it was spent on."""
     from dpsql.schema import load
-    from dpsql.session import open_accountant, usual_costs
+    from dpsql.session import count_costs, open_accountant
 
     declared = load(schema)
     accountant, price = open_accountant(declared), declared.privacy.query_epsilon
     entries = list(accountant.ledger.history())
-    whole, found = accountant.remaining(), holders(accountant, entries, usual_costs(declared))
+    whole, found = accountant.remaining(), holders(accountant, entries, count_costs(declared))
     if chart is not None:
-        draw(declared.name, accountant, entries, chart, f"one statement {uses(found, price)}")
+        draw(declared.name, accountant, entries, chart, f"one statement: {uses(found, price)}")
     asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
         data = report(accountant, whole, found) | group_report(accountant, whole, group)
@@ -99,22 +99,31 @@ def _line(holder: Holder, price: Fraction) -> str:
     cap = "no cap of its own" if holder.cap is None else f"of {_said(holder.cap)}"
     return (
         f"{plain(holder.name):<16} {bar(holder.share)} ε = {_said(holder.left)} left, {cap}; "
-        f"{holder.next.statements} more at ε = {_said(price)}; "
+        f"{_more(holder.next, price)}; "
         f"{_counted(holder.statements)}, {_said_cost(holder.spent)} spent"
     )
 
 
+def _more(following: Next, price: Fraction) -> str:
+    """How many more counts are admitted as they are asked, and by the wider noise where those are a quarter more."""
+    by_laplace = following.by_laplace or 0
+    worth = by_laplace > following.statements and 4 * by_laplace >= 5 * following.statements
+    others = f" ({by_laplace} with Laplace noise)" if worth else ""
+    return f"{following.statements} more at ε = {_said(price)}{others}"
+
+
 def uses(holders: list[Holder], price: Fraction) -> str:
-    """What one more statement takes of the total and of each cap, which is more than its price where ρ is added up."""
+    """What one more count takes of the total and of each cap, which is more than its price where ρ is added up."""
     taken = {
         each.cap: f"{_said(each.next.share * each.cap)} of ε = {_said(each.cap)}"
         + (f" (ρ = {_said(each.holds)})" if each.holds and each.next.cost.epsilon is None else "")
         for each in holders
         if each.cap is not None and each.next.statements
     }
-    cost = holders[0].next.cost
-    first = f"at ε = {_said(price)} is charged as {_said_cost(cost)}"
-    return f"{first}" + (f", and takes {', '.join(taken.values())}" if taken else "")
+    following = holders[0].next
+    cost, noise = following.cost, following.noise.capitalize()
+    first = f"a count of units at ε = {_said(price)} has {noise} noise and is charged as {_said_cost(cost)}"
+    return first + (f"; it takes {', '.join(taken.values())}" if taken else "")
 
 
 def _history_line(entry: Entry) -> str:

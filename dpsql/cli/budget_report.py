@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Next:
-    """A statement at the schema's price: its noise and cost, how many more are admitted, and the next one's share.
+    """A count of units at the schema's price: its noise and cost, how many more are admitted, and the next one's share.
 
-    The share is of the holder's own budget, from 0 to 1; of the total where there is no cap.
+    The noise is the one that it has where nobody asks for another. ``by_laplace`` is how many are admitted where
+    Laplace noise is asked for; None where that is the noise anyway, or is not allowed. The share is of the holder's own
+    budget, from 0 to 1; of the total where there is no cap.
     """
 
     noise: Noise
     cost: Cost
     statements: int
     share: Fraction
+    by_laplace: int | None
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Holder:
 
 
 def holders(accountant: Accountant, entries: list[Entry], costs: Mapping[Noise, Cost]) -> list[Holder]:
-    """Everybody first, then each analyst who has a cap or has asked, by name; ``costs`` is of one more statement."""
+    """Everybody first, then each analyst who has a cap or has asked, by name; ``costs`` is of one more count."""
     return [
         _holder(accountant, name, entries, costs)
         for name in (None, *sorted({*accountant.caps, *(entry.analyst for entry in entries)}))
@@ -79,17 +82,11 @@ def _holder(accountant: Accountant, name: str | None, entries: list[Entry], pric
 
 
 def _next(left: Remaining, priced: Mapping[Noise, Cost]) -> Next:
-    """One more statement by the first noise that the budgets admit at all: a cap without δ admits no Gaussian noise."""
-    from dpsql.privacy.filter import Standing
-    from dpsql.privacy.measure import FREE
-
-    def admitted(cost: Cost) -> bool:
-        nothing = (Standing(None, each.budget, FREE) for each in left.standings)
-        return all(each.affordable(cost) for each in nothing)
-
-    noise = next((noise for noise, cost in priced.items() if admitted(cost)), next(iter(priced)))
-    cost, now = priced[noise], left.standings[-1]
-    return Next(noise, cost, left.affordable(cost), now.share - now.after(cost).share)
+    """One more count by the noise that it has, which a budget may not admit at all: a cap without δ no Gaussian's."""
+    noise, cost = next(iter(priced.items()))
+    now, other = left.standings[-1], None if noise == "laplace" else priced.get("laplace")
+    by_laplace = None if other is None else left.affordable(other)
+    return Next(noise, cost, left.affordable(cost), now.share - now.after(cost).share, by_laplace)
 
 
 def report(accountant: Accountant, left: Remaining, holders: list[Holder]) -> dict[str, object]:
@@ -120,6 +117,7 @@ def report(accountant: Accountant, left: Remaining, holders: list[Holder]) -> di
                     "cost": _numbers(holder.next.cost),
                     "statements": holder.next.statements,
                     "share": float(holder.next.share),
+                    "statements_by_laplace": holder.next.by_laplace,
                 },
                 "lifetime": {"statements": holder.statements_ever, "spent": _numbers(holder.ever)},
             }

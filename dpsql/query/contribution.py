@@ -86,6 +86,11 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             assert_never(cell)
 
 
+def counted_once(norm: Norm) -> Contribution:
+    """The bound of the plainest count, in which each unit is counted once, without groups."""
+    return _made(Units(None), None, 1, 1, norm)
+
+
 def held_rows(core: Core, norm: Norm) -> int | None:
     """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open."""
     declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))

@@ -1,6 +1,6 @@
 """How many rows the engine may make of one unit's rows, whatever the data hold; what makes too many is refused.
 
-Proved in ``docs/proofs/work.md``.
+Proved in ``docs/proofs/work.md``, and of regular expressions in ``docs/proofs/automaton.md``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dpsql.query.held import held
 from dpsql.query.join_order import JoinOrder, Step, aliases, equalities, equated, join_order
 from dpsql.query.reads import expressions_of, outer_columns
 from dpsql.query.refusal import refuse
+from dpsql.query.regular_expression.automaton import MOST_STATES, most_states
+from dpsql.query.regular_expression.repeated_search import most_bytes_behind
 from dpsql.query.relation import (
     Compound,
     Constants,
@@ -28,7 +30,7 @@ from dpsql.query.relation import (
     UnitAggregate,
     unit_of,
 )
-from dpsql.query.row_work import CHARACTERS, UNDECLARED, copies, looks, steps
+from dpsql.query.row_work import CHARACTERS, UNDECLARED, copies, is_repeated, looks, matches, pattern_of, steps
 from dpsql.query.stability import row_limit
 
 #: What one unit's rows may become in any step of a core.
@@ -39,7 +41,10 @@ MOST_STEPS = 30_000_000
 #: From so many rows on texts are cut, so that all rows together hold so many characters of one.
 _MANY, _MOST_CHARACTERS = 100, 32_000_000
 #: So many texts of a row may stand together, whatever their length; more are cut to hold so many characters together.
-_FEW_COPIES, _MOST_COPIED = 8, 1_000_000
+_FEW_COPIES, _MOST_COPIED = 16, 1_000_000
+
+#: So many characters of a pattern are said.
+_MOST_SAID = 200
 
 #: The most rows of a public table that have equal values in these columns; all of its rows where there are none.
 Fanout: TypeAlias = Callable[[str, tuple[str, ...]], int]
@@ -78,12 +83,29 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     """
     works = [(core, _counted(core, fanout)) for core in cores]
     for _, work in works:
+        _require_small_automata(work)
         _require_few_rows(work)
     _require_few_steps([work for _, work in works])
     return tuple(
         held(core, work.held, longest) if work.most.rows > 1 or work.held or longest is not None else core
         for core, work, longest in ((core, work, work.longest) for core, work in works)
     )
+
+
+def _require_small_automata(work: _Work) -> None:
+    """Rows of all people share the states of an automaton, and a search behind each match reads little again."""
+    for match in sorted(matches(work.computed), key=pattern_of):
+        pattern = pattern_of(match)
+        said = f"'{pattern}'" if len(pattern) <= _MOST_SAID else f"'{pattern[:_MOST_SAID]}…'"
+        if most_states(match.function, pattern) is None:
+            like = " (so LIKE with % and _ is matched)" if pattern.startswith("(?s)") else ""
+            refuse("E_FUNC", f"the regular expression {said}{like} may take an automaton of more than "
+                   f"{MOST_STATES:,} states, which the rows of all people share; begin it with ^, or ask for fewer "
+                   "characters behind a place that may be anywhere")  # fmt: skip
+        if is_repeated(match) and most_bytes_behind(pattern) is None:
+            refuse("E_FUNC", f"REGEXP_REPLACE with the option 'g' searches anew behind each match of {said}, "
+                   "and may read the rest of the text each time; leave out what reads on behind a match to find a "
+                   "longer one, or the option 'g'")  # fmt: skip
 
 
 def _require_few_rows(work: _Work) -> None:

@@ -6,6 +6,7 @@ Proved in ``docs/proofs/river.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, assert_never
 
@@ -15,7 +16,7 @@ from dpsql.engines.opening import open_engine
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import Standing
-from dpsql.privacy.ledger import Ledger, ledger_path
+from dpsql.privacy.ledger import Belongs, Ledger, ledger_path, names_of
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
 from dpsql.schema import AdvancedComposition, Schema, load
@@ -45,9 +46,27 @@ def declared_schema(schema: Schema | str | Path) -> Schema:
 
 def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Accountant:
     """The accountant of a schema's database, on the ledger that all its sessions share."""
-    place = ledger or schema.ledger_place or ledger_path(schema.source_path)
-    journal = Ledger.open(place, dataset=schema.name, unit=schema.privacy.unit)
+    at = ledger_of(schema, ledger)
+    journal = Ledger.open(at.place, at.belongs, at.names)
     return Accountant(journal, _total(schema), _caps(schema), schema.privacy.refresh)
+
+
+@dataclass(frozen=True)
+class LedgerOf:
+    """Where the ledger of a database is, whose it is, and by which names the database is known again."""
+
+    place: str | Path
+    belongs: Belongs
+    names: tuple[str, ...]
+
+
+def ledger_of(schema: Schema, ledger: str | Path | None = None) -> LedgerOf:
+    """The ledger of a schema's database, or another one that its owner names: that is known by its place alone."""
+    belongs = Belongs(schema.name, schema.privacy.unit, schema.privacy.neighbours)
+    if ledger is not None:
+        return LedgerOf(ledger, belongs, ())
+    names = names_of(schema.name, schema.source_path, schema.path)
+    return LedgerOf(schema.ledger_place or ledger_path(schema.source_path), belongs, tuple(names))
 
 
 def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:

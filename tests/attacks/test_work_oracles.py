@@ -93,6 +93,12 @@ ATTACKS = {
     "a regular expression": f"SELECT COUNT(*) FROM {OF_ONE} WHERE name ~ '^((a{{1,100}}){{1,100}}){{1,100}}$'",
     "a regular expression on a long text": "SELECT COUNT(*) FROM "
     f"{_doubled('(SELECT pid, name AS s FROM person WHERE age > 63)', 8)} WHERE s ~ '(a|aa)*[ab]*(a|b)*c$'",
+    "a search behind each match": f"SELECT COUNT(*) FROM {OF_ONE} CROSS JOIN days d WHERE "
+    "REGEXP_REPLACE(LPAD(name, 1000, 'a') || LPAD(d.day::TEXT, 1000, 'a'), 'a*b|a', '', 'g') = 'zz'",
+    "states that the texts of others leave no room for": "SELECT COUNT(*) FROM (SELECT pid, "
+    f"{IF_OLD} THEN '{'abbabaab' * 12}' ELSE TRANSLATE((1000003 + (p.pid % 1063) * 7919 % 999983)::TEXT, "
+    "'0123456789', 'aabbababba') END AS s FROM person p) AS t CROSS JOIN (VALUES ('b'), ('b'), ('b')) AS d(x) "
+    "WHERE " + " OR ".join(f"(t.s || d.x) ~ 'a.{{20}}{last}'" for last in "cdefgh"),
     "a sort": f"SELECT MEDIAN(b0.x) FROM {OF_ONE} {_crossed(6)}",
     "a sort of one unit": f"SELECT MEDIAN(v1.day) FROM visit v0 {_visited(9)} WHERE v0.pid = 17",
     "work that one row is to spare": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM visit v CROSS JOIN days d "
@@ -101,9 +107,15 @@ ATTACKS = {
     f"GROUP BY v.pid) AS h WHERE EXISTS (SELECT 1 FROM {OF_ONE} WHERE p.pid = h.pid)",
 }  # fmt: skip
 #: A second of work on a text of each person, for an engine that does not do it once for all that are alike.
-_SLOW = " OR ".join(f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 7))
+_SLOW = " OR ".join(f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 13))
 _HEAVY = f"CASE WHEN {_SLOW} THEN 'x' ELSE 'y' END"
 _OLD = "(SELECT pid, MAX(name) AS name FROM person WHERE pid = 17 AND age > 63 GROUP BY pid)"
+#: As many persons as days, or one less: of a product the engine hands on the smaller side as constants.
+_THREE_HUNDRED = (
+    "(SELECT pid, name FROM person WHERE pid BETWEEN 18 AND 316 OR (pid = 17 AND age > 63) OR pid IS NULL) AS p"
+)
+_DAYS = f"(VALUES {', '.join(f'({day})' for day in range(300))}) AS d(day)"
+_TURNED = "REVERSE(LPAD(p.name, 1000, 'é')) = 'zz'"
 #: An engine computes once for a block what is alike in it, and nothing for a join that has no right side.
 ALIKE = {
     "a row unlike its block": f"SELECT COUNT(*) FROM (SELECT {IF_OLD} THEN 'b' ELSE 'a' END AS y FROM person p) AS t "
@@ -116,6 +128,11 @@ ALIKE = {
     f"ON p.pid = v.pid AND {_HEAVY.format('p.name')} = v.name",
     "a side of INTERSECT": f"SELECT COUNT(*) FROM (SELECT pid, {_HEAVY.format('name')} AS n FROM person INTERSECT "
     "SELECT pid, name FROM person WHERE pid = 17 AND age > 63) AS t",
+    "a product with fewer rows than it is multiplied by": f"SELECT SUM(CASE WHEN {_TURNED} THEN 1 ELSE 2 END) "
+    f"FROM {_THREE_HUNDRED} CROSS JOIN {_DAYS}",
+    "a key of a product": f"SELECT COUNT(*) FROM {_THREE_HUNDRED} CROSS JOIN {_DAYS} WHERE {_TURNED} = (d.day > 5)",
+    "a product that is a LEFT JOIN": f"SELECT SUM(CASE WHEN {_TURNED} THEN 1 ELSE 2 END) "
+    f"FROM {_THREE_HUNDRED} LEFT JOIN {_DAYS} ON true",
 }
 #: What the engine may need more for a million rows of one unit, with much to spare for a busy machine.
 MOST_SECONDS = 1.5

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,8 +21,12 @@ import pytest
 from databases import CANARIES, clinic
 
 from dpsql import cli, connect
-from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Report, Room, audit
+from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Report, Room, audit
+from dpsql.audit.clock import Clock
+from dpsql.audit.duration import REST
 from dpsql.audit.page import page as drawn_page
+from dpsql.audit.samplers import samplers, seconds_of_samplers
+from dpsql.engines.process import landlock
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.query.rewrite import node, quantise
 
@@ -65,13 +71,16 @@ def room(report: Report, name: str) -> dict[str, str]:
 
 def test_an_honest_database_passes(asked_clinic: Path) -> None:
     report = audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], **FEW))
-    failed = [check for each in report.rooms for check in each.checks if check.verdict == "failed"]
-    assert failed == [] and report.passed
+    failed = [check.what for each in report.rooms for check in each.checks if check.verdict == "failed"]
+    if landlock.version() < 4:  # such a machine is told that it does not confine the engine
+        failed = [what for what in failed if not what.startswith(("its process", "the kernel"))]
+    assert failed == []
     looked = room(report, "sensitivity")
     assert all(looked[text] == "passed" for text in STATEMENTS), looked
     assert len(room(report, "lock-down")) > 90 and len(room(report, "samplers")) == 19
     assert list(room(report, "ledger").values()) == ["passed"] * 4
-    assert report.closing.startswith("all ") and report.count("skipped") == 0
+    assert report.count("skipped") == 0
+    assert not report.passed or report.closing.startswith("all ")
 
 
 class Unclamped:
@@ -205,8 +214,65 @@ def test_nothing_else_is_told_how_far_it_is(
         assert dpsql(*few)[2] == ""
         return
     with terminal_for_errors(monkeypatch, 80) as seen:
-        dpsql(*few)
+        dpsql(*few, "--json")
         assert seen() == ""
+
+
+def test_the_terminal_is_told_how_long_it_takes(
+    asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a line that stays, before anything is looked at; elsewhere, and beside JSON, nothing is told."""
+    monkeypatch.setenv("TERM", "xterm")
+    few = (str(asked_clinic), "--units", "2")
+    assert dpsql(*few)[2] == ""
+    with terminal_for_errors(monkeypatch, 120) as seen:
+        dpsql(*few)
+        said = seen()
+        told = re.search(
+            r"\x1b\[2Kthis takes about \d+ seconds: 8 statements, each with and without 2 units.*\r\n", said
+        )
+        assert told is not None and said.index("statement 1 of 8") > told.end()
+        dpsql(*few, "--json")
+        assert "about" not in seen()
+    monkeypatch.setenv("TERM", "dumb")
+    with terminal_for_errors(monkeypatch, 80) as seen:
+        dpsql(*few)
+        assert re.fullmatch(r"this takes about \d+ seconds: .*\r\n", seen())
+
+
+def test_how_long_it_takes_follows_from_what_a_part_takes(
+    quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each statement takes a hundredth of a second for each time it is run, each release a thousandth."""
+
+    def look(neighbours: object, planner: object, plan: object, units: list[int], clock: object) -> None:
+        time.sleep(0.01 * (1 + len(units)))
+
+    monkeypatch.setattr("dpsql.audit.statements.look", look)
+    monkeypatch.setattr(sys.modules["dpsql.audit.empirical"], "_released", lambda *_: time.sleep(0.1))
+    monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 7.0)
+    found: list[Expected] = []
+
+    class Enough(Exception):
+        pass
+
+    def foretell(expected: Expected) -> None:
+        found.append(expected)
+        raise Enough
+
+    with pytest.raises(Enough):
+        audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:2], units=9, releases=1000), foretell=foretell)
+    (expected,) = found
+    assert (expected.statements, expected.units) == (len(STATEMENTS), 9)
+    least = 8 * 10 * 0.01 + 2 * 6 * 1000 * 0.001 * 1.25 + 7.0 + REST
+    assert least <= expected.seconds < 2 * least
+
+
+@pytest.mark.slow
+def test_samplers_take_about_as_long_as_is_foretold() -> None:
+    foretold, started = seconds_of_samplers(), time.perf_counter()
+    samplers(Clock(10))
+    assert 1 / 5 < foretold / (time.perf_counter() - started) < 5
 
 
 def test_every_room_and_sampler_is_told_by_the_name_it_has_in_the_report(asked_clinic: Path) -> None:

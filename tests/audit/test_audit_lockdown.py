@@ -5,11 +5,14 @@ from __future__ import annotations
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from databases import clinic
 
+from dpsql import cli
 from dpsql.audit import completed_schema
 from dpsql.audit.attempts import attempts
 from dpsql.audit.confinement import confinement
@@ -21,6 +24,7 @@ from dpsql.audit.versions import TESTED, in_tested_range
 from dpsql.engines.process import landlock
 from dpsql.engines.process.attempted import _TRIED, _succeeds
 from dpsql.engines.process.limits import HEAD_ROOM
+from dpsql.engines.process.protocol import Message
 from dpsql.engines.source import Limits
 
 PROJECT = Path(__file__).parents[2]
@@ -93,6 +97,7 @@ def test_the_engines_process_can_do_nothing_that_it_must_not(tmp_path: Path) -> 
         check.what.removeprefix("its process "): check.verdict for check in confinement(completed_schema(schema_file))
     }
     notes = {"sends a datagram", "makes a copy of itself"}
+    assert checks.pop("the kernel's Landlock") == "passed"
     assert checks == {name: "note" if name in notes else "passed" for name in _TRIED}
 
 
@@ -112,9 +117,75 @@ def test_a_process_that_cannot_be_begun_or_is_not_wanted_is_said(
 ) -> None:
     schema = completed_schema(clinic(tmp_path))
     without = schema.model_copy(update={"engine": schema.engine.model_copy(update={"process": False})})
-    assert [check.verdict for check in confinement(without)] == ["note"]
+    (check,) = confinement(without)
+    assert check.verdict == "failed" and check.said.endswith("take process = false out of the schema's [engine]")
     monkeypatch.setattr(sys, "executable", "/bin/false")
     assert [check.verdict for check in confinement(schema)] == ["failed"]
+
+
+class Unconfined:
+    """The client of a process that is begun without confinement: this one, which can do all that is tried but die."""
+
+    def __init__(self, path: str, limits: Limits, serves: str) -> None:
+        assert serves == "attempted"
+        self.limits = limits
+
+    def ask(self, word: str, said: dict[str, Any]) -> Message:
+        return Message(
+            "done", 1, {name: _succeeds(each, {**said, "limits": self.limits}) for name, each in _TRIED.items()}
+        )
+
+    def end(self) -> None:
+        pass
+
+
+#: The version of Landlock, what must be said of files and of TCP, and what of signals.
+KERNELS = {
+    0: ("failed", "failed", "note", "6.7 or later"),
+    1: ("failed", "failed", "note", "6.7 or later"),  # an engine that this kernel could confine, and is not
+    3: ("failed", "failed", "note", "6.7 or later"),
+    4: ("failed", "failed", "note", "6.12 or later"),
+    7: ("failed", "failed", "failed", ""),
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux")
+@pytest.mark.parametrize("version", KERNELS)
+def test_an_engine_that_can_open_a_file_or_connect_fails(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: version)
+    monkeypatch.setattr(sys.modules["dpsql.audit.confinement"], "EngineProcess", Unconfined)
+    checks = {
+        check.what.removeprefix("its process "): check for check in confinement(completed_schema(clinic(tmp_path)))
+    }
+    files, network, signals, mend = KERNELS[version]
+    for name in ("reads another file", "lists another folder", "writes a file", "starts a program"):
+        assert checks[name].verdict == files
+    assert (checks["connects to a server"].verdict, checks["signals another process"].verdict) == (network, signals)
+    assert {checks[name].verdict for name in ("sends a datagram", "makes a copy of itself")} == {"note"}
+    assert any(mend in check.said for check in checks.values())
+    assert checks["the kernel's Landlock"].verdict == ("failed" if version < 1 else "passed")
+
+
+@pytest.mark.parametrize("missing", ["kernel", "process"])
+def test_an_audit_without_confinement_ends_with_what_to_do(
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command, its exit code, and the line that says why."""
+    schema = clinic(tmp_path)
+    if missing == "process":
+        schema.write_text(schema.read_text() + "[engine]\nprocess = false\n")
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    for name in ("samplers", "lock_down"):
+        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
+    done = CliRunner().invoke(cli.commands, ["audit", str(schema)])
+    said = {
+        "kernel": "✗ the kernel's Landlock\n      there is none, so that the engine's process can open what",
+        "process": "✗ the engine's process\n      the data are opened by dpsql's own process",
+    }
+    assert done.exit_code == 3 and said[missing] in done.output
+    assert " checks failed" in done.output.splitlines()[-1]
 
 
 @pytest.mark.parametrize("parquet", [False, True])

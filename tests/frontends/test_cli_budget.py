@@ -38,8 +38,9 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     assert found[4].startswith("lifetime         ε = 3, δ = 0.000001; 2 statements, ρ = 0.01")
     assert found[5].startswith("a group of 3: ε = 9")
     assert "; 34 more at ε = 0.1; 2 statements" in found[1] and "; 3 more at ε = 0.1; 1 statement" in found[2]
-    takes = "and takes 0.08170 of ε = 3 (ρ = 0.1836), 0.2072 of ε = 1 (ρ = 0.02413)"
-    assert found[6] == f"one statement    at ε = 0.1 is charged as ρ = 0.005, δ = 0, {takes}"
+    takes = "it takes 0.08170 of ε = 3 (ρ = 0.1836), 0.2072 of ε = 1 (ρ = 0.02413)"
+    said = "a count of units at ε = 0.1 has Gaussian noise and is charged as ρ = 0.005, δ = 0"
+    assert found[6] == f"one statement    {said}; {takes}"
     assert [BY_SEX in line for line in found[7:]] == [True, True]
     report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
     assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
@@ -129,11 +130,16 @@ def test_such_statements_are_those_of_the_price_that_was_paid(dpsql: Dpsql) -> N
     assert not said.startswith("price ε = 0.1 ") and said.endswith("%)")  # a pilot, and a better answer
 
 
-def test_a_cap_without_delta_is_told_of_laplace_noise(dpsql: Dpsql, checkout: Path) -> None:
+def test_a_cap_without_delta_admits_no_count_unless_laplace_noise_is_asked_for(dpsql: Dpsql, checkout: Path) -> None:
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\ndelta = 0\n")
     ada = json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]
-    assert (ada["next"]["noise"], ada["next"]["statements"], ada["next"]["share"]) == ("laplace", 10, 0.1)
+    assert (ada["next"]["noise"], ada["next"]["statements"], ada["next"]["statements_by_laplace"]) == (
+        "gaussian",
+        0,
+        10,
+    )
+    assert "; 0 more at ε = 0.1 (10 with Laplace noise); 0 statements" in dpsql("budget", NAFLD).out
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
@@ -151,7 +157,7 @@ def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: 
     assert picture.startswith(begins)
     if kind == "svg":
         assert all(f"<!-- {word} -->".encode() in picture for word in ("ada", "all"))
-        assert b"takes 0.08170 of" in picture
+        assert b"0.08170 of" in picture
     other = dpsql("budget", NAFLD, "--chart", "spent.txt")
     assert other.code == 1 and ".svg, .png, .pdf" in other.err
 

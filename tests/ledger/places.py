@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import psycopg
 
-from dpsql.privacy.ledger import Ledger
+from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.ledger.checkpoints import kept_in
 
+_ELSEWHERE = itertools.count()
+_TABLES = ("meta", "head", "entries")
 _TRIGGERS = ("entries_stay", "entries_are_fixed")
 
 
@@ -28,6 +34,18 @@ class Place(Protocol):
 
     def beside(self) -> Place:
         """Another place of the same kind."""
+        ...
+
+    def remove(self) -> None:
+        """Delete the ledger."""
+        ...
+
+    def state(self) -> object:
+        """All that is in it, to be put back."""
+        ...
+
+    def put_back(self, state: object) -> None:
+        """Make it what it was then."""
         ...
 
     def take_line(self, other: Place, seq: int) -> None:
@@ -53,6 +71,17 @@ class FilePlace:
 
     def beside(self) -> FilePlace:
         return FilePlace(self.path.with_name("beside.ledger"))
+
+    def remove(self) -> None:
+        self.path.unlink()
+
+    def state(self) -> object:
+        return self.path.read_bytes()
+
+    def put_back(self, state: object) -> None:
+        assert isinstance(state, bytes)
+        self.path.unlink(missing_ok=True)
+        self.path.write_bytes(state)
 
     def take_line(self, other: Place, seq: int) -> None:
         self.tamper(
@@ -81,6 +110,27 @@ class ServerPlace:
     def beside(self) -> ServerPlace:
         return ServerPlace(self.address, f"{self.namespace}_beside")
 
+    def remove(self) -> None:
+        with psycopg.connect(self.address, autocommit=True) as connection:
+            connection.execute(f'DROP SCHEMA "{self.namespace}" CASCADE'.encode())
+
+    def state(self) -> object:
+        with psycopg.connect(self.address, autocommit=True) as connection:
+            connection.execute(f'SET search_path TO "{self.namespace}"'.encode())
+            return {table: connection.execute(f"SELECT * FROM {table}".encode()).fetchall() for table in _TABLES}
+
+    def put_back(self, state: object) -> None:
+        assert isinstance(state, dict)
+        with psycopg.connect(self.address, autocommit=True) as connection:
+            connection.execute(f'SET search_path TO "{self.namespace}"'.encode())
+            connection.execute("ALTER TABLE entries DISABLE TRIGGER ALL")
+            for table, rows in state.items():
+                connection.execute(f"DELETE FROM {table}".encode())
+                for row in rows:
+                    marks = ", ".join(["%s"] * len(row))
+                    connection.execute(f"INSERT INTO {table} VALUES ({marks})".encode(), row)
+            connection.execute("ALTER TABLE entries ENABLE TRIGGER ALL")
+
     def take_line(self, other: Place, seq: int) -> None:
         assert isinstance(other, ServerPlace)
         self.tamper(
@@ -89,5 +139,15 @@ class ServerPlace:
         )
 
 
-def reopen(place: Place | Path, dataset: str = "d", unit: str = "p.id") -> Ledger:
-    return Ledger.open(place if isinstance(place, Path) else place.name, dataset=dataset, unit=unit)
+def elsewhere(place: Place | Path) -> Ledger:
+    """The ledger opened as on another machine, which remembers nothing of it."""
+    with kept_in(Path(os.environ["DPSQL_STATE"]) / "elsewhere" / str(next(_ELSEWHERE))):
+        return reopen(place)
+
+
+#: Whose budget the ledgers of the tests keep.
+PATIENTS = Belongs("d", "p.id", "add-remove")
+
+
+def reopen(place: Place | Path, belongs: Belongs = PATIENTS, names: Sequence[str] = ()) -> Ledger:
+    return Ledger.open(place if isinstance(place, Path) else place.name, belongs, names)

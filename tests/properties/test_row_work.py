@@ -25,24 +25,44 @@ def _matches(text: Expression, pattern: str = "a") -> Call:
     return Call("regexp_matches", (text, Literal(pattern, TEXT)), BOOLEAN)
 
 
+def _without(text: Expression, pattern: str, options: tuple[str, ...]) -> Call:
+    constants = (Literal(each, TEXT) for each in (pattern, "", *options))
+    return Call("regexp_replace", (text, *constants), TEXT)
+
+
 @pytest.mark.parametrize(
     "expression, least, most",
     [
         (NUMBER, 1, 1),
         (Call("+", (NUMBER, Literal(1, INTEGER)), INTEGER), 3, 3),
         (WORD, LONG, 2 * LONG),
-        (_padded(WORD, 800), 50 + LONG, 2 * (50 + LONG)),
-        (_padded(_padded(WORD, 800), 800), 100 + LONG, 3 * (50 + LONG)),
+        (_padded(WORD, 800), 8 * (50 + LONG), 9 * (50 + LONG)),
+        (_padded(_padded(WORD, 800), 800), 8 * (150 + LONG), 9 * (150 + LONG)),
         (_matches(WORD), 8 * LONG, 10 * LONG),
         (_matches(WORD, "word|other"), 8 * LONG, 10 * LONG),
-        (_matches(WORD, "a(a|b)(a|b)(a|b)z"), 32 * 17 * LONG, 33 * 17 * LONG),
+        (_matches(WORD, "a(a|b)(a|b)(a|b)z"), 8 * LONG, 10 * LONG),
+        (_matches(WORD, "a.{5}z"), 32 * 7 * LONG, 33 * 7 * LONG),
+        (Call("regexp_extract", (WORD, Literal("(a)b", TEXT)), TEXT), 16 * LONG, 18 * LONG),
+        (
+            Call("regexp_extract", (WORD, Literal("(a)b", TEXT), Literal(1, INTEGER)), TEXT),
+            32 * 2 * LONG,
+            65 * 2 * LONG,
+        ),
+        (_without(WORD, "a", ()), 16 * LONG, 18 * LONG),
+        (_without(WORD, "a", ("g",)), 2 * 264 * LONG, 2 * 270 * LONG),
+        (_without(WORD, "a{50}b|a", ("g",)), 2 * 360 * LONG, 2 * 380 * LONG),
         (_matches(WORD, "(a|e).{50}z"), 32 * 50 * LONG, 32 * 80 * LONG),
-        (_matches(WORD, "((a|e).{9}){9}z"), 32 * 99 * LONG, 32 * 200 * LONG),
+        (_matches(WORD, "((a|e).{9}){9}z"), 32 * 91 * LONG, 32 * 100 * LONG),
         (Call("<<", (NUMBER, NUMBER), INTEGER), 100, 300),
         (Call("sqrt", (NUMBER,), DOUBLE), 100, 300),
         (Call("sqrt", (Literal(4, INTEGER),), DOUBLE), 2, 4),
         (Call("/", (NUMBER, Literal(2, INTEGER)), DOUBLE), 3, 3),
         (Cast(WORD, INTEGER), 100, 300),
+        (Call("upper", (WORD,), TEXT), 16 * LONG, 18 * LONG),
+        (Call("reverse", (WORD,), TEXT), 32 * LONG, 34 * LONG),
+        (Call("like", (WORD, Literal("a%", TEXT)), BOOLEAN), 8 * LONG, 10 * LONG),
+        (Call("like", (WORD, Column("u", "word", TEXT)), BOOLEAN), 2 * UNDECLARED * LONG, 3 * UNDECLARED * LONG),
+        (Call("%", (Cast(NUMBER, DOUBLE), Literal(2.5, DOUBLE)), DOUBLE), 100, 300),
         (Cast(NUMBER, DOUBLE), 2, 2),
     ],
 )
@@ -94,13 +114,22 @@ def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(rows: int,
     assert cut.findall(core.sql) == ([] if longest is None else [str(longest)] * 2)
 
 
-@pytest.mark.parametrize("doubled, longest", [(3, None), (4, 62_500)])
+@pytest.mark.parametrize("doubled, longest", [(3, None), (4, 32_258)])
 def test_texts_of_somebody_are_cut_where_many_stand_together(doubled: int, longest: int | None) -> None:
     rows = "(SELECT id, word AS s FROM people)"
     for _ in range(doubled):
         rows = f"(SELECT id, s || s AS s FROM {rows})"
     (core,) = plan_of(hand_world(), f"SELECT COUNT(DISTINCT s) FROM {rows}").cores
-    assert set(re.findall(r", (\d+)\)", core.sql)) & {"62500"} == ({str(longest)} if longest else set())
+    assert set(re.findall(r", (\d+)\)", core.sql)) & {"32258"} == ({str(longest)} if longest else set())
+
+
+@pytest.mark.parametrize("functions, longest", [(15, None), (40, 24_390)])
+def test_each_text_that_is_made_stands_in_memory(functions: int, longest: int | None) -> None:
+    text = "word"
+    for number in range(functions):
+        text = f"LOWER({text})" if number % 2 else f"REVERSE({text})"
+    (core,) = plan_of(hand_world(), f"SELECT COUNT(*) FROM people WHERE STRLEN({text}) > 5").cores
+    assert set(re.findall(r", (\d+)\)", core.sql)) & {"24390"} == ({str(longest)} if longest else set())
 
 
 def test_a_join_by_texts_stays_the_same() -> None:

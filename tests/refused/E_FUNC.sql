@@ -124,3 +124,21 @@ SELECT DP_INTERVAL_LOW(SUM(n)) + 1 FROM (SELECT male, COUNT(*) AS n FROM patient
 SELECT male, DP_INTERVAL_HIGH(male) FROM patients GROUP BY male
 -- says: what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and what is made of dates have none, nor numbers whose rows nothing but noise tells apart; take an aggregate, and give such rows a key (line 1, column 1)
 -- instead: SELECT male, male FROM patients GROUP BY male
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE c_name ~ 'a.{20}c'
+-- says: the regular expression 'a.{20}c' may take an automaton of more than 1,000 states, which the rows of all people share; begin it with ^, or ask for fewer characters behind a place that may be anywhere (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM customer
+-- answered: SELECT COUNT(*) FROM customer WHERE c_name ~ '^a.{20}c'
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE c_name LIKE '%a____________________c%'
+-- says: the regular expression '(?s).*a....................c.*' (so LIKE with % and _ is matched) may take an automaton of more than 1,000 states, which the rows of all people share; begin it with ^, or ask for fewer characters behind a place that may be anywhere (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM customer
+-- answered: SELECT COUNT(*) FROM customer WHERE c_name LIKE '%a___c%'
+
+-- schema: tpch
+SELECT COUNT(*) FROM customer WHERE REGEXP_REPLACE(c_name, 'a*b|a', '', 'g') = 'x'
+-- says: REGEXP_REPLACE with the option 'g' searches anew behind each match of 'a*b|a', and may read the rest of the text each time; leave out what reads on behind a match to find a longer one, or the option 'g' (line 1, column 1)
+-- instead: SELECT COUNT(*) FROM customer
+-- answered: SELECT COUNT(*) FROM customer WHERE REGEXP_REPLACE(c_name, 'a*b', '', 'g') = 'x'

@@ -106,7 +106,7 @@ def test_history_is_kept_for_this_person_alone(start: Start, checkout: Path) -> 
     other = start(env={"DPSQL_HISTORY": "off", "XDG_STATE_HOME": str(checkout / "elsewhere")})
     other.type("SELECT 1;\r\\q\r")
     other.wait_for_the_end()
-    assert not (checkout / "elsewhere").exists()
+    assert not (checkout / "elsewhere" / "dpsql" / "history").exists()
 
 
 def test_long_results_go_through_the_pager(start: Start) -> None:

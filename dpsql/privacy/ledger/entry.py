@@ -68,7 +68,7 @@ class Entry:
         try:
             if row[2] != _digest(row):
                 raise damaged(row[0])
-            costs = [_cost(*(str(cell) for cell in row[at : at + 3])) for at in (7, 10, 13)]
+            costs = [cost_of(*(str(cell) for cell in row[at : at + 3])) for at in (7, 10, 13)]
         except (TypeError, ValueError, ZeroDivisionError, InternalError) as error:
             raise damaged(row[0]) from error
         seq, previous, digest, at, analyst, statement, cells = row[:7]
@@ -90,7 +90,7 @@ class Entry:
     def row(self) -> Row:
         """The entry as the columns of its line."""
         facts = (self.seq, self.previous, self.digest, self.at, self.analyst, self.statement, self.cells)
-        return facts + _texts(self.cost) + _texts(self.total) + _texts(self.own)
+        return facts + cost_texts(self.cost) + cost_texts(self.total) + cost_texts(self.own)
 
 
 def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
@@ -98,9 +98,9 @@ def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
     return (entry.seq, entry.previous) == ((1, start) if last is None else (last.seq + 1, last.digest))
 
 
-def chain_start(dataset: str, unit: str, version: int) -> str:
-    """What the first entry is chained to: the ledger's own head."""
-    return _hash(["dpsql ledger", version, dataset, unit])
+def chain_start(version: int, *belongs: str) -> str:
+    """What the first entry is chained to: what the ledger belongs to, in a layout of this version."""
+    return _hash(["dpsql ledger", version, *belongs])
 
 
 def written(at: datetime) -> str:
@@ -141,9 +141,11 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
-def _texts(cost: Cost) -> tuple[str, str, str]:
+def cost_texts(cost: Cost) -> tuple[str, str, str]:
+    """A cost as the columns of an entry."""
     return ("inf" if cost.epsilon is None else str(cost.epsilon), str(cost.rho), str(cost.delta))
 
 
-def _cost(epsilon: str, rho: str, delta: str) -> Cost:
+def cost_of(epsilon: str, rho: str, delta: str) -> Cost:
+    """The cost that such columns hold."""
     return Cost(None if epsilon == "inf" else Fraction(epsilon), Fraction(rho), Fraction(delta))

@@ -8,19 +8,25 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from dpsql.deadline import GLANCE
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
-from dpsql.privacy.ledger.store import Tables, Written
+from dpsql.privacy.ledger.store import Tables, Whereabouts, Written
 from dpsql.privacy.ledger.waiting import commit, once_free
 
 _TABLES = (
-    "CREATE TABLE meta (dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL)",
+    """
+    CREATE TABLE meta (
+      dataset TEXT NOT NULL, unit TEXT NOT NULL, version INTEGER NOT NULL,
+      id TEXT, neighbours TEXT, began INTEGER, is_backup INTEGER
+    )
+    """,
     "CREATE TABLE head (seq INTEGER NOT NULL, digest TEXT NOT NULL)",
     """
     CREATE TABLE entries (
@@ -69,21 +75,33 @@ class LedgerFile:
     def place(self) -> str:
         return str(self.path)
 
-    def create(self, facts: Sequence[Written]) -> None:
+    def whereabouts(self) -> Whereabouts:
+        """The path with its links followed, and the file that has it now."""
+        try:
+            place = str(self.path.parent.resolve() / self.path.name)
+        except (OSError, RuntimeError) as error:
+            raise LedgerError("the folder of the ledger cannot be found; nothing is released") from error
+        return Whereabouts(place, _identity(self.path) if self.exists() else None)
+
+    def exists(self) -> bool:
+        return os.path.lexists(self.path)
+
+    def create(self, facts: Iterable[Written]) -> bool:
         """Make the file with these facts in it, whole or not at all; a file that is already there stays."""
-        if os.path.lexists(self.path):
-            return
-        script = [*((table, ()) for table in _TABLES), *facts]
+        if self.exists():
+            return False
+        script = chain(((table, ()) for table in _TABLES), facts)
         try:
             handle, draft = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
             os.close(handle)
             try:
                 with _said():
                     self._draft(draft, script)
-                _link(draft, self.path)
+                made = _link(draft, self.path)
             finally:
                 Path(draft).unlink()
             _sync(self.path.parent)
+            return made
         except OSError as error:
             raise LedgerError("the ledger cannot be created; nothing is released") from error
 
@@ -101,6 +119,11 @@ class LedgerFile:
                     connection.execute("ROLLBACK")
                 raise
 
+    def require_whole(self, tables: Tables, /) -> None:
+        """LedgerError where SQLite finds a damaged page."""
+        if tables.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
+            raise LedgerError("the ledger cannot be used: the file is damaged; nothing is released")
+
     def now(self, tables: Tables, /) -> datetime:
         """The machine's clock."""
         try:
@@ -113,7 +136,7 @@ class LedgerFile:
             self.disconnect()
 
     @staticmethod
-    def _draft(draft: str, script: Sequence[Written]) -> None:
+    def _draft(draft: str, script: Iterable[Written]) -> None:
         connection = sqlite3.connect(draft, isolation_level=None)
         try:
             connection.execute("BEGIN")
@@ -197,12 +220,14 @@ def _identity(path: Path) -> tuple[int, int]:
     raise LedgerError("the ledger file has a second name (a hard link); nothing is released")
 
 
-def _link(draft: str, path: Path) -> None:
+def _link(draft: str, path: Path) -> bool:
+    """Whether the draft has the name now; where another process was first, its ledger counts."""
     _sync(Path(draft))
     try:
         os.link(draft, path)
     except FileExistsError:
-        return  # another process was first, and its ledger counts
+        return False
+    return True
 
 
 def _sync(path: Path) -> None:

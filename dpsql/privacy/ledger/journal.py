@@ -2,55 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
-from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import kept
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, chain_start, damaged, storable, written
-from dpsql.privacy.ledger.file import LedgerFile
-from dpsql.privacy.ledger.pages import ask_newest_of, entries_after, entry, newest_of, own, page_after
-from dpsql.privacy.ledger.place import is_address
+from dpsql.privacy.ledger import checking, kept
+from dpsql.privacy.ledger.checking import NOTHING, Seen, seen_of
+from dpsql.privacy.ledger.checkpoints import Checkpoints
+from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, storable, written
+from dpsql.privacy.ledger.layout import Belongs, Meta
+from dpsql.privacy.ledger.opening import found
+from dpsql.privacy.ledger.pages import EVER, ask_newest_of, own, page_after
 from dpsql.privacy.ledger.spent import Begins, Spent, Sums
 from dpsql.privacy.ledger.store import Store, Tables
 from dpsql.privacy.ledger.tally import Tally
 from dpsql.privacy.measure import FREE, Cost
 
-#: The version of the layout; a ledger of another version is refused.
-VERSION = 1
-
-#: How many of the newest entries are checked when a ledger is opened; `Ledger.verify` checks them all.
-CHECKED_ON_OPEN = 100
-
-_EVER = 2**62
-
 
 class Ledger:
     """The journal of one dataset; safe to share between threads, and its store between processes."""
 
-    def __init__(self, store: Store, dataset: str, unit: str) -> None:
-        self._store, self._dataset, self._unit = store, dataset, unit
-        self._start = chain_start(dataset, unit, VERSION)
-        self._seen = (0, self._start)
+    def __init__(self, store: Store, meta: Meta, checkpoints: Checkpoints | None = None, seen: Seen = NOTHING) -> None:
+        self._store, self._meta, self._checkpoints = store, meta, checkpoints
+        self._start, self._seen = meta.start, seen
         self._clock, self._sums = store.now, Sums()
 
     @classmethod
-    def open(cls, place: str | Path, *, dataset: str, unit: str) -> Ledger:
-        """The ledger at a path or a ``postgresql://`` address, made where there is none.
+    def open(cls, place: str | Path, belongs: Belongs, names: Sequence[str] = ()) -> Ledger:
+        """The ledger at a path or a ``postgresql://`` address, begun where there is none and none is remembered.
 
-        LedgerError where it is another dataset's or not whole. Checked here: the head, and the chain and totals of the
-        newest `CHECKED_ON_OPEN` entries.
+        ``names`` are those by which the database is known again. LedgerError where the ledger is missing, behind, a
+        copy, another one, another dataset's or not whole. Checked here: the head, and the chain and totals of the
+        newest `CHECKED_ON_OPEN` entries; of a ledger that did not lie there before, of all.
         """
-        store, start = _store(place), chain_start(dataset, unit, VERSION)
-        facts = ("INSERT INTO meta VALUES (?, ?, ?)", (dataset, unit, VERSION))
-        store.create([facts, ("INSERT INTO head VALUES (0, ?)", (start,))])
-        ledger = cls(store, dataset, unit)
-        with store.transaction(write=True) as tables:
-            ledger._require_meta(tables)
-            last = ledger._last(tables)
-            ledger._walk(tables, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
-        return ledger
+        at = found(place, belongs, names)
+        return cls(at.store, at.meta, at.checkpoints, at.seen)
+
+    @property
+    def id(self) -> str:
+        """The ledger's own, whatever place it has."""
+        return self._meta.id
+
+    @property
+    def meta(self) -> Meta:
+        """What it says of itself."""
+        return self._meta
+
+    @property
+    def store(self) -> Store:
+        """What it is written to."""
+        return self._store
 
     @property
     def place(self) -> str:
@@ -70,20 +71,26 @@ class Ledger:
         thread or process can write between its decision and the line. ``begins`` says since when a sum counts;
         a ``tally`` is brought up to date before.
         """
+        analyst = storable(line.analyst)
+        if self._checkpoints is not None:
+            self._checkpoints.prepare(self.id, analyst)
         with self._store.transaction(write=True) as tables:
-            last, spent = self._spent(tables, storable(line.analyst), begins, tally)
+            last, spent = self._spent(tables, analyst, begins, tally, self._known())
             decide(spent)
             new = Entry.after(last, spent.ever_own, line, start=self._start, at=written(spent.moment))
             marks = ", ".join("?" * len(new.row()))
             tables.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", new.row())
             tables.execute("UPDATE head SET seq = ?, digest = ?", (new.seq, new.digest))
         self._seen = (new.seq, new.digest)
+        if self._checkpoints is not None:
+            self._checkpoints.advance(self.id, new)
         return new.seq
 
     def spent(self, analyst: str | None = None, begins: Begins | None = None, tally: Tally | None = None) -> Spent:
         """What everybody and this analyst have spent, in all and since the present window began."""
+        known = self._known()
         with self._store.transaction(write=False) as tables:
-            return self._spent(tables, None if analyst is None else storable(analyst), begins, tally)[1]
+            return self._spent(tables, None if analyst is None else storable(analyst), begins, tally, known)[1]
 
     def totals(self, analyst: str | None = None) -> tuple[Cost, Cost]:
         """What everybody has ever spent, and what this analyst has."""
@@ -103,10 +110,11 @@ class Ledger:
 
     def verify(self) -> int:
         """Check every entry, its totals and the chain; return how many there are, or raise for the first bad one."""
+        known = self._known()
         with self._store.transaction(write=False) as tables:
-            self._require_meta(tables)
-            self._walk(tables, 0)
-            last = self._last(tables)
+            self._store.require_whole(tables)
+            checking.walk(tables, self._start, 0)
+            last = self._last(tables, known)
             return 0 if last is None else last.seq
 
     def keep(self, key: str, entry: int, answer: bytes) -> bytes | None:
@@ -130,22 +138,20 @@ class Ledger:
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError("a Ledger cannot be copied or pickled")
 
-    def _require_meta(self, tables: Tables) -> None:
-        found = tables.execute("SELECT dataset, unit, version FROM meta").fetchall()
-        if len(found) != 1 or found[0][2] != VERSION:
-            raise LedgerError("this is not a ledger of this version of dpsql; nothing is released")
-        if found[0][:2] != (self._dataset, self._unit):
-            raise LedgerError(
-                f"the ledger belongs to the dataset {found[0][0]!r} with unit {found[0][1]!r}, not to "
-                f"{self._dataset!r} with unit {self._unit!r}; nothing is released"
-            )
+    def _known(self) -> Seen:
+        """The newest entry that this process, or any on this machine, knows of.
+
+        Asked before a transaction that reads, and within one that writes: an entry is remembered once it is durable.
+        """
+        newest = None if self._checkpoints is None else self._checkpoints.newest(self.id)
+        return self._seen if newest is None or newest.seq < self._seen[0] else (newest.seq, newest.digest)
 
     def _spent(
-        self, tables: Tables, analyst: str | None, begins: Begins | None, tally: Tally | None
+        self, tables: Tables, analyst: str | None, begins: Begins | None, tally: Tally | None, known: Seen
     ) -> tuple[Entry | None, Spent]:
         """The newest entry, and what was spent, at the moment of the store's clock or, if later, of that entry."""
-        asked = None if analyst is None else ask_newest_of(tables, analyst, _EVER)
-        last, now = self._last(tables), self._clock(tables)
+        asked = None if analyst is None else ask_newest_of(tables, analyst, EVER)
+        last, now = self._last(tables, known), self._clock(tables)
         if tally is not None:
             tally.bring(tables, self._start)
         if last is None:
@@ -157,40 +163,8 @@ class Ledger:
             window = self._sums.since(tables, begins(now), last, spent[1], analyst)
         return last, Spent(now, self._sums.first(tables), last.seq, *window, *spent)
 
-    def _last(self, tables: Tables) -> Entry | None:
-        """The newest entry, which must be the one that the head names, in a ledger that still holds what we saw."""
-        seq, digest = self._seen
-        asked = [
-            tables.execute("SELECT digest FROM entries WHERE seq = ?", (seq,)),
-            tables.execute(f"SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1"),
-            tables.execute("SELECT seq, digest FROM head"),
-        ]
-        if seq and asked[0].fetchone() != (digest,):
-            raise damaged(seq)
-        row = asked[1].fetchone()
-        last = None if row is None else Entry.of(row)
-        here = (0, self._start) if last is None else (last.seq, last.digest)
-        head = asked[2].fetchall()
-        if head != [here]:
-            raise damaged(min(here[0] + 1, head[0][0]) if head else here[0])
-        self._seen = here
+    def _last(self, tables: Tables, known: Seen) -> Entry | None:
+        """The newest entry of a ledger that still holds what is known of it."""
+        last = checking.newest(tables, self._start, known)
+        self._seen = seen_of(last)
         return last
-
-    def _walk(self, tables: Tables, base: int) -> None:
-        """Check the chain and the totals of every entry after number ``base``."""
-        last, owns = entry(tables, base), dict[str, Cost]()
-        if base and last is None:
-            raise damaged(base)
-        for each in entries_after(tables, base):
-            before = owns.get(each.analyst) or newest_of(tables, each.analyst, base)
-            if not each.follows(last, before, start=self._start):
-                raise damaged(1 if last is None else last.seq + 1)
-            owns[each.analyst], last = each.own, each
-
-
-def _store(place: str | Path) -> Store:
-    if is_address(place):
-        from dpsql.privacy.ledger.server import LedgerServer
-
-        return LedgerServer(str(place))
-    return LedgerFile(Path(place))

@@ -9,6 +9,9 @@ from dpsql.privacy.ledger.entry import COLUMNS, Entry, moment
 from dpsql.privacy.ledger.store import Found, Tables
 from dpsql.privacy.measure import FREE, Cost
 
+#: A number above that of every entry.
+EVER = 2**62
+
 _AFTER = f"""
     SELECT {COLUMNS} FROM entries WHERE seq > ? AND (CAST(? AS TEXT) IS NULL OR analyst = ?) ORDER BY seq LIMIT 500
 """

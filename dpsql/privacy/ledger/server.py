@@ -6,9 +6,10 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -16,7 +17,7 @@ from dpsql.deadline import Patience
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.forks import watch
 from dpsql.privacy.ledger.reasons import reason
-from dpsql.privacy.ledger.store import PATIENCE, Found, Tables, Written
+from dpsql.privacy.ledger.store import PATIENCE, Found, Tables, Whereabouts, Written
 from dpsql.privacy.ledger.waiting import alone
 
 try:
@@ -39,7 +40,12 @@ NAMESPACE = "dpsql_ledger"
 _CREATING = 0x6470_7371_6C
 
 _TABLES = (
-    "CREATE TABLE meta (dataset text NOT NULL, unit text NOT NULL, version integer NOT NULL)",
+    """
+    CREATE TABLE meta (
+      dataset text NOT NULL, unit text NOT NULL, version integer NOT NULL,
+      id text, neighbours text, began integer, is_backup integer
+    )
+    """,
     "CREATE TABLE head (seq bigint NOT NULL, digest text NOT NULL)",
     """
     CREATE TABLE entries (
@@ -113,25 +119,32 @@ class LedgerServer:
         host = parts.netloc.rpartition("@")[2]
         return urlunsplit((parts.scheme, user + host, parts.path, urlencode({"schema": self._namespace}), ""))
 
-    def create(self, facts: Sequence[Written]) -> None:
+    def whereabouts(self) -> Whereabouts:
+        return Whereabouts(self.place, None)
+
+    def exists(self) -> bool:
+        """Whether the schema has the tables."""
+        with self._making() as tables:
+            return self._is_made(tables)
+
+    def create(self, facts: Iterable[Written]) -> bool:
         """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
-        patience = Patience(PATIENCE)
-        with alone(self.lock, patience), _said():
-            connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
-            with self._ended(connection) as pipeline:
-                tables = _Tables(connection, pipeline)
-                found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
-                if tables.execute(found, (self._namespace,)).fetchone() == (1,):
-                    return
-                tables.execute("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
-                if tables.execute(found, (self._namespace,)).fetchone() == (1,):
-                    return
-                there = tables.execute("SELECT FROM pg_namespace WHERE nspname = ?", (self._namespace,))
-                if there.fetchone() is None:
-                    tables.execute(f'CREATE SCHEMA "{self._namespace}"')
-                tables.execute(self._path())
-                for sql, parameters in [*((table, ()) for table in _TABLES), *facts]:
-                    tables.execute(sql, parameters)
+        with self._making() as tables:
+            if self._is_made(tables):
+                return False
+            tables.execute("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
+            if self._is_made(tables):
+                return False
+            there = tables.execute("SELECT FROM pg_namespace WHERE nspname = ?", (self._namespace,))
+            if there.fetchone() is None:
+                tables.execute(f'CREATE SCHEMA "{self._namespace}"')
+            tables.execute(self._path())
+            for sql, parameters in chain(((table, ()) for table in _TABLES), facts):
+                tables.execute(sql, parameters)
+            return True
+
+    def require_whole(self, tables: Tables, /) -> None:
+        """The server sees to it."""
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[_Tables]:
@@ -166,6 +179,19 @@ class LedgerServer:
         if self._connection is not None and self._process == os.getpid():
             self._connection.close()
         self._connection = None
+
+    @contextmanager
+    def _making(self) -> Iterator[_Tables]:
+        """A transaction in which the tables need not be there yet."""
+        patience = Patience(PATIENCE)
+        with alone(self.lock, patience), _said():
+            connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
+            with self._ended(connection) as pipeline:
+                yield _Tables(connection, pipeline)
+
+    def _is_made(self, tables: _Tables) -> bool:
+        found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
+        return bool(tables.execute(found, (self._namespace,)).fetchone() == (1,))
 
     def _path(self) -> str:
         return f'SET LOCAL search_path TO "{self._namespace}", pg_temp'

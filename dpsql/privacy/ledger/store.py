@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -28,6 +29,14 @@ class Tables(Protocol):
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Found: ...
 
 
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a ledger lies, its links followed; ``file`` is the device and the inode of one in a file."""
+
+    place: str
+    file: tuple[int, int] | None
+
+
 class Store(Protocol):
     """The tables ``meta``, ``head``, ``entries`` and ``answers``; safe to share between threads.
 
@@ -39,8 +48,20 @@ class Store(Protocol):
         """Where it is, as people write it, without a password."""
         ...
 
-    def create(self, facts: Sequence[Written]) -> None:
-        """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
+    def whereabouts(self) -> Whereabouts:
+        """Where it is, now."""
+        ...
+
+    def exists(self) -> bool:
+        """Whether anything is there."""
+        ...
+
+    def create(self, facts: Iterable[Written]) -> bool:
+        """Make the tables with these facts in them, whole or not at all; False where something is there: it stays."""
+        ...
+
+    def require_whole(self, tables: Tables, /) -> None:
+        """LedgerError where what the tables lie in is damaged, as far as the store itself can tell."""
         ...
 
     def transaction(self, *, write: bool) -> AbstractContextManager[Tables]:

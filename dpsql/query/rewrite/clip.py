@@ -1,6 +1,7 @@
 """Norm clipping: the few units whose contributions are above a limit, and what scaling them down changes.
 
 ``…_suspects``   the units that a look at their rows cannot clear of a norm above a limit
+``…_own``        their contributions per key; where rows are summed, beside those of all others together
 ``…_heavy``      of these, per key, value·factor − value for the units whose norm is above a limit
 
 Proved in ``docs/proofs/contribution.md``.
@@ -34,8 +35,12 @@ def steps(
     family: str, base: str, keys: list[str], members: list[Member], sizes: Sizes, norm: Norm
 ) -> dict[str, exp.Query]:
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
-    chosen = f"{family}_suspects"
-    return {chosen: _suspects(base, members, sizes, norm), f"{family}_heavy": _heavy(base, chosen, keys, members, norm)}
+    chosen, own = f"{family}_suspects", f"{family}_own"
+    return {
+        chosen: _suspects(base, members, sizes, norm),
+        own: _summed(chosen, keys, members) if base == "rows" else _own(base, chosen, keys, members),
+        f"{family}_heavy": _heavy(own, keys, members, norm),
+    }
 
 
 def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Select:
@@ -66,27 +71,27 @@ def largest(each: Contribution, norm: Norm) -> int:
     return each.limit if norm == "l1" else isqrt(each.limit)
 
 
-def _heavy(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _heavy(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """Per unit above a limit and key, what scaling its values down by its factor changes."""
     outputs: list[exp.Expr] = [node.bare(name) for name in keys]
     for name, each in members:
         scaled = exp.IntDiv(this=node.times(node.bare(name), node.bare("factor")),
                             expression=node.integer(2**FACTOR_BITS))  # fmt: skip
-        outputs.append(node.aliased(exp.Sub(this=node.paren(scaled), expression=node.bare(_raw(name, each))), name))
-    return node.select(outputs, node.subquery(_scaled(source, chosen, keys, members, norm), "scaled"))
+        outputs.append(node.aliased(exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name))
+    return node.select(outputs, node.subquery(_scaled(own, keys, members, norm), "scaled"))
 
 
-def _scaled(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _scaled(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """The contributions of the units above a limit, with the factor of the unit beside each."""
     above: exp.Expr | None = None
     for name, each in members:
         above = node.either(above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit)))
-    norms = node.subquery(_norms(source, chosen, keys, members, norm), "norms")
+    norms = node.subquery(_norms(own, keys, members, norm), "norms")
     outputs = [*map(node.bare, _carried(keys, members)), node.aliased(factor(members, norm), "factor")]
     return node.select(outputs, norms, where=above)
 
 
-def _norms(source: str, chosen: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _norms(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
     outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
     for name, _ in members:
@@ -94,35 +99,43 @@ def _norms(source: str, chosen: str, keys: list[str], members: list[Member], nor
         size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
         over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.bare("u")])
         outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
-    return node.select(outputs, node.subquery(_own(source, chosen, keys, members), "own"))
+    return node.select(outputs, node.table(own), where=node.not_null(node.bare("u")))
+
+
+def _summed(chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+    """Rows added up per key and chosen unit, those of all others under a unit that is NULL: in one reading of the rows,
+    which is the same whether or not a unit is chosen."""
+    unit = node.case((node.not_null(node.column(chosen, "u")), node.column("rows", "u")))
+    groups: list[exp.Expr] = [*(node.column("rows", name) for name in keys), unit]
+    outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
+    for name, each in members:
+        value = node.or_zero(exp.Sum(this=node.column("rows", name)))
+        outputs.append(node.aliased(value if raw(name, each) == name else squarable(value), name))
+        if raw(name, each) != name:
+            outputs.append(node.aliased(value.copy(), raw(name, each)))
+    joins = [node.join(node.table(chosen), node.equal("rows", chosen, "u"), "LEFT")]
+    return node.select(outputs, node.table("rows"), joins, group=[each.copy() for each in groups])
 
 
 def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
     """The chosen units' contributions per key: ``v…`` as they are clipped and, where that may differ, ``r…`` as they
     stand in the totals."""
-    columns: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
-    summing = source == "rows"
-    outputs = list(columns)
+    outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
     for name, each in members:
-        value: exp.Expr = node.column(source, name)
-        if summing:
-            value = node.or_zero(exp.Sum(this=value))
-        if _raw(name, each) == name:
-            outputs.append(node.aliased(value, name))
-            continue
-        outputs.append(node.aliased(squarable(value) if summing else value, name))
-        outputs.append(node.aliased(value.copy(), _raw(name, each)))
-    groups = [column.copy() for column in columns] if summing else None
-    joins = [node.join(node.table(chosen), node.equal(source, chosen, "u"))]
-    return node.select(outputs, node.table(source), joins, group=groups)
+        outputs.append(node.column(source, name))
+        if raw(name, each) != name:
+            outputs.append(node.aliased(node.column(source, name), raw(name, each)))
+    joins = [node.join(node.table(chosen), node.equal(source, chosen, "u"), "LEFT")]
+    chosen_alone = node.found(node.column(chosen, "u"), node.column(source, "u"))
+    return node.select(outputs, node.table(source), joins, chosen_alone)
 
 
 def _carried(keys: list[str], members: list[Member]) -> list[str]:
     """The keys and contributions that go from step to step."""
-    return [*keys, *dict.fromkeys(column for name, each in members for column in (name, _raw(name, each)))]
+    return [*keys, *dict.fromkeys(column for name, each in members for column in (name, raw(name, each)))]
 
 
-def _raw(name: str, each: Contribution) -> str:
+def raw(name: str, each: Contribution) -> str:
     """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
     return f"r{name[1:]}" if isinstance(each.cell, Total | Product) else name
 

@@ -106,7 +106,7 @@ class _Emission:
         for cte in ctes:
             if cte.alias == "rows":
                 cte.set("materialized", self._keeps_rows)
-            elif cte.alias.endswith("_own"):  # few, and read twice
+            elif cte.alias.endswith(("_own", "_counts")):  # few, and read twice
                 cte.set("materialized", True)
         for select in list(steps["rows"].find_all(exp.Select)):
             precompute(select)
@@ -190,14 +190,16 @@ class _Emission:
     def _measured(self) -> exp.Query:
         """Every value under its key and, for units above a limit, what scaling them down changes.
 
-        Rows are added up per key first: changes have 128 bits, and rows beside them would be made as wide.
+        Rows are added up per key before, those of suspects apart (`clip`): changes have 128 bits, and rows beside them
+        would be made as wide.
         ``counted`` is 1 on the values of kept groups, so that its sum is their number of units.
         """
         names = [*self.keys, *(name for name, _ in self.summed)]
         counted = [] if self.groups is None else [node.aliased(node.integer(1), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         if self._base == "rows":
-            whole = self._added_up("rows")
+            sums = [node.aliased(node.bare(clip.raw(name, each)), name) for name, each in self.summed]
+            whole = node.select([*map(node.bare, self.keys), *sums], node.table("sums_own"))
         if self._takes_back:
             taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
             nobody = exp.Is(this=node.bare("u"), expression=exp.null())

@@ -16,7 +16,7 @@ from dpsql.query.expression import Expression, columns
 from dpsql.query.rewrite import node
 
 #: What takes a nanosecond or two, whatever it is applied to.
-_QUICK = frozenset("% & * + - / // < << <= <> = > >= >> abs and or xor not negate | ~".split()) | {
+_QUICK = frozenset("& * + - / // < << <= <> = > >= >> abs and or xor not negate | ~".split()) | {
     "is null", "is distinct from", "is not distinct from",
 }  # fmt: skip
 #: So many operations of those are left to the engine as they are; where a core has more, what they read is made flat.
@@ -122,26 +122,31 @@ def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
     aliases = [holder.this.alias for holder in _holders(outside)]
     missing = may_be_missing(outside)
     whole = [alias for alias in aliases if alias not in missing]
-    return set().union(*(_chosen(part, whole[:1], aliases, asks_first=True) for part in own_parts(select)))
+    return set().union(*(_chosen(part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select)))
 
 
 def _of_sources(select: exp.Select) -> set[str]:
     """The sources whose ones are read in the SELECT itself."""
     aliases, read = [holder.this.alias for holder in _holders(select)], set[str]()
+    product = is_product(select)
     for place, join in enumerate(select.args.get("joins") or [], 1):
-        missing = may_be_missing(select, join)
+        missing, known = may_be_missing(select, join), aliases[: place + 1]
         whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
-        read |= _chosen(join.args.get("on"), whole, aliases, asks_first=False)
+        read |= _chosen(join.args.get("on"), whole, aliases, known if product else (), asks_first=False)
     missing = may_be_missing(select)
-    for part in _clauses(select):
-        read |= _chosen(part, [alias for alias in aliases if alias not in missing], aliases, asks_first=True)
+    whole = [alias for alias in aliases if alias not in missing]
+    for part in clauses(select):
+        read |= _chosen(part, whole, aliases, aliases if product else (), asks_first=True)
     return read
 
 
-def _chosen(clause: exp.Expr | None, whole: Sequence[str], aliases: Sequence[str], *, asks_first: bool) -> set[str]:
+def _chosen(
+    clause: exp.Expr | None, whole: Sequence[str], aliases: Sequence[str], factors: Sequence[str], *, asks_first: bool
+) -> set[str]:
     """The sources whose ones are read in the clause, which says so from here on.
 
-    ``asks_first`` conditions ask the first source: of another the engine would know that its rows must be there.
+    Of a product the engine hands on one row of some ``factors`` for all pairs of a block: a value reads the ones of
+    all. ``asks_first`` conditions ask the first source: of another the engine would know that its rows must be there.
     """
     if clause is None:
         return set()
@@ -155,9 +160,11 @@ def _chosen(clause: exp.Expr | None, whole: Sequence[str], aliases: Sequence[str
         tables = [column.table for column in around.find_all(exp.Column)]  # type: ignore[union-attr]
         own = [] if asks_first and isinstance(around, exp.Case) else [alias for alias in whole if alias in tables]
         chosen = own[:1] or list(whole[:1]) or list(aliases)
+        if is_slow_node(around):
+            chosen = list(dict.fromkeys([*chosen, *factors]))
         read.update(chosen)
         ones: list[exp.Expr] = [node.column(alias, ONE) for alias in chosen]
-        place.replace(ones[0] if len(ones) == 1 else exp.Coalesce(this=ones[0], expressions=ones[1:]))
+        place.replace(ones[0] if len(ones) == 1 else node.function("GREATEST", *ones))
     return read
 
 
@@ -193,15 +200,30 @@ def _columns(select: exp.Select) -> Iterator[exp.Column]:
 
 def own_parts(select: exp.Select) -> Iterator[exp.Expr]:
     """All that stands in the SELECT but its sources: its clauses, and the conditions of its joins."""
-    yield from _clauses(select)
+    yield from clauses(select)
     yield from (join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on") is not None)
 
 
-def _clauses(select: exp.Select) -> Iterator[exp.Expr]:
+def clauses(select: exp.Select) -> Iterator[exp.Expr]:
     """All that stands in the SELECT beside its sources and what joins them."""
     for name, value in select.args.items():
         if name not in ("joins", "from_"):
             yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, exp.Expr))
+
+
+def is_product(select: exp.Select) -> bool:
+    """Whether some join multiplies rows without an equality of what is joined, so that the engine makes each pair."""
+    return any(not _equates(join.args.get("on"), join.this.alias) for join in select.args.get("joins") or [])
+
+
+def _equates(on: exp.Expr | None, alias: str) -> bool:
+    """Whether the condition compares something of this source alone with something of others."""
+    if isinstance(on, exp.And | exp.Paren):
+        return any(_equates(each, alias) for each in on.args.values() if isinstance(each, exp.Expr))
+    if not isinstance(on, exp.EQ | exp.NullSafeEQ):
+        return False
+    sides = [{column.table for column in side.find_all(exp.Column)} for side in (on.this, on.expression)]
+    return all(sides) and {alias} in sides and any(alias not in side for side in sides)
 
 
 def is_slow_node(emitted: object) -> bool:

@@ -3,10 +3,10 @@
 Where the values themselves are public, each of them is a bin.
 
 ``h0_many``    the few units that have many rows
-``h0_own``     their counts, per key and bin
+``h0_counts``  per key and bin, the rows of each of them, and of all others together
+``h0_own``     of these counts, those of the few
 ``h0_factors`` of these, the units whose norm over keys is above the limit, with the factor that brings it there
 ``h0_heavy``   what scaling these down changes, per key and bin
-``h0_counts``  per key and bin, the rows of all units
 ``h0_bins``    per key and bin, the rows and the changes together
 
 Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/frequencies.md``.
@@ -73,10 +73,10 @@ def steps(name: str, keys: list[str], each: Contribution, norm: Norm, *, thresho
     """The steps from rows to bins for the histogram of that name."""
     return {
         f"{name}_many": _many(name, each, keys, thresholded),
-        f"{name}_own": _own(name, keys, each, thresholded),
+        f"{name}_counts": _counts(name, keys, each, thresholded),
+        f"{name}_own": _own(name, keys),
         f"{name}_factors": _factors(name, keys, each, norm),
         f"{name}_heavy": _heavy(name, keys),
-        f"{name}_counts": _counts(name, keys, each, thresholded),
         f"{name}_bins": _bins(name, keys),
     }
 
@@ -100,13 +100,23 @@ def _many(name: str, each: Contribution, keys: list[str], thresholded: bool) -> 
     return node.select([unit], node.table("rows"), _kept(keys, thresholded), _counted(name), [unit.copy()], more)
 
 
-def _own(name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
-    """The counts of those units per key and bin, in fine steps."""
-    groups: list[exp.Expr] = [node.column("rows", part) for part in ["u", *keys, name]]
+def _counts(name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
+    """The rows per key and bin, in fine steps: those of each of the few units, and under NULL those of all others.
+
+    One reading of the rows, which is the same whether or not there are such units.
+    """
+    unit = node.case((node.not_null(node.column(f"{name}_many", "u")), node.column("rows", "u")))
+    groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
     count = node.times(node.cast(exp.Count(this=exp.Star()), "hugeint"), node.integer(each.fine))
-    many = node.join(node.table(f"{name}_many"), node.equal("rows", f"{name}_many", "u"))
-    return node.select([*(group.copy() for group in groups), node.aliased(count, "v")], node.table("rows"),
-                       [*_kept(keys, thresholded), many], _counted(name), groups)  # fmt: skip
+    many = node.join(node.table(f"{name}_many"), node.equal("rows", f"{name}_many", "u"), "LEFT")
+    outputs = [*(group.copy() for group in groups[:-1]), node.aliased(unit.copy(), "u"), node.aliased(count, "v")]
+    return node.select(outputs, node.table("rows"), [*_kept(keys, thresholded), many], _counted(name), groups)
+
+
+def _own(name: str, keys: list[str]) -> exp.Select:
+    """The counts of the few units."""
+    outputs = [node.bare(part) for part in ["u", *keys, name, "v"]]
+    return node.select(outputs, node.table(f"{name}_counts"), where=node.not_null(node.bare("u")))
 
 
 def _factors(name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.Select:
@@ -136,14 +146,6 @@ def _heavy(name: str, keys: list[str]) -> exp.Select:
     columns = [node.column(own, part) for part in [*keys, name]]
     joins = [node.join(node.table(factors), node.equal(own, factors, "u"))]
     return node.select([*columns, node.aliased(change, "v")], node.table(own), joins)
-
-
-def _counts(name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
-    """The rows of all units per key and bin, in fine steps."""
-    groups: list[exp.Expr] = [node.column("rows", part) for part in [*keys, name]]
-    count = node.times(exp.Count(this=exp.Star()), node.integer(each.fine))
-    return node.select([*(group.copy() for group in groups), node.aliased(count, "v")], node.table("rows"),
-                       _kept(keys, thresholded), _counted(name), groups)  # fmt: skip
 
 
 def _bins(name: str, keys: list[str]) -> exp.Select:

@@ -33,7 +33,8 @@ def kept(keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
         [*(node.column("contributions", name) for name in names),
          node.aliased(_rank("contributions", ["u", *keys]), "place")],
         node.table("contributions"),
-        [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"))],
+        [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"), "LEFT")],
+        node.found(node.column("crowded", "u"), node.column("contributions", "u")),
     )  # fmt: skip
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))
     cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"), where=first)

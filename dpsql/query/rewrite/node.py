@@ -182,6 +182,14 @@ def or_zero(value: exp.Expr) -> exp.Expr:
     return exp.Coalesce(this=value, expressions=[integer(0)])
 
 
+def found(other: exp.Expr, own: exp.Expr) -> exp.Expr:
+    """Whether a LEFT JOIN found a row, which has a value in ``other``; ``own`` is a column of the left side.
+
+    The engine reads the left side whether or not any row is found (``docs/proofs/work.md``).
+    """
+    return case((not_null(other), exp.true()), default=compare(exp.NEQ, own, own.copy()))
+
+
 def either(left: exp.Expr | None, right: exp.Expr) -> exp.Expr:
     """The OR of the two; the second alone where there is no first."""
     return right if left is None else exp.Or(this=left, expression=right)

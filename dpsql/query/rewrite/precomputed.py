@@ -1,6 +1,7 @@
-"""What the condition of a join computes is computed before it, whether or not there is anything to be joined.
+"""What is computed of one source of a join is computed before it, whether or not there is anything to be joined.
 
-An engine that finds no row on the right side of a join computes nothing of its condition for the rows on the left.
+An engine that finds no row on the right side of a join computes nothing of its condition for the rows on the left; and
+of a product it hands on the rows of one side as constants, of which it computes a function once for many pairs.
 Proved in ``docs/proofs/work.md``.
 """
 
@@ -10,15 +11,29 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.query.rewrite import node
-from dpsql.query.rewrite.flat import PUBLIC, is_beside, is_slow_node, may_be_missing, own_parts, with_columns
+from dpsql.query.rewrite.flat import (
+    ONE,
+    PUBLIC,
+    clauses,
+    is_beside,
+    is_product,
+    is_slow_node,
+    made_flat,
+    may_be_missing,
+    own_parts,
+    with_columns,
+)
 
 #: What is slow where it reads something slow, and what only hands it on.
 _COMPUTED = (exp.Func, exp.Like, exp.DPipe)
+#: What is no value of a row, or is computed for it elsewhere.
+_HOLDERS = (exp.Alias, exp.Where, exp.Group, exp.Having, exp.Order, exp.AggFunc, exp.Filter, exp.Window, exp.Select)
 _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
 
 
 def precompute(select: exp.Select) -> None:
-    """Make each slow part of a join's condition that reads one table before it a column of that table.
+    """Make each slow part of a join's condition that reads one table before it a column of that table; where rows are
+    multiplied as they are, each slow part of the statement that reads one table.
 
     StatementError (E_JOIN) for a part that reads several of them, or one whose rows may be missing.
     """
@@ -29,15 +44,21 @@ def precompute(select: exp.Select) -> None:
             "a subquery that reads columns of the row beside it joins tables, and computes something of them; do "
             "that in a subquery in FROM, and join it",
         )
-    if not any(_is_slow(join.args.get("on")) for join in joins):
+    computed = dict[str, list[exp.Expr]]()
+    product = is_product(select)
+    if product and not is_beside(select):
+        certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(select)
+        for clause in clauses(select):
+            _below(clause, frozenset(certain), computed)
+    if not computed and not any(_is_slow(join.args.get("on")) for join in joins):
         return
-    before, computed = [select.args["from_"].this.alias], dict[str, list[exp.Expr]]()
+    before = [select.args["from_"].this.alias]
     for join in joins:
         alias, on = join.this.alias, join.args.get("on")
         if on is not None:
             whole = frozenset(before) - may_be_missing(select, join) | {alias}
             refusing = bool(join.side) and not join.meta.get(PUBLIC)
-            join.set("on", _hoisted(on, frozenset(before), whole, refusing, computed))
+            join.set("on", _hoisted(on, frozenset(before), whole, refusing, product, computed))
         before.append(alias)
     for holder in (select.args["from_"], *joins):
         if found := computed.get(holder.this.alias):
@@ -45,9 +66,46 @@ def precompute(select: exp.Select) -> None:
             holder.set("this", with_columns(holder.this, select, more))
 
 
+def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
+    """The part with each value in it that is slow, and reads one of the ``whole`` sources, read from a column."""
+    if not _is_slow(part) or isinstance(part, exp.Select):
+        return part
+    tables = {column.table for column in part.find_all(exp.Column) if column.table}
+    if (
+        len(tables) == 1
+        and tables <= whole
+        and not isinstance(part, (*_HOLDERS, exp.If))
+        and part.find(*_HOLDERS) is None
+    ):
+        asks = any(column.name == ONE and not is_slow_node(column.parent) for column in part.find_all(exp.Column))
+        if not asks:
+            (alias,) = tables
+            known = computed.setdefault(alias, [])
+            if part not in known:
+                known.append(part.copy())
+            return _flat_again(node.column(alias, _name(known.index(part))), part)
+
+    def inside(each: object) -> object:
+        return _below(each, whole, computed) if isinstance(each, exp.Expr) else each
+
+    for name, value in list(part.args.items()):
+        part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
+    return part
+
+
+def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
+    """The column; where something is computed of it and of other sources of a product, flat among their pairs."""
+    around = part.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    computing = isinstance(around, _COMPUTED) and not isinstance(around, _BY_ROWS)
+    return made_flat(column) if computing else column
+
+
 def _hoisted(
-    part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, computed: dict[str, list[exp.Expr]]
-) -> exp.Expr:
+    part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, product: bool,
+    computed: dict[str, list[exp.Expr]],
+) -> exp.Expr:  # fmt: skip
     """The part with what is slow in it, and reads one of the ``whole`` sources, read from a column that is computed.
 
     ``before`` are the sources before the join; what reads that which is joined too is computed of its pairs alone.
@@ -61,19 +119,20 @@ def _hoisted(
             known = computed.setdefault(alias, [])
             if part not in known:
                 known.append(part.copy())
-            return node.column(alias, _name(known.index(part)))
+            column = node.column(alias, _name(known.index(part)))
+            return _flat_again(column, part) if product else column
         if refusing and tables <= before and _is_computed(part):
             raise StatementError(
                 "E_JOIN",
                 "a condition of the join computes something of several tables, or of one whose rows may be missing; "
                 "compare columns, or what is made of one table, or write the condition in WHERE",
             )
+
+    def inside(each: object) -> object:
+        return _hoisted(each, before, whole, refusing, product, computed) if isinstance(each, exp.Expr) else each
+
     for name, value in list(part.args.items()):
-        if isinstance(value, list):
-            part.set(name, [_hoisted(each, before, whole, refusing, computed) if isinstance(each, exp.Expr) else each
-                            for each in value])  # fmt: skip
-        elif isinstance(value, exp.Expr):
-            part.set(name, _hoisted(value, before, whole, refusing, computed))
+        part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
     return part
 
 

@@ -6,9 +6,10 @@ Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md``, ``docs/proo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from sqlglot import exp
 
@@ -39,14 +40,27 @@ from dpsql.query.rewrite.scalar import engine_type, key, literal_node, native
 from dpsql.query.rewrite.spread import spread
 from dpsql.schema import UNIT
 
+T = TypeVar("T")
+
 #: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
 SOURCE, DERIVED = ("source", "main"), ("derived", "main")
 #: The place of a row among those of its unit: no column of a table has this name.
 _PLACE = "its place"
-#: Whether what is emitted stands in a subquery in an expression.
+#: Whether what is emitted stands in a subquery in an expression, or in a source of one.
 _BESIDE: ContextVar[bool] = ContextVar("beside", default=False)
+#: In a subquery in an expression, a column of the rows outside; None elsewhere, and in its sources.
+_OUTSIDE: ContextVar[Column | None] = ContextVar("outside", default=None)
 #: Which side of an INTERSECT a row is of.
 _SIDE = "its side"
+
+
+@contextmanager
+def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
 
 
 def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
@@ -121,9 +135,10 @@ def _read(condition: Expression) -> exp.Expr:
 def _looked_at(condition: exp.Expr, read: Expression) -> exp.Expr:
     """The condition, which is true where it was: the engine does not know that a one is not unlike itself.
 
-    Where the rows are those of a subquery in an expression it is a column that it reads.
+    Where the rows are those of a subquery in an expression it is a column of the rows outside, so that the engine asks
+    once it has read, and in a source of such a subquery a column that the condition reads.
     """
-    other = native(read) if _BESIDE.get() else node.bare(ONE)
+    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)
     return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
 
 
@@ -155,9 +170,11 @@ def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
             assert keep is not None
             return node.subquery(_kept(leaf, keep), alias), _hops(hops)
         case PerUnit(alias=alias):
-            return node.subquery(per_unit_select(leaf), alias), []
+            with _set(_OUTSIDE, None):
+                return node.subquery(per_unit_select(leaf), alias), []
         case Compound(alias=alias):
-            return node.subquery(_compound(leaf), alias), []
+            with _set(_OUTSIDE, None):
+                return node.subquery(_compound(leaf), alias), []
         case Constants(alias=alias, rows=rows):
             tuples = [exp.Tuple(expressions=[node.cast(literal_node(each), engine_type(each.type)) for each in row])
                       for row in rows]  # fmt: skip
@@ -202,7 +219,8 @@ def _kept(scan: Scan, keep: Keep) -> exp.Query:
     hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(each.copy() for each in columns))
     order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
     place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
-    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy())])
+    several = node.found(node.column("crowded", "u"), unit.copy())
+    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy(), "LEFT")], several)
     first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
     cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
                       where=first)  # fmt: skip
@@ -296,12 +314,10 @@ def _exactly(expression: Expression) -> exp.Expr:
 
 def subquery(expression: Subquery) -> exp.Expr:
     """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
-    before = _BESIDE.set(True)
-    try:
+    outside = next(iter(outer_columns(expression.relation)), None)
+    with _set(_BESIDE, True), _set(_OUTSIDE, outside):
         source, joins, conditions = from_clause(expression.relation)
         output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
-    finally:
-        _BESIDE.reset(before)
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)

@@ -54,6 +54,20 @@ FAULTS = (
         (CONFINED,),
     ),
     Fault(
+        "a kernel that lets the engine's process open files is a note of the audit",
+        "dpsql/audit/confinement.py",
+        '"failed" if least <= _NEEDED else "note"',
+        '"failed" if least < 1 else "note"',
+        ("tests/audit/test_audit_lockdown.py::test_an_engine_that_can_open_a_file_or_connect_fails",),
+    ),
+    Fault(
+        "the data opened by dpsql's own process are a note of the audit",
+        "dpsql/audit/confinement.py",
+        'return [Check(_PROCESS, "failed", f"{said}; take',
+        'return [Check(_PROCESS, "note", f"{said}; take',
+        ("tests/audit/test_audit_lockdown.py::test_an_audit_without_confinement_ends_with_what_to_do",),
+    ),
+    Fault(
         "an engine that may read files, found by the audit's lock-down",
         "dpsql/engines/opened.py",
         'SET enable_external_access = false"',

@@ -7,6 +7,22 @@ from planted.finders import PRICE, claims
 
 FAULTS = (
     Fault(
+        "the budget counts statements by the noise that it admits, not by the one that they have",
+        "dpsql/cli/budget_report.py",
+        "    noise, cost = next(iter(priced.items()))\n",
+        "    noise, cost = next((e for e in priced.items() if left.affordable(e[1])), next(iter(priced.items())))\n",
+        ("tests/session/test_count_costs.py::test_as_many_are_admitted_as_the_budget_says",),
+    ),
+    Fault(
+        "a count is taken to be of one step, whose Laplace noise has more rho",
+        "dpsql/query/contribution.py",
+        "    return _made(Units(None), None, 1, 1, norm)\n",
+        "    return Contribution(Units(None), None, 1, 1, Fraction(1))\n",
+        (
+            "tests/session/test_count_costs.py::test_what_is_counted_is_what_a_count_costs_and_by_gaussian_noise_any_other_statement",
+        ),
+    ),
+    Fault(
         "fine steps forgotten in the sensitivity (L1)",
         "dpsql/sensitivity.py",
         "return contribution.limit * _units_changed(neighbours)\n",

@@ -93,4 +93,13 @@ FAULTS = (
         "    if not found:\n",
         (f"{WIRE}_start.py::test_where_confinement_is_required_it_does_not_start_without",),
     ),
+    Fault(
+        "a parser that does not fit its compiled half is used",
+        "dpsql/installed.py",
+        "    if parser != compiled:\n",
+        "    if parser > compiled > parser:\n",
+        (
+            "tests/frontends/test_installation.py::test_a_parser_that_does_not_fit_its_compiled_half_is_told_before_any_charge",
+        ),
+    ),
 )

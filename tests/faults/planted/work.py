@@ -12,10 +12,53 @@ PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
 ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
 ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_are_computed"
 MODULE = "dpsql/query/work.py"
+PATTERNS, AUTOMATA = "dpsql/query/regular_expression", "tests/properties/test_automata.py"
 ROW_WORK, STEPS = "dpsql/query/row_work.py", "tests/properties/test_row_work.py"
 EMITTED = "dpsql/query/rewrite/relation.py"
 
 FAULTS = (
+    Fault(
+        "texts between two functions are not counted",
+        "dpsql/query/row_work.py",
+        '    return sum(_copies(each, known) for each in _within(expressions) if each.type.kind == "text")',
+        '    return sum(_copies(each, known) for each in expressions if each.type.kind == "text")',
+        ("tests/properties/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
+    ),
+    Fault(
+        "a pattern of the data is tried once",
+        "dpsql/query/row_work.py",
+        "        return _length(pattern)\n",
+        "        return 1\n",
+        ("tests/properties/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
+    ),
+    Fault(
+        "what is computed of one side of a product is computed of its pairs",
+        "dpsql/query/rewrite/precomputed.py",
+        "    if product and not is_beside(select):",
+        "    if product and is_beside(select):",
+        ("tests/properties/test_products.py::test_what_reads_one_side_of_a_product_is_computed_below_it",),
+    ),
+    Fault(
+        "a value of a product's pairs reads the ones of one side",
+        "dpsql/query/rewrite/flat.py",
+        "            chosen = list(dict.fromkeys([*chosen, *factors]))",
+        "            chosen = list(dict.fromkeys(chosen))",
+        ("tests/properties/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",),
+    ),
+    Fault(
+        "rows are read once more where a unit is above a limit",
+        "dpsql/query/rewrite/relation.py",
+        '[node.join(crowded(), same.copy(), "LEFT")], several)',
+        "[node.join(crowded(), same.copy())])",
+        ("tests/properties/test_work.py::test_a_unit_above_a_limit_has_nothing_read_again",),
+    ),
+    Fault(
+        "conditions of a subquery are asked while a file is read",
+        "dpsql/query/rewrite/relation.py",
+        "    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
+        "    other = native(read) if _BESIDE.get() else node.bare(ONE)",
+        ("tests/properties/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
+    ),
     Fault(
         "rows are multiplied before a unit is held to its limit",
         MODULE,
@@ -141,7 +184,7 @@ FAULTS = (
     Fault(
         "what a join compares is computed where it has a right side",
         "dpsql/query/rewrite/precomputed.py",
-        '    if not any(_is_slow(join.args.get("on")) for join in joins):',
+        '    if not computed and not any(_is_slow(join.args.get("on")) for join in joins):',
         "    if True:",
         (f"{ALIKE}[a condition of LEFT JOIN]",),
     ),
@@ -162,23 +205,54 @@ FAULTS = (
     Fault(
         "a condition is asked while a file is read",
         EMITTED,
-        "    other = native(read) if _BESIDE.get() else node.bare(ONE)",
+        "    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
         "    other = native(read)",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
+    Fault("an automaton of any size is made at once", ROW_WORK, "_FEW_STATES = 64", "_FEW_STATES = 10**9", (STEPS,)),
+    Fault("groups are extracted as they are found", ROW_WORK, " and not has_group:", ":", (STEPS,)),
+    Fault("a match is removed at no cost", ROW_WORK, "_MATCH = 256", "_MATCH = 0", (STEPS,)),
     Fault(
-        "groups of alternatives are followed in one place",
+        "what is read behind each match is not counted",
         ROW_WORK,
-        r"[.\[{\\(?]",
-        r"[.\[{\\]",
+        "2 * (most_bytes_behind(pattern_of(match)) or 0)",
+        "0",
         (STEPS,),
     ),
     Fault(
-        "a regular expression is followed in one place",
-        ROW_WORK,
-        "    return 4 * _LOOKS * (len(text) + copies)",
-        "    return _LOOKS",
-        (STEPS,),
+        "an automaton may have more states than the engine keeps",
+        MODULE,
+        "        if most_states(match.function, pattern) is None:",
+        "        if False:",
+        (f"{AUTOMATA}::test_what_would_be_made_by_texts_of_some_is_refused",),
+    ),
+    Fault(
+        "patterns with repetitions are compiled as they are written",
+        f"{PATTERNS}/simplified.py",
+        "            return _coalesced([simplified(each) for each in parts])",
+        "            return Concatenation(tuple(simplified(each) for each in parts))",
+        (f"{AUTOMATA}::test_there_are_no_fewer_states_than_re2_makes",),
+    ),
+    Fault(
+        "a search for any match does not keep begins apart",
+        f"{PATTERNS}/automaton.py",
+        'waiting += (later, _MARK, pattern) if self._search.matching == "longest" else (later, pattern)',
+        "waiting += (later, pattern)",
+        (f"{AUTOMATA}::test_there_are_no_fewer_states_than_re2_makes",),
+    ),
+    Fault(
+        "a later search never matches while an earlier one reads on",
+        f"{PATTERNS}/repeated_search.py",
+        "    if open_ and _meets_a_match(states, steps, open_):",
+        "    if False:",
+        (f"{AUTOMATA}::test_a_search_behind_each_match_reads_no_more_than_is_said",),
+    ),
+    Fault(
+        "K is no letter beyond ASCII",
+        f"{PATTERNS}/syntax.py",
+        "*(_BEYOND[each] for each in letters & set(_BEYOND))",
+        "",
+        (f"{AUTOMATA}::test_automata_match_as_the_engine_does",),
     ),
     Fault(
         "a long text may be compared with a pattern of the data that has a % in it",
@@ -190,7 +264,7 @@ FAULTS = (
     Fault(
         "a text of a row may stand any number of times in another",
         MODULE,
-        "_FEW_COPIES, _MOST_COPIED = 8,",
+        "_FEW_COPIES, _MOST_COPIED = 16,",
         "_FEW_COPIES, _MOST_COPIED = 10**9,",
         (STEPS,),
     ),

@@ -1,0 +1,239 @@
+"""What is remembered of ledgers outside of the data: whose they are, where they lie, how far they are written.
+
+Proved in ``docs/proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from dpsql.errors import LedgerError
+from dpsql.privacy.ledger.entry import Entry, cost_of, cost_texts
+from dpsql.privacy.ledger.store import Whereabouts
+from dpsql.privacy.measure import Cost
+
+#: Bytes of each of the two places of which one is written while the other holds what was there before.
+_SLOT = 4096
+_DIGEST = 32
+#: Analysts with longer names have no sum of their own in what is remembered.
+_LONGEST_NAME = 250
+
+_FOLDER: ContextVar[Path | None] = ContextVar("state", default=None)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The newest entry that was written: its number, its digest, and a sum after it, everybody's or one analyst's."""
+
+    seq: int
+    digest: str
+    sum: Cost
+    analyst: str | None = None
+
+
+def state_folder() -> Path:
+    """DPSQL_STATE, the StateDirectory of a systemd unit, or ``dpsql`` in the user's folder for such things."""
+    chosen = _FOLDER.get() or os.environ.get("DPSQL_STATE") or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    if chosen:
+        return Path(chosen)
+    try:
+        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dpsql"
+    except RuntimeError as error:
+        raise _trouble() from error
+
+
+@contextmanager
+def kept_in(folder: Path) -> Iterator[None]:
+    """While this lasts, what this thread remembers of ledgers is kept in this folder."""
+    before = _FOLDER.set(folder)
+    try:
+        yield
+    finally:
+        _FOLDER.reset(before)
+
+
+class Checkpoints:
+    """The files of a state folder: a database's names, a ledger's whereabouts, and how far it is written.
+
+    Only ``advance`` is called at each charge. It does not wait for the disk; after a loss of power what is read may be
+    a little older than what was written, which shows less and is never wrong.
+    """
+
+    def __init__(self) -> None:
+        self._folder = state_folder()
+
+    def ledgers_of(self, names: Sequence[str]) -> set[str]:
+        """The ids of the ledgers that databases with one of these names had."""
+        found = (_read(self._database(name)) for name in names)
+        return {str(each["ledger"]) for each in found if each is not None}
+
+    def bind(self, names: Sequence[str], ledger: str) -> None:
+        """From now on databases with these names have this ledger."""
+        for name in names:
+            if self.ledgers_of([name]) != {ledger}:
+                _write(self._database(name), {"name": name, "ledger": ledger})
+
+    def whereabouts(self, ledger: str) -> Whereabouts | None:
+        """Where the ledger lay when it was last opened; None where it is seen for the first time."""
+        found = _read(self._ledger(ledger) / "place.json")
+        if found is None:
+            return None
+        return Whereabouts(str(found["place"]), None if found["file"] is None else (found["file"][0], found["file"][1]))
+
+    def place(self, ledger: str, at: Whereabouts) -> None:
+        """From now on the ledger lies here."""
+        if self.whereabouts(ledger) != at:
+            _write(self._ledger(ledger) / "place.json", {"place": at.place, "file": at.file})
+
+    def newest(self, ledger: str) -> Checkpoint | None:
+        """How far the ledger was written when something was last charged to it on this machine."""
+        return _Slots(self._ledger(ledger) / "newest").read()
+
+    def owns(self, ledger: str) -> list[Checkpoint]:
+        """How far each analyst's part of the ledger was written."""
+        found = (_Slots(path).read() for path in sorted(self._ledger(ledger).glob("*.analyst")))
+        return [each for each in found if each is not None]
+
+    def prepare(self, ledger: str, analyst: str) -> None:
+        """Make sure that what is about to be charged can be recorded; LedgerError where it cannot."""
+        _Slots(self._ledger(ledger) / "newest").prepare()
+        if len(analyst) <= _LONGEST_NAME:
+            _Slots(self._analyst(ledger, analyst)).prepare()
+
+    def advance(self, ledger: str, entry: Entry) -> None:
+        """The entry is durable in the ledger."""
+        _Slots(self._ledger(ledger) / "newest").write(Checkpoint(entry.seq, entry.digest, entry.total))
+        if len(entry.analyst) <= _LONGEST_NAME:
+            own = Checkpoint(entry.seq, entry.digest, entry.own, entry.analyst)
+            _Slots(self._analyst(ledger, entry.analyst)).write(own)
+
+    def begin_again(self, ledger: str, entries: Sequence[Entry]) -> None:
+        """What is remembered of how far the ledger is written is that of these entries, and nothing of before."""
+        for path in [*self._ledger(ledger).glob("*.analyst"), self._ledger(ledger) / "newest"]:
+            path.unlink(missing_ok=True)
+        for entry in entries:
+            self.prepare(ledger, entry.analyst)
+            self.advance(ledger, entry)
+
+    def _database(self, name: str) -> Path:
+        return self._folder / "databases" / f"{_hash(name)}.json"
+
+    def _ledger(self, ledger: str) -> Path:
+        return self._folder / "ledgers" / ledger
+
+    def _analyst(self, ledger: str, analyst: str) -> Path:
+        return self._ledger(ledger) / f"{_hash(analyst)}.analyst"
+
+
+class _Slots:
+    """A file with two places for a checkpoint, each with its digest; the older one is written over."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def prepare(self) -> None:
+        """Make the file where there is none, and see that it can be written."""
+        try:
+            if not self._path.exists():
+                _put(self._path, bytes(2 * _SLOT), _linked)
+            os.close(os.open(self._path, os.O_RDWR))
+        except OSError as error:
+            raise _trouble() from error
+
+    def read(self) -> Checkpoint | None:
+        """The newest checkpoint that is whole; None where there is none."""
+        return max(filter(None, self._slots()), key=lambda each: each.seq, default=None)
+
+    def write(self, new: Checkpoint) -> None:
+        """Put a newer checkpoint in the place of the older one."""
+        slots = self._slots()
+        if any(each is not None and each.seq >= new.seq for each in slots):
+            return
+        at = min(range(2), key=lambda number: -1 if (each := slots[number]) is None else each.seq)
+        cells = json.dumps([new.seq, new.digest, *cost_texts(new.sum), new.analyst]).encode("ascii")
+        try:
+            handle = os.open(self._path, os.O_WRONLY)
+            try:
+                os.pwrite(handle, (_hash_bytes(cells).encode() + cells).ljust(_SLOT, b"\0"), at * _SLOT)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise _trouble() from error
+
+    def _slots(self) -> list[Checkpoint | None]:
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            content = b""
+        except OSError as error:
+            raise _trouble() from error
+        return [_checkpoint(content[at : at + _SLOT].rstrip(b"\0")) for at in (0, _SLOT)]
+
+
+def _checkpoint(slot: bytes) -> Checkpoint | None:
+    digest, cells = slot[:_DIGEST], slot[_DIGEST:]
+    if not cells or _hash_bytes(cells).encode() != digest:
+        return None
+    seq, newest, epsilon, rho, delta, analyst = json.loads(cells)
+    return Checkpoint(seq, newest, cost_of(epsilon, rho, delta), analyst)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _trouble() from error
+    return found
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    try:
+        _put(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise _trouble() from error
+
+
+def _put(path: Path, content: bytes, put: Callable[[Path, Path], object] = os.replace) -> None:
+    """The file with this content, on the disk, whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, draft = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        put(Path(draft), path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
+def _linked(draft: Path, path: Path) -> None:
+    """Let the draft have the name, unless another process was first."""
+    with suppress(FileExistsError):
+        path.hardlink_to(draft)
+
+
+def _hash(text: str) -> str:
+    return _hash_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def _hash_bytes(content: bytes) -> str:
+    return blake2b(content, digest_size=_DIGEST // 2).hexdigest()
+
+
+def _trouble() -> LedgerError:
+    return LedgerError(
+        "what is remembered of ledgers cannot be read or written; set DPSQL_STATE to a folder that dpsql may write, "
+        "away from the data; nothing is released"
+    )

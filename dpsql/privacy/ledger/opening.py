@@ -1,0 +1,130 @@
+"""How a ledger is found or begun: the one that the database has, whole, and no copy of it.
+
+Proved in ``docs/proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsql.errors import LedgerError
+from dpsql.privacy.ledger import checking, layout
+from dpsql.privacy.ledger.checking import NOTHING, Seen, seen_of
+from dpsql.privacy.ledger.checkpoints import Checkpoints
+from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.privacy.ledger.layout import Belongs, Meta
+from dpsql.privacy.ledger.place import is_address
+from dpsql.privacy.ledger.store import Store, Whereabouts
+
+#: How many of the newest entries are checked when a ledger is opened where it was before; all where it was not.
+CHECKED_ON_OPEN = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """A ledger that may be charged: where it is, what it says of itself, and what is remembered of it."""
+
+    store: Store
+    meta: Meta
+    checkpoints: Checkpoints
+    seen: Seen
+
+
+def store_at(place: str | Path) -> Store:
+    """The store of a path or of a ``postgresql://`` address."""
+    if is_address(place):
+        from dpsql.privacy.ledger.server import LedgerServer
+
+        return LedgerServer(str(place))
+    return LedgerFile(Path(place))
+
+
+def found(place: str | Path, belongs: Belongs, names: Sequence[str] = ()) -> Found:
+    """The ledger at the place, begun where there is none and where no database of these names had one.
+
+    LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
+    """
+    store, checkpoints = store_at(place), Checkpoints()
+    named = [place_name(store), *names]
+    known = checkpoints.ledgers_of(named)
+    if known and not store.exists():
+        raise _missing(checkpoints, known)
+    store.create(layout.begun(Meta.new(belongs)))
+    with store.transaction(write=True) as tables:
+        meta = layout.read(tables, belongs.neighbours)
+        if meta.is_backup:
+            raise LedgerError(
+                "this is the backup of a ledger; `dpsql ledger restore` puts it back; nothing is released"
+            )
+        meta.require(belongs)
+        require_known(known, meta)
+        here, before = store.whereabouts(), checkpoints.whereabouts(meta.id)
+        _require_original(meta, here, before)
+        layout.bring_up(tables, meta)
+        newest = checkpoints.newest(meta.id)
+        last = checking.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
+        if here == before:
+            checking.walk(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
+        else:
+            store.require_whole(tables)
+            checking.walk(tables, meta.start, 0)
+    remember(checkpoints, named, meta, here)
+    if last is not None and (newest is None or newest.seq < last.seq):
+        checkpoints.prepare(meta.id, last.analyst)
+        checkpoints.advance(meta.id, last)
+    return Found(store, meta, checkpoints, seen_of(last))
+
+
+def remember(checkpoints: Checkpoints, names: Sequence[str], meta: Meta, here: Whereabouts) -> None:
+    """From now on the databases of these names have this ledger, and it lies here."""
+    checkpoints.bind(names, meta.id)
+    checkpoints.place(meta.id, here)
+
+
+def place_name(store: Store) -> str:
+    """The name by which a database is known that has its ledger in this store."""
+    return f"ledger {store.whereabouts().place}"
+
+
+def require_known(known: set[str], meta: Meta) -> None:
+    """LedgerError where the database is known to have another ledger."""
+    if known - {meta.id}:
+        raise LedgerError(
+            "this is another ledger than the one that the database had; put that one back, or mend `ledger` in the "
+            "schema (`dpsql ledger verify` says where it was); nothing is released"
+        )
+
+
+def _require_original(meta: Meta, here: Whereabouts, before: Whereabouts | None) -> None:
+    """LedgerError where the ledger lay somewhere else, and still does."""
+    if before is None or before.place == here.place or before.file in (None, here.file) or here.file is None:
+        return
+    if _id_at(Path(before.place), meta) == meta.id:
+        raise LedgerError(
+            "this is a copy of a ledger that still lies where it was; use that one, or remove it where this is the "
+            "newer; nothing is released"
+        )
+
+
+def _id_at(path: Path, meta: Meta) -> str | None:
+    """The id of the ledger in a file; None where there is none that can be read."""
+    store = LedgerFile(path)
+    try:
+        with store.transaction(write=False) as tables:
+            return layout.read(tables, meta.belongs.neighbours).id
+    except LedgerError:
+        return None
+    finally:
+        store.close()
+
+
+def _missing(checkpoints: Checkpoints, known: set[str]) -> LedgerError:
+    newest = [each for each in map(checkpoints.newest, known) if each is not None]
+    entries = sum(each.seq for each in newest)
+    return LedgerError(
+        f"the ledger of this database is missing (entries charged to it: {entries}); put it back or mend `ledger` in "
+        "the schema (`dpsql ledger verify` says where it was), or restore a backup with `dpsql ledger restore`; "
+        "nothing is released"
+    )

@@ -1,0 +1,225 @@
+"""A ledger is copied whole, put back, and charged with what it lacks. ``docs/proofs/ledger.md``."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from dpsql.errors import LedgerError
+from dpsql.privacy.ledger import checking, layout
+from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
+from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line
+from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.privacy.ledger.journal import Ledger
+from dpsql.privacy.ledger.layout import Belongs, Meta
+from dpsql.privacy.ledger.opening import place_name, remember, require_known, store_at
+from dpsql.privacy.ledger.pages import EVER, newest_of, page_after
+from dpsql.privacy.ledger.store import Store, Written
+from dpsql.privacy.measure import FREE, Cost
+
+#: Who is said to have spent what nobody else is known to have.
+NOBODY = "restore"
+#: What the lines say by which a ledger that was put back is charged.
+SAID = "-- charged by dpsql ledger restore: spent after what was put back, at most"
+
+_ENTRY = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.split(',')))})"
+_ANSWERS = (
+    "SELECT number, key, entry, answer, digest FROM answers WHERE number > ? AND entry <= ? ORDER BY number LIMIT 20"
+)
+_ANSWER = "INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)"
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A ledger that was put back: its entries, and what was charged to it, by whom it was spent."""
+
+    id: str
+    entries: int
+    charged: tuple[tuple[str, Cost], ...]
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A ledger that a database had: how many entries it had and where it lay, as far as that is remembered."""
+
+    id: str
+    entries: int
+    place: str
+
+
+def remembered(place: str | Path, names: Sequence[str]) -> list[Remembered]:
+    """The ledgers that a database of these names, or with its ledger at this place, had."""
+    checkpoints, found = Checkpoints(), []
+    for ledger in sorted(checkpoints.ledgers_of([place_name(store_at(place)), *names])):
+        newest, at = checkpoints.newest(ledger), checkpoints.whereabouts(ledger)
+        entries = 0 if newest is None else newest.seq
+        found.append(Remembered(ledger, entries, "a place that is not known" if at is None else at.place))
+    return found
+
+
+def begin(place: str | Path, belongs: Belongs, names: Sequence[str], *, again: bool = False) -> str:
+    """Begin a ledger where none is, and return its id.
+
+    LedgerError where something lies there, or where the database had a ledger before and is not to begin ``again``.
+    """
+    store, checkpoints, meta = store_at(place), Checkpoints(), Meta.new(belongs)
+    named = [place_name(store), *names]
+    before = remembered(place, names)
+    if before and not again:
+        raise LedgerError(
+            f"this database had a ledger before (entries charged to it: {sum(each.entries for each in before)}); a new "
+            "one lets its whole budget be spent once more on the same people; where that is meant, say --new-budget"
+        )
+    if not store.create(layout.begun(meta)):
+        raise LedgerError("there is something where the ledger would begin; move it away first")
+    remember(checkpoints, named, meta, store.whereabouts())
+    store.close()
+    return meta.id
+
+
+def backup(ledger: Ledger, target: Path) -> int:
+    """Write all that is in the ledger at this moment to a new file, while it may be charged; return its entries."""
+    file = LedgerFile(target)
+    if file.exists():
+        raise LedgerError("the file of the backup is already there; name another one")
+    entries = ledger.verify()
+    if not file.create(_copied(ledger.store, replace(ledger.meta, is_backup=True))):
+        raise LedgerError("the file of the backup is already there; name another one")
+    with _whole(file, ledger.meta.belongs) as (_, _, last):
+        held = 0 if last is None else last.seq
+    if held < entries:
+        raise LedgerError("the backup is not what the ledger is; nothing can be restored from it")
+    return held
+
+
+def restore(
+    place: str | Path, belongs: Belongs, names: Sequence[str], source: Path | None, charge: Cost | None = None
+) -> Restored:
+    """Put a backup where no ledger is, or accept the one that lies there (``source`` None), and charge what it lacks.
+
+    What it lacks is what this machine remembers to have been charged, in all and by each analyst, beyond what it holds;
+    ``charge`` comes on top, and is needed where nothing is remembered. LedgerError where it is not whole, or not the
+    database's.
+    """
+    store, checkpoints = store_at(place), Checkpoints()
+    named = [place_name(store), *names]
+    if source is None and not store.exists():
+        raise LedgerError("there is no ledger to accept; name a backup")
+    if source is not None and store.exists():
+        raise LedgerError("there is something where the ledger would be put; move it away first, or leave the backup "
+                          "out to accept what is there")  # fmt: skip
+    with _whole(store if source is None else LedgerFile(source), belongs) as (origin, meta, last):
+        require_known({each for each in checkpoints.ledgers_of(named) if checkpoints.newest(each)}, meta)
+        newest = checkpoints.newest(meta.id)
+        if newest is None and charge is None:
+            raise LedgerError(
+                "nothing is remembered here of what was charged to this ledger: say what was spent since at most, with "
+                "--charge EPSILON or --charge all; where the server runs as another user, DPSQL_STATE names its folder"
+            )
+        lacking = [] if newest is None else _lacking(origin, last, newest, checkpoints.owns(meta.id))
+        lacking += [] if charge is None or charge == FREE else [(NOBODY, charge)]
+        ledger = _accepted(store, meta, lacking) if source is None else _put(store, meta, lacking, origin)
+    entries = ledger.verify()
+    checkpoints.begin_again(meta.id, _newest_of_each(ledger))
+    remember(checkpoints, named, meta, store.whereabouts())
+    store.close()
+    return Restored(meta.id, entries, tuple(lacking))
+
+
+def _accepted(store: Store, meta: Meta, lacking: Sequence[tuple[str, Cost]]) -> Ledger:
+    """The ledger that lies there, with what it lacks. Until it has all of it, what is remembered refuses it."""
+    with store.transaction(write=True) as tables:
+        layout.bring_up(tables, meta)
+    ledger = Ledger(store, meta)
+    _charge(ledger, lacking)
+    with store.transaction(write=True) as tables:
+        tables.execute("UPDATE meta SET is_backup = 0")
+    return ledger
+
+
+def _put(store: Store, meta: Meta, lacking: Sequence[tuple[str, Cost]], origin: Store) -> Ledger:
+    """A copy of the ledger with what it lacks, all at once."""
+    meta = replace(meta, is_backup=False)
+    with tempfile.TemporaryDirectory() as folder:
+        draft = LedgerFile(Path(folder) / "draft")
+        draft.create(_copied(origin, meta))
+        _charge(Ledger(draft, meta), lacking)
+        made = store.create(_copied(draft, meta))
+        draft.close()
+    if not made:
+        raise LedgerError("there is something where the ledger would be put; move it away first")
+    return Ledger(store, meta)
+
+
+def _charge(ledger: Ledger, lacking: Sequence[tuple[str, Cost]]) -> None:
+    for analyst, cost in lacking:
+        ledger.append(Line(analyst, SAID, "[]", cost), lambda spent: None)
+
+
+def _lacking(
+    store: Store, last: Entry | None, newest: Checkpoint, owns: Sequence[Checkpoint]
+) -> list[tuple[str, Cost]]:
+    """What is remembered beyond what the ledger holds, by analyst; all of it where its history is another one."""
+    with store.transaction(write=False) as tables:
+        same = last is None or last.seq < newest.seq or (
+            tables.execute("SELECT digest FROM entries WHERE seq = ?", (newest.seq,)).fetchone() == (newest.digest,)
+        )  # fmt: skip
+        spent = {str(own.analyst): newest_of(tables, str(own.analyst), EVER) for own in owns if same}
+    held = FREE if last is None or not same else last.total
+    lacking = {str(own.analyst): _beyond(own.sum, spent.get(str(own.analyst), FREE)) for own in owns}
+    lacking[NOBODY] = _beyond(_beyond(newest.sum, held), sum(lacking.values(), FREE))
+    return [(analyst, cost) for analyst, cost in lacking.items() if cost != FREE]
+
+
+def _beyond(more: Cost, less: Cost) -> Cost:
+    """What must be added to the lesser cost so that it is at least the greater one in every measure."""
+    rho, delta = max(Fraction(0), more.rho - less.rho), max(Fraction(0), more.delta - less.delta)
+    if more.epsilon is None or less.epsilon is None:
+        return Cost(None if rho else Fraction(0), rho, delta)
+    epsilon = max(Fraction(0), more.epsilon - less.epsilon)
+    return Cost(epsilon, rho if rho or not epsilon else epsilon**2 / 2, delta)
+
+
+@contextmanager
+def _whole(store: Store, belongs: Belongs) -> Iterator[tuple[Store, Meta, Entry | None]]:
+    """A ledger of this database that is whole, wherever it lies and whatever is remembered: its newest entry."""
+    try:
+        with store.transaction(write=False) as tables:
+            meta = layout.read(tables, belongs.neighbours)
+            meta.require(belongs)
+            store.require_whole(tables)
+            checking.walk(tables, meta.start, 0)
+            last = checking.newest(tables, meta.start, checking.NOTHING)
+        yield store, meta, last
+    finally:
+        store.close()
+
+
+def _copied(store: Store, meta: Meta) -> Iterator[Written]:
+    """All that the ledger holds at this moment, page by page, so that nobody who charges it waits for long."""
+    with store.transaction(write=False) as tables:
+        ((newest, digest),) = tables.execute("SELECT seq, digest FROM head").fetchall()
+    yield meta.facts()
+    yield "INSERT INTO head VALUES (?, ?)", (newest, digest)
+    seq = number = 0
+    while seq < newest:
+        with store.transaction(write=False) as tables:
+            page = [each for each in page_after(tables, seq) if each.seq <= newest]
+        yield from ((_ENTRY, each.row()) for each in page)
+        seq = page[-1].seq
+    while True:
+        with store.transaction(write=False) as tables:
+            answers = tables.execute(_ANSWERS, (number, newest)).fetchall()
+        if not answers:
+            return
+        yield from ((_ANSWER, tuple(each[1:])) for each in answers)
+        number = answers[-1][0]
+
+
+def _newest_of_each(ledger: Ledger) -> list[Entry]:
+    """The newest entry of each analyst, the newest of all last."""
+    return sorted({each.analyst: each for each in ledger.history()}.values(), key=lambda each: each.seq)
