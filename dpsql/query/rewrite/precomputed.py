@@ -38,15 +38,17 @@ def precompute(select: exp.Select) -> None:
     StatementError (E_JOIN) for a part that reads several of them, or one whose rows may be missing.
     """
     joins: list[exp.Join] = select.args.get("joins") or []
-    if joins and is_beside(select) and any(map(_computes, own_parts(select))):
-        raise StatementError(
-            "E_JOIN",
-            "a subquery that reads columns of the row beside it joins tables, and computes something of them; do "
-            "that in a subquery in FROM, and join it",
-        )
+    if is_beside(select):
+        if joins and any(map(_computes, own_parts(select))):
+            raise StatementError(
+                "E_JOIN",
+                "a subquery that reads columns of the row beside it joins tables, and computes something of them; do "
+                "that in a subquery in FROM, and join it",
+            )
+        return
     computed = dict[str, list[exp.Expr]]()
     product = is_product(select)
-    if product and not is_beside(select):
+    if product:
         certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(select)
         for clause in clauses(select):
             _below(clause, frozenset(certain), computed)
@@ -113,7 +115,7 @@ def _hoisted(
     if not _is_slow(part):
         return part
     tables = {column.table for column in part.find_all(exp.Column) if column.table}
-    if not isinstance(part, exp.Connector | exp.Paren):
+    if not isinstance(part, exp.Connector | exp.Paren | exp.If):
         if len(tables) == 1 and tables <= whole:
             (alias,) = tables
             known = computed.setdefault(alias, [])
