@@ -28,15 +28,15 @@ from dpsql.plan import CorePlan
 from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.quantile import Distribution
-from dpsql.query.bind import bind
-from dpsql.query.bins import Bins
-from dpsql.query.contribution import Contribution, Norm
-from dpsql.query.parse import parse
-from dpsql.query.relation import Ranks
 from dpsql.schema import Schema, load
 from dpsql.sensitivity import ranking, tree
 from dpsql.shares import plan_cores
 from dpsql.shell import Shell
+from dpsql.sql.analysis.bins import Bins
+from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.binder.bind import bind
+from dpsql.sql.ir.relation import Ranks
+from dpsql.sql.parser.parse import parse
 
 #: Bins with the rows in each.
 Counts: TypeAlias = list[tuple[int, float]]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from dpsql.query.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
-from dpsql.query.function import Function
-from dpsql.query.functions import FAMILIES
-from dpsql.query.functions.dates import ordinary
-from dpsql.query.interval import Interval
+from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
+from dpsql.sql.functions.signature import Function
+from dpsql.sql.functions import FAMILIES
+from dpsql.sql.functions.dates import ordinary
+from dpsql.sql.ir.interval import Interval
 from dpsql.schema import SqlType
 
 TARGET = Path(__file__).with_name("sql.md")

@@ -13,11 +13,13 @@ from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
 from dpsql.frequency import Clip, Counted, Frequent, Most
 from dpsql.moments import Moment, Variable
 from dpsql.quantile import Ranked
-from dpsql.query.bounds import is_nullable
-from dpsql.query.expression import BOOLEAN, Call, Expression, conjunction
-from dpsql.query.pairs import Pairs
-from dpsql.query.quantum import product_quantum, quantum
-from dpsql.query.relation import (
+from dpsql.schema import SqlType
+from dpsql.sql.analysis.bounds import is_nullable
+from dpsql.sql.analysis.complete_pairs import Pairs
+from dpsql.sql.analysis.quantum import product_quantum, quantum
+from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
+from dpsql.sql.ir.relation import (
     Aggregate,
     Cell,
     Core,
@@ -31,8 +33,6 @@ from dpsql.query.relation import (
     Total,
     Units,
 )
-from dpsql.query.rewrite.scalar import engine_type
-from dpsql.schema import SqlType
 
 #: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
 SCAN_WEIGHT = Fraction(1, 3)

@@ -12,8 +12,8 @@ from dpsql.histogram import target
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.ranking import Chosen, Target
 from dpsql.quantile import Curve
-from dpsql.query.bins import Bins
-from dpsql.query.relation import Ranks
+from dpsql.sql.analysis.bins import Bins
+from dpsql.sql.ir.relation import Ranks
 
 #: The law of which a quantile is drawn again; its scale does not matter, as its interval is stretched to the ends.
 DRAWN = Laplace(1, Fraction(1000))

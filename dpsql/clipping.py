@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.plan import Plan
-from dpsql.query.clipped import LeftOut
 from dpsql.release import Released
+from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 
 
 def left_out(plan: Plan, released: Released) -> tuple[str, ...]:

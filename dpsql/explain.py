@@ -28,11 +28,11 @@ from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
 from dpsql.quantile import Ranked
-from dpsql.query.cube import Cube, is_additive
-from dpsql.query.interval import Interval
-from dpsql.query.rewrite import readable
 from dpsql.result_columns import OutputColumn
 from dpsql.shell.possible import ranges
+from dpsql.sql.analysis.grouping_levels import Cube, is_additive
+from dpsql.sql.emit import readable
+from dpsql.sql.ir.interval import Interval
 
 
 @dataclass(frozen=True)

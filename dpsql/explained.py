@@ -19,8 +19,8 @@ from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Quantile, Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.query.contribution import Contribution
-from dpsql.query.relation import Cell, Distinct, Frequencies, Histogram, Product, Ranks, Rows, Total, Units
+from dpsql.sql.analysis.contribution import Contribution
+from dpsql.sql.ir.relation import Cell, Distinct, Frequencies, Histogram, Product, Ranks, Rows, Total, Units
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dpsql.cells import EVIDENCE_SHARE
 from dpsql.estimate import Alone
 from dpsql.plan import CorePlan, Plan
 from dpsql.presence import Presence
-from dpsql.query.relation import Units
+from dpsql.sql.ir.relation import Units
 
 #: For how many keys the threshold is told where only public tables know their number.
 EXAMPLES = (100, 10_000)

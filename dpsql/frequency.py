@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.query.expression import Scalar
+from dpsql.sql.ir.expression import Scalar
 
 #: A map as DuckDB's client takes it.
 Map: TypeAlias = dict[str, list[object]]

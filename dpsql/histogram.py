@@ -16,9 +16,9 @@ from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.quantile import Ranked
-from dpsql.query.contribution import Contribution, Norm
-from dpsql.query.relation import Frequencies, Ranks
 from dpsql.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
+from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.ir.relation import Frequencies, Ranks
 
 #: Quantiles are chosen where each value gets at least this part of the price and `FEWEST_BESIDE` of the rows lie on
 #: either side of it; others are read off one noisy tree.

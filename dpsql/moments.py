@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.query.relation import Joint, Spread
+from dpsql.sql.ir.relation import Joint, Spread
 
 Numbers: TypeAlias = NDArray[np.float64]
 

@@ -22,15 +22,15 @@ from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.sums import Term, sum_half_width
 from dpsql.privacy.selection import Threshold
 from dpsql.quantile import Ranked
-from dpsql.query.clipped import LeftOut
-from dpsql.query.contribution import Contribution, Norm
-from dpsql.query.cube import Cube
-from dpsql.query.derived import Derived
-from dpsql.query.empty_groups import NOTHING_EVIDENT, Evident
-from dpsql.query.reads import Read, tables_measured
-from dpsql.query.relation import Core
-from dpsql.query.rewrite import core_sql
 from dpsql.result_columns import Ends, OutputColumn, Redrawn
+from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.binder.aggregates.clipping_report import LeftOut
+from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, Evident
+from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.emit import core_sql
+from dpsql.sql.ir.reads import Read, tables_measured
+from dpsql.sql.ir.relation import Core
 
 #: A half-width of so many steps is a normal one: with fewer, the next shorter one holds much less often.
 MANY_STEPS = 20

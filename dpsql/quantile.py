@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpsql.edge_noise import Moved
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
-from dpsql.query.bins import Bins
-from dpsql.query.relation import Ranks
+from dpsql.sql.analysis.bins import Bins
+from dpsql.sql.ir.relation import Ranks
 
 #: The place among a node's children to go on with, given their cumulative counts from the start of the node on, how
 #: noise moves the ranks of these edges, and the level.

@@ -32,9 +32,9 @@ from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.quantile import Curve, Distribution, Ranked
-from dpsql.query.bins import SECONDS
-from dpsql.query.relation import Core, Frequencies, Ranks
 from dpsql.rounded import as_type
+from dpsql.sql.analysis.bins import SECONDS
+from dpsql.sql.ir.relation import Core, Frequencies, Ranks
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from dpsql.privacy.mechanism.ranking import Quantile, Ranking, Target
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
-from dpsql.query.contribution import Contribution, Norm
-from dpsql.query.relation import Frequencies
+from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.ir.relation import Frequencies
 
 #: What a quantile's value gets of its price, where rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)

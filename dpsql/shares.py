@@ -13,11 +13,11 @@ from dpsql.errors import Refused
 from dpsql.histogram import measured_histogram
 from dpsql.plan import CorePlan, MeasuredCell
 from dpsql.presence import APPEARS, Presence
-from dpsql.query.bind import Query
-from dpsql.query.contribution import Contribution, Norm, contribution, kept_groups, norm_of
-from dpsql.query.relation import Cell, Core, Units
 from dpsql.schema import Privacy
 from dpsql.sensitivity import key_threshold, mechanism
+from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
+from dpsql.sql.binder.bind import Query
+from dpsql.sql.ir.relation import Cell, Core, Units
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
 SELECTION_SHARE = Fraction(1, 5)

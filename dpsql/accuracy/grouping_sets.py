@@ -15,9 +15,9 @@ from dpsql.estimate import Alone, Shifted
 from dpsql.least_squares import Measured, spreads
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Laplace
-from dpsql.query.cube import Cube, is_additive
-from dpsql.query.expression import BOOLEAN, Column, Expression
-from dpsql.query.relation import KeyDomain
+from dpsql.sql.analysis.grouping_levels import Cube, is_additive
+from dpsql.sql.ir.expression import BOOLEAN, Column, Expression
+from dpsql.sql.ir.relation import KeyDomain
 
 
 def finest_half_width(plan: Plan, cube: Cube, aggregate: int) -> float | None:

@@ -19,7 +19,7 @@ from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.query.relation import Cell, Distinct, Product, Rows, Total, Units
+from dpsql.sql.ir.relation import Cell, Distinct, Product, Rows, Total, Units
 
 
 @dataclass(frozen=True)

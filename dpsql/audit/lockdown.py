@@ -21,8 +21,8 @@ from dpsql.engines.opened import OpenedSource
 from dpsql.engines.reading import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.instance import close_instance, open_instance
-from dpsql.query.rewrite.scalar import engine_type
 from dpsql.schema import Schema
+from dpsql.sql.emit.scalar import engine_type
 
 #: What lies in a file that no attempt may read.
 SECRET = "dpsql-audit-secret-5d1f"

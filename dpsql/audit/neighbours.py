@@ -22,8 +22,8 @@ from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.instance import close_instance, open_instance
 from dpsql.optimizer import CAREFUL
 from dpsql.plan import CorePlan
-from dpsql.query.derived import Derived
 from dpsql.schema import Schema
+from dpsql.sql.binder.sources.derived import Derived
 
 _CONFIG = {
     **CAREFUL,

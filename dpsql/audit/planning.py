@@ -17,11 +17,11 @@ from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
-from dpsql.query.manner import PEOPLE, TOOLS
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.prepared import TEXTS, stand_ins
 from dpsql.shell import Shell
+from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS
 
 #: What people and tools may ask, in the order in which a statement of the journal is tried.
 _MANNERS = (PEOPLE, TOOLS)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpsql.cubes.sums import Group
-from dpsql.query.cube import Cube, Places
 from dpsql.release import ReleasedTable, rank
+from dpsql.sql.analysis.grouping_levels import Cube, Places
 
 
 def present_groups(

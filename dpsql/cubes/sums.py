@@ -19,9 +19,9 @@ from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
 from dpsql.estimate import Alone, Shifted, value
 from dpsql.least_squares import Measured, Spread, comparable, consistent, spreads
 from dpsql.privacy.mechanism import Laplace
-from dpsql.query.cube import Cube, Places, is_additive
 from dpsql.release import ReleasedTable, rank
 from dpsql.rounded import as_type
+from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
 
 Key = tuple[Any, ...]
 

@@ -20,8 +20,8 @@ from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, int
 from dpsql.forms import GAUSSIAN, Form
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.quantile import Curve
-from dpsql.query.cube import Cube, Places, is_additive
 from dpsql.release import ReleasedTable
+from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError
 from dpsql.owners_log import record, swallowed
 from dpsql.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
-from dpsql.query.derived import Derived
-from dpsql.query.rewrite.scalar import engine_type
 from dpsql.schema import Schema
+from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.emit.scalar import engine_type
 
 
 class DuckDBEngine:

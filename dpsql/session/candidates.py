@@ -10,8 +10,8 @@ from math import prod
 from typing import TypeAlias
 
 from dpsql.plan import Plan
-from dpsql.query.domain_size import counting, many_keys, require_few_keys
 from dpsql.release import Released
+from dpsql.sql.emit.key_domain_size import counting, many_keys, require_few_keys
 
 #: The number that SQL over public tables gives.
 PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]

@@ -13,17 +13,6 @@ from fractions import Fraction
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Accountant
-from dpsql.query.bind import Query, bind
-from dpsql.query.budget_table import names_budget, with_budget
-from dpsql.query.clipped import LeftOut, clipped
-from dpsql.query.clock import clock, names_clock, with_time
-from dpsql.query.contribution import norm_of
-from dpsql.query.hint import with_hint
-from dpsql.query.infer import parameter_types
-from dpsql.query.manner import Manner
-from dpsql.query.parse import MALFORMED, Statement, parse
-from dpsql.query.relation import Core
-from dpsql.query.work import Fanout
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.choosing import allowed_price
 from dpsql.session.memory import Memory
@@ -33,6 +22,17 @@ from dpsql.session.told import budget_row
 from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 from dpsql.shell.answer import Described
+from dpsql.sql.analysis.contribution import norm_of
+from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
+from dpsql.sql.binder.bind import Query, bind
+from dpsql.sql.binder.budget_table import names_budget, with_budget
+from dpsql.sql.ir.dialect_options import Manner
+from dpsql.sql.ir.relation import Core
+from dpsql.sql.parser.clock import clock, names_clock, with_time
+from dpsql.sql.parser.parameter_types import parameter_types
+from dpsql.sql.parser.parse import MALFORMED, Statement, parse
+from dpsql.sql.suggest.hint import with_hint
 from dpsql.statement import Choices
 
 

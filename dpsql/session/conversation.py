@@ -21,7 +21,6 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.privacy.remaining import Remaining
-from dpsql.query.manner import PEOPLE, Manner
 from dpsql.schema import Noise, Schema
 from dpsql.session import told
 from dpsql.session.answering import Answering
@@ -35,6 +34,7 @@ from dpsql.session.running import Turns, in_one_turn
 from dpsql.session.targets import Targets, after, first_only
 from dpsql.session.together import Asked, Together, asked, statuses
 from dpsql.shell import Result, Shells
+from dpsql.sql.ir.dialect_options import PEOPLE, Manner
 from dpsql.statement import SETTINGS, Choices
 from dpsql.workload import Workload, priced
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.privacy.measure import Cost
-from dpsql.query.contribution import Norm, counted_once, norm_of
 from dpsql.schema import Schema
 from dpsql.schema.privacy import Noise
 from dpsql.sensitivity import mechanism
+from dpsql.sql.analysis.contribution import Norm, counted_once, norm_of
 
 
 def count_costs(schema: Schema) -> Mapping[Noise, Cost]:

@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.plan import Plan
-from dpsql.query.manner import Manner
 from dpsql.shell import Price, Result
+from dpsql.sql.ir.dialect_options import Manner
 from dpsql.statement import Choices
 
 #: How many plans stay in memory, and how many cells of results.

@@ -12,8 +12,8 @@ from decimal import Decimal
 
 from dpsql.errors import DatabaseError
 from dpsql.plan import Plan
-from dpsql.query.parameter_value import read_value
 from dpsql.result_columns import OutputColumn
+from dpsql.sql.parser.parameter_value import read_value
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.
 TEXTS = ("", "day", "1")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from dpsql.privacy.remaining import Remaining
-from dpsql.query.budget_table import BudgetRow
 from dpsql.result_columns import OutputColumn
 from dpsql.shell import Result
+from dpsql.sql.binder.budget_table import BudgetRow
 
 
 def budget_row(analyst: str, left: Remaining) -> BudgetRow:

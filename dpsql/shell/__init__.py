@@ -1,6 +1,6 @@
 """The shell: public SQL over released rows, in a sandbox that has never seen a private row (`docs/proofs/river.md`)."""
 
-import dpsql.query  # noqa: F401  first, as it refuses a parser that does not fit
+import dpsql.sql  # noqa: F401  first, as it refuses a parser that does not fit
 from dpsql.shell.answer import UNCHARGED, Price, Result, Shell
 from dpsql.shell.pool import Shells
 

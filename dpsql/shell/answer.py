@@ -15,11 +15,6 @@ from sqlglot import exp
 from dpsql.cubes import CubeTable, cube_table
 from dpsql.estimate import Interval
 from dpsql.plan import CorePlan, Plan, Stage
-from dpsql.query.bind import Query
-from dpsql.query.cube import Cube, shapes
-from dpsql.query.derived import Types
-from dpsql.query.interval_ends import names_ends
-from dpsql.query.relation import Core
 from dpsql.release import Released, ReleasedTable
 from dpsql.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import Schema
@@ -31,6 +26,11 @@ from dpsql.shell.redrawn import known_last, redrawn, with_branches, with_later
 from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
 from dpsql.shell.seen import redrawn_intervals
 from dpsql.shell.trace import trace, with_names
+from dpsql.sql.analysis.grouping_levels import Cube, shapes
+from dpsql.sql.binder.bind import Query
+from dpsql.sql.binder.sources.derived import Types
+from dpsql.sql.ir.interval_ends import names_ends
+from dpsql.sql.ir.relation import Core
 
 Rowset: TypeAlias = list[tuple[Any, ...]]
 

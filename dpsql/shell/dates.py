@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.quantile import Curve
-from dpsql.query.bins import SECONDS
+from dpsql.sql.analysis.bins import SECONDS
 
 #: 1970-01-01 in days of the axis, which are those of `date.fromordinal`.
 EPOCH = date(1970, 1, 1).toordinal()

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.cubes import CubeTable
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
 from dpsql.release import ReleasedTable
 from dpsql.shell.dates import dates, is_date
 from dpsql.shell.sandbox import column_types
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.ir.relation import Core
 
 Rows: TypeAlias = ReleasedTable | CubeTable
 

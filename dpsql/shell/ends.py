@@ -13,14 +13,14 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.query.aggregate import is_grouped
-from dpsql.query.ctes import alias_columns
-from dpsql.query.interval_ends import end_called
-from dpsql.query.refusal import refuse
 from dpsql.result_columns import Ends, Later
 from dpsql.schema import fold
 from dpsql.shell.origin import Origin, ReleasedColumns, Source, leave_out, origin_of, output_origins
 from dpsql.shell.trace import hides_star, is_odd, renamed
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.sources.ctes import alias_columns
+from dpsql.sql.ir.interval_ends import end_called
+from dpsql.sql.ir.refusal import refuse
 
 
 def with_ends(

@@ -9,8 +9,6 @@ from typing import TypeAlias
 from dpsql.columns import column
 from dpsql.estimate import Interval
 from dpsql.plan import Plan
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
 from dpsql.result_columns import CellInterval, Ends, OutputColumn, end_type
 from dpsql.schema import fold
 from dpsql.shell import computed
@@ -21,6 +19,8 @@ from dpsql.shell.origin import Origin
 from dpsql.shell.possible import ends_within, possible_of
 from dpsql.shell.sandbox import Sandbox, column_types
 from dpsql.shell.trace import Traced
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.ir.relation import Core
 
 #: The lower and the upper ends of some intervals, None where there is none.
 Sides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]

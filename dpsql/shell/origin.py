@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.query.ctes import alias_columns
 from dpsql.schema import fold
+from dpsql.sql.binder.sources.ctes import alias_columns
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from sqlglot import exp
 
 from dpsql.forms import cut
 from dpsql.plan import Plan
-from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.cube import Cube, is_additive, shapes
-from dpsql.query.enumeration import column_values, values
-from dpsql.query.expression import Column, Expression, conjuncts
-from dpsql.query.interval import EVERYTHING, Interval
-from dpsql.query.relation import Aggregate, Core, Spread
-from dpsql.query.rules import abs_interval
 from dpsql.result_columns import CellInterval, OutputColumn
+from dpsql.sql.analysis.bounds import bounds, is_nullable
+from dpsql.sql.analysis.grouping_levels import Cube, is_additive, shapes
+from dpsql.sql.analysis.key_domain.enumeration import column_values, values
+from dpsql.sql.functions.interval_rules import abs_interval
+from dpsql.sql.ir.expression import Column, Expression, conjuncts
+from dpsql.sql.ir.interval import EVERYTHING, Interval
+from dpsql.sql.ir.relation import Aggregate, Core, Spread
 
 _FROM_ZERO = Interval(Fraction(0), None)
 #: Statistics whose range needs no bounds.

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.estimate import Interval
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
 from dpsql.shell.dates import is_date
 from dpsql.shell.drawn import AT_A_TIME, Rows, drawn_types, drawn_values
 from dpsql.shell.sandbox import Sandbox, column_types
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.ir.relation import Core
 
 #: In how many parts an interval is cut, at whose ends an expression is looked at; fewer where there are many rows.
 PARTS, FEWEST_PARTS, MOST_POINTS = 200, 20, 1_000_000

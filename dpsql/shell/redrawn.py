@@ -13,9 +13,6 @@ from sqlglot import exp
 
 from dpsql.errors import Refused
 from dpsql.estimate import Interval
-from dpsql.query.aggregate import is_grouped
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
 from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
 from dpsql.shell.drawn import drawn_places, is_number
@@ -28,6 +25,9 @@ from dpsql.shell.signs import column_from_zero
 from dpsql.shell.tainted import depends
 from dpsql.shell.trace import trace
 from dpsql.shell.undrawn import computes_with
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.ir.relation import Core
 
 #: What chooses among numbers by their size, or tells how far they are apart.
 CHOOSING = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin, exp.Greatest, exp.Least, exp.Abs, exp.Quantile, exp.Median,

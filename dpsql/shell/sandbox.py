@@ -18,13 +18,13 @@ from dpsql.cells import aggregate_type
 from dpsql.columns import columns
 from dpsql.cubes import CubeTable
 from dpsql.instance import close_instance, open_instance
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core
-from dpsql.query.rewrite.scalar import engine_type
 from dpsql.release import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.shell.faults import failed, unfit
 from dpsql.shell.sealed import SEALED, fetched
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.ir.relation import Core
 
 #: Seconds after which the shell is stopped.
 TIME_LIMIT = 30.0

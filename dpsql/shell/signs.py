@@ -9,10 +9,10 @@ from typing import get_args
 import sqlglot
 from sqlglot import exp
 
-from dpsql.query.cube import Cube
-from dpsql.query.relation import Core, Spread
 from dpsql.schema import fold
 from dpsql.shell.origin import inside, item_of
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.ir.relation import Core, Spread
 
 #: Functions that are never below 0, whatever they are of.
 NEVER_BELOW = (exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Abs, exp.Sqrt, exp.Count,

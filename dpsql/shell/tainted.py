@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.query.ctes import alias_columns
 from dpsql.schema import fold
+from dpsql.sql.binder.sources.ctes import alias_columns
 
 #: Names of columns, each with whether it depends on a released number.
 Columns: TypeAlias = list[tuple[str, bool]]

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from dpsql.query.ctes import alias_columns
 from dpsql.schema import fold
+from dpsql.sql.binder.sources.ctes import alias_columns
 
 
 def computes_with(query: exp.Query, undrawn: Mapping[str, Collection[str]]) -> bool:

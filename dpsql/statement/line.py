@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from dpsql.accuracy.target import EXAMPLES, Goal, read_goal
 from dpsql.errors import Refused, StatementError
-from dpsql.query.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
+from dpsql.sql.parser.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
 from dpsql.statement.settings import SETTINGS, SHOWN
 
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
 from dpsql.accuracy.target import Target, read_target
-from dpsql.query.empty_groups import EmptyGroups
 from dpsql.schema.privacy import Noise
+from dpsql.sql.binder.empty_groups import EmptyGroups
 
 #: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.
 Clipping: TypeAlias = Literal["silent", "report"]

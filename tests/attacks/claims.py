@@ -12,8 +12,8 @@ from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussi
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.query.derived import Derived
-from dpsql.query.rewrite.scalar import engine_type
+from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.emit.scalar import engine_type
 
 Vectors = dict[tuple[object, ...], tuple[int, ...]]
 #: By key and bin.

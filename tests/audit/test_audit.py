@@ -28,7 +28,8 @@ from dpsql.audit.page import page as drawn_page
 from dpsql.audit.samplers import samplers, seconds_of_samplers
 from dpsql.engines.process import landlock
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.query.rewrite import node, quantise
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import quantise
 
 #: The last is a sum of what is above 0: of others a value that is not clamped shows in its size, and is scaled down.
 STATEMENTS = (

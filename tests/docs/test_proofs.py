@@ -72,9 +72,9 @@ def test_every_file_of_a_proved_room_names_a_page() -> None:
 
 
 def test_the_check_of_names_can_fail() -> None:
-    assert exists("dpsql/query/stability.py", "limits")
-    assert exists("dpsql/query/joins.py", "From._wrapped")
-    assert not exists("dpsql/query/stability.py", "no_such_function")
+    assert exists("dpsql/sql/analysis/stability.py", "limits")
+    assert exists("dpsql/sql/binder/sources/joins.py", "From._wrapped")
+    assert not exists("dpsql/sql/analysis/stability.py", "no_such_function")
     assert not exists("dpsql/query/no_such_file.py", "limits")
 
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.query.expression import Column, Expression
-from dpsql.query.parse import parse
-from dpsql.query.scalar import Reader
 from dpsql.schema import SqlType
+from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.ir.expression import Column, Expression
+from dpsql.sql.parser.parse import parse
 
 ROWS = """
 CREATE TABLE t (i INTEGER, i2 BIGINT, x DOUBLE, m DECIMAL(12,2), s VARCHAR, d DATE, ts TIMESTAMP, b BOOLEAN);

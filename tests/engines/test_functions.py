@@ -13,11 +13,11 @@ import pytest
 from ordinary import ROWS, read
 from sqlglot import exp
 
-from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.expression import Call, Expression, parts
-from dpsql.query.functions import FUNCTIONS
-from dpsql.query.interval import on_the_line
-from dpsql.query.rewrite.scalar import double, engine_type, is_double, key, native
+from dpsql.sql.analysis.bounds import bounds, is_nullable
+from dpsql.sql.emit.scalar import double, engine_type, is_double, key, native
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.ir.expression import Call, Expression, parts
+from dpsql.sql.ir.interval import on_the_line
 
 #: A double may round beyond the exact end of its interval by this part of it.
 SLACK = Fraction(1, 2**38)

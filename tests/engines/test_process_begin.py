@@ -105,6 +105,6 @@ from dpsql.engines.process import child, limits
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"pydantic", "sqlglot", "numpy", "dpsql.plan", "dpsql.query", "dpsql.schema", "dpsql.privacy"} & set(
+    assert not {"pydantic", "sqlglot", "numpy", "dpsql.plan", "dpsql.sql", "dpsql.schema", "dpsql.privacy"} & set(
         loaded
     )

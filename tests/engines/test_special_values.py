@@ -9,11 +9,11 @@ import duckdb
 import pytest
 from databases import clinic, without_noise
 
-from dpsql.query.expression import Column
-from dpsql.query.quantum import quantum
-from dpsql.query.rewrite.quantise import at_least, quantised
 from dpsql.schema import SqlType
 from dpsql.session import Session, open_session
+from dpsql.sql.analysis.quantum import quantum
+from dpsql.sql.emit.quantise import at_least, quantised
+from dpsql.sql.ir.expression import Column
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
 
-from dpsql.query.call import call, castable
-from dpsql.query.expression import BOOLEAN, INTEGER, TEXT, Call, Cast, Column, Expression, Literal, columns
-from dpsql.query.function import Function
-from dpsql.query.functions import FUNCTIONS
-from dpsql.query.functions.dates import BUCKETS
-from dpsql.query.rewrite.scalar import double, engine_type, is_double, key, native
 from dpsql.schema import SqlType
+from dpsql.sql.emit.scalar import double, engine_type, is_double, key, native
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.call import call, castable
+from dpsql.sql.functions.dates import BUCKETS
+from dpsql.sql.functions.signature import Function
+from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT, Call, Cast, Column, Expression, Literal, columns
 
 _DOUBLES = ("nan", "inf", "-inf", "-0.0", "0", "1", "-1", "0.5", "1e308", "-1e308", "1.7976931348623157e308", "5e-324",
             "-1e-320", "9007199254740993", "9223372036854775807", "-9223372036854775808", "2.5", "-2.5", "710", "1e19",

@@ -19,7 +19,7 @@ from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.query.cube import Cube
+from dpsql.sql.analysis.grouping_levels import Cube
 
 FOLDER = Path(__file__).parent
 FILES = sorted(FOLDER.glob("*.sql"))

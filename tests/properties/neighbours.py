@@ -22,11 +22,11 @@ from dpsql.engines.exact import ExactRows
 from dpsql.engines.opened import put_derived
 from dpsql.errors import ExecutionFailed
 from dpsql.plan import CorePlan, Plan
-from dpsql.query.bind import bind
-from dpsql.query.derived import Derived
-from dpsql.query.parse import parse
 from dpsql.release import NOTHING, release
 from dpsql.shares import plan_cores
+from dpsql.sql.binder.bind import bind
+from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.parser.parse import parse
 
 Rowset = list[tuple[Any, ...]]
 

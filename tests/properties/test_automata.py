@@ -12,10 +12,16 @@ from neighbours import plan_of
 from searched import Searched
 
 from dpsql.errors import StatementError
-from dpsql.query.regular_expression.automaton import MOST_STATES, TooLargeError, automaton, most_states, searches
-from dpsql.query.regular_expression.repeated_search import most_bytes_behind
-from dpsql.query.regular_expression.simplified import simplified
-from dpsql.query.regular_expression.syntax import parsed, with_its_options
+from dpsql.sql.functions.regular_expression.automaton import (
+    MOST_STATES,
+    TooLargeError,
+    automaton,
+    most_states,
+    searches,
+)
+from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
+from dpsql.sql.functions.regular_expression.simplified import simplified
+from dpsql.sql.functions.regular_expression.syntax import parsed, with_its_options
 
 FUNCTIONS = ("regexp_matches", "regexp_full_match", "regexp_replace")
 PIECES = [

@@ -11,11 +11,11 @@ from neighbours import planned
 from statements import Writer
 
 from dpsql.errors import DatabaseError
-from dpsql.query.bounds import bounds, is_nullable
-from dpsql.query.relation import Total
-from dpsql.query.rewrite import node
-from dpsql.query.rewrite.relation import from_clause
-from dpsql.query.rewrite.scalar import double
+from dpsql.sql.analysis.bounds import bounds, is_nullable
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit.relation import from_clause
+from dpsql.sql.emit.scalar import double
+from dpsql.sql.ir.relation import Total
 
 #: A double may round beyond the exact end of its interval by this part of it.
 SLACK = Fraction(1, 2**40)

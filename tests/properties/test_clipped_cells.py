@@ -15,10 +15,10 @@ from statements import Writer
 
 from dpsql.errors import DatabaseError
 from dpsql.plan import CorePlan
-from dpsql.query.bind import Query
-from dpsql.query.clipped import clipped
-from dpsql.query.contribution import norm_of
 from dpsql.shares import plan_cores
+from dpsql.sql.analysis.contribution import norm_of
+from dpsql.sql.binder.aggregates.clipping_report import clipped
+from dpsql.sql.binder.bind import Query
 
 
 def _with_those_beside(query: Query, privacy: Any, price: Fraction, delta: Fraction) -> tuple[CorePlan, ...]:

@@ -11,12 +11,12 @@ import duckdb
 import pytest
 
 from dpsql.plan import CorePlan
-from dpsql.query.bind import bind
-from dpsql.query.parse import parse
-from dpsql.query.rewrite.domain import domain_select
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.shares import plan_cores
+from dpsql.sql.binder.bind import bind
+from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.parser.parse import parse
 
 _COLUMNS = {
     "id": {"type": "integer", "bounds": [0, 900]},

@@ -11,9 +11,9 @@ from hand_world import hand_world
 from neighbours import planned
 
 from dpsql.errors import StatementError
-from dpsql.query.expression import TEXT, Column, Literal
-from dpsql.query.likes import liked, matched
-from dpsql.query.rewrite.scalar import native
+from dpsql.sql.emit.scalar import native
+from dpsql.sql.functions.like_patterns import liked, matched
+from dpsql.sql.ir.expression import TEXT, Column, Literal
 
 TEXTS = ("", "a", "ab", "aXb", "a.b", "a%b", "Ab\nB", "\u00e4b", "aab\u00e4ab", "[a](b)", "a\\b", "x" + "ab" * 20)
 PATTERNS = ("%a%_b", "_%b%", "%a%b%", "a%b", "%%_%%", "_%_", "%\u00e4%_b", "%.%_", "%[a]%(_)", "%\\%_", "%_%_%_%", "")

@@ -13,11 +13,11 @@ from neighbours import Tally, faults, planned, report
 from statements import Writer
 
 from dpsql.errors import DatabaseError
-from dpsql.query.expression import Column
-from dpsql.query.quantum import product_quantum
-from dpsql.query.rewrite import node
-from dpsql.query.rewrite.quantise import product
 from dpsql.schema import SqlType
+from dpsql.sql.analysis.quantum import product_quantum
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit.quantise import product
+from dpsql.sql.ir.expression import Column
 
 NUMBERS = [name for name, kind in KINDS.items() if kind.family in ("integer", "decimal", "double") and kind.bounded]
 

@@ -16,9 +16,9 @@ from databases import without_noise
 from dpsql.explained import measured
 from dpsql.moment_intervals import moment_interval
 from dpsql.moments import Moment, Variable, statistic
-from dpsql.query.relation import Joint, Product, Spread
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
+from dpsql.sql.ir.relation import Joint, Product, Spread
 
 SCHEMA = """
 name = "trial"

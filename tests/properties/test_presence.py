@@ -20,9 +20,9 @@ from dpsql.engines.exact import ExactRows
 from dpsql.plan import CorePlan, MeasuredCell
 from dpsql.presence import APPEARS, Presence
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
-from dpsql.query.relation import Rows, Units
 from dpsql.release import release
 from dpsql.session import Session
+from dpsql.sql.ir.relation import Rows, Units
 
 SCHEMA = """
 name = "people"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from dpsql.query import bind as binding
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
+from dpsql.sql.binder import bind as binding
 
 SCHEMA = """
 name = "star"

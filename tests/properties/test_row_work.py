@@ -9,9 +9,9 @@ from hand_world import hand_world
 from neighbours import plan_of
 
 from dpsql.errors import Refused
-from dpsql.query.expression import BOOLEAN, DOUBLE, INTEGER, TEXT, Call, Cast, Column, Expression, Literal
-from dpsql.query.row_work import CHARACTERS, UNDECLARED, steps
-from dpsql.query.work import MOST_STEPS
+from dpsql.sql.analysis.work.row_cost import CHARACTERS, UNDECLARED, steps
+from dpsql.sql.analysis.work.rows import MOST_STEPS
+from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, TEXT, Call, Cast, Column, Expression, Literal
 
 NUMBER, WORD = Column("t", "n", INTEGER), Column("t", "word", TEXT)
 LONG = UNDECLARED // CHARACTERS

@@ -10,8 +10,8 @@ import pytest
 
 from dpsql.database import Database, open_database
 from dpsql.demo import SCHEMA
-from dpsql.query.clock import clock
 from dpsql.session import compiler
+from dpsql.sql.parser.clock import clock
 
 MORNING, EVENING = datetime(2026, 3, 31, 9, 30, 1), datetime(2026, 3, 31, 18, 0, 2)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from dpsql.query.connected import connected
-from dpsql.query.expression import BOOLEAN, TEXT, Call, Column, Expression
+from dpsql.sql.ir.connected import connected
+from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, Column, Expression
 
 
 def _read(*relations: str) -> Expression:

@@ -9,8 +9,8 @@ from databases import clinic
 
 from dpsql.database import TOOLS, open_database
 from dpsql.errors import StatementError
-from dpsql.query.parse import parse
 from dpsql.session import Session
+from dpsql.sql.parser.parse import parse
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from databases import clinic
 
 from dpsql.database import TOOLS, open_database
 from dpsql.errors import DatabaseError
-from dpsql.query.manner import PEOPLE, Manner
 from dpsql.session import Session
+from dpsql.sql.ir.dialect_options import PEOPLE, Manner
 
 
 @pytest.fixture(scope="module")

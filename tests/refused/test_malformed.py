@@ -9,9 +9,9 @@ from sqlglot import Dialect, exp
 
 from dpsql.demo import SCHEMA
 from dpsql.errors import DatabaseError
-from dpsql.query import aggregate
-from dpsql.query.functions import FUNCTIONS
 from dpsql.session import Session, open_session
+from dpsql.sql.binder.aggregates import aggregate
+from dpsql.sql.functions import FUNCTIONS
 
 PARSER = Dialect.get_or_raise("duckdb").parser_class
 NAMES = sorted(

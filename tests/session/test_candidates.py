@@ -9,10 +9,10 @@ import duckdb
 import pytest
 
 from dpsql.errors import ExecutionFailed, StatementError
-from dpsql.query import domain_size
-from dpsql.query.domain_size import counting
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
+from dpsql.sql.emit import key_domain_size as domain_size
+from dpsql.sql.emit.key_domain_size import counting
 
 SCHEMA = """
 name = "shops"

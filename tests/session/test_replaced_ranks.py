@@ -10,9 +10,9 @@ import pytest
 
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism
 from dpsql.privacy.mechanism.ranking import Ordered, Ranking, Target
-from dpsql.query.contribution import Norm
 from dpsql.sensitivity import ranking
 from dpsql.session import open_session
+from dpsql.sql.analysis.contribution import Norm
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
 

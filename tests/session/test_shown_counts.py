@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.query.shown import CAVEAT
 from dpsql.session import Session, open_session
+from dpsql.sql.postprocess.threshold_notice import CAVEAT
 
 SCHEMA = """
 name = "towns"

@@ -13,7 +13,7 @@ TOLD = "tests/audit/test_audit.py::test_no_form_of_the_report_tells_a_value_or_a
 FAULTS = (
     Fault(
         "no clamp, found by the audit of a database",
-        "dpsql/query/rewrite/quantise.py",
+        "dpsql/sql/emit/quantise.py",
         '    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)\n',
         "    clamped = value.copy()\n",
         (HONEST,),

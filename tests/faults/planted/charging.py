@@ -38,14 +38,14 @@ FAULTS = (
     ),
     Fault(
         "expressions may grow without end",
-        "dpsql/query/rewrite/size.py",
+        "dpsql/sql/emit/expression_size.py",
         "    if nodes > MOST_NODES:\n",
         "    if nodes > MOST_NODES * 10**9:\n",
         (f"{TEXT}::test_what_an_engine_makes_larger_is_counted_as_it_will_be",),
     ),
     Fault(
         "a long text is put together in another order",
-        "dpsql/query/rewrite/node.py",
+        "dpsql/sql/emit/nodes.py",
         "[kind(this=operand(one), expression=operand(two)) for one, two in pairs]",
         "[kind(this=operand(two), expression=operand(one)) for one, two in pairs]",
         (f"{TEXT}::test_long_texts_are_compared_as_they_are",),

@@ -88,14 +88,14 @@ FAULTS = (
     ),
     Fault(
         "the ends of an interval are told the other way round",
-        "dpsql/query/interval_ends.py",
+        "dpsql/sql/ir/interval_ends.py",
         '{"dp_interval_low": 0, "dp_interval_high": 1}',
         '{"dp_interval_low": 1, "dp_interval_high": 0}',
         (f"{ENDS}::test_the_ends_are_those_beside_the_result",),
     ),
     Fault(
         "a private part reads the end of an interval",
-        "dpsql/query/derived.py",
+        "dpsql/sql/binder/sources/derived.py",
         "if names_ends(tree):",
         "if names_ends(tree) and not tree:",
         (f"{ENDS}::test_what_has_no_ends_is_refused_with_what_to_write",),
@@ -116,14 +116,14 @@ FAULTS = (
     ),
     Fault(
         "units above a limit are counted by their rows, once for each",
-        "dpsql/query/clipped.py",
+        "dpsql/sql/binder/aggregates/clipping_report.py",
         'core = Core(rows, unit, (), (Aggregate("units", None, more), Aggregate("units", None, None)), None)',
         'core = Core(relation, unit, (), (Aggregate("count", None, None), Aggregate("units", None, None)), None)',
         (f"{CLIPPING}::test_units_above_each_limit_are_counted",),
     ),
     Fault(
         "units are held to a limit of another norm than the one that is told",
-        "dpsql/query/contribution.py",
+        "dpsql/sql/analysis/contribution.py",
         'return rows if norm == "l1" else isqrt(rows)',
         "return rows",
         (f"{CLIPPING}::test_units_above_each_limit_are_counted",),
@@ -151,7 +151,7 @@ FAULTS = (
     ),
     Fault(
         "nobody is told that a count let its group be shown",
-        "dpsql/query/shown.py",
+        "dpsql/sql/postprocess/threshold_notice.py",
         "return (CAVEAT,)",
         "return ()",
         ("tests/session/test_shown_counts.py::test_the_analyst_is_told_once_and_only_of_such_counts",),

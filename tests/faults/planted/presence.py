@@ -11,7 +11,7 @@ PAID = f"{TESTS}_evidence_is_paid_for_within_the_price"
 SELDOM = f"{TESTS}_empty_groups_appear_in_one_answer_of_twenty_at_most"
 
 PRESENCE = "dpsql/presence.py"
-EMPTY = "dpsql/query/empty_groups.py"
+EMPTY = "dpsql/sql/binder/empty_groups.py"
 SHARES = "dpsql/shares.py"
 
 FAULTS = (
@@ -94,7 +94,7 @@ FAULTS = (
     ),
     Fault(
         "values between bounds count as listed",
-        "dpsql/query/listed_values.py",
+        "dpsql/sql/analysis/key_domain/declared_values.py",
         "    return not key.public and (key.domain is not None or truth)",
         "    return not key.public",
         (SHOWN,),

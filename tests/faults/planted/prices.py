@@ -15,7 +15,7 @@ FAULTS = (
     ),
     Fault(
         "a count is taken to be of one step, whose Laplace noise has more rho",
-        "dpsql/query/contribution.py",
+        "dpsql/sql/analysis/contribution.py",
         "    return _made(Units(None), None, 1, 1, norm)\n",
         "    return Contribution(Units(None), None, 1, 1, Fraction(1))\n",
         (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import ANSWER, DOUBTFUL, LARGEST, LOOSE, REFUSED, UNITS_PRODUCTS, claims
 
-SOURCES = "dpsql/query/sources.py"
-JOINS = "dpsql/query/joins.py"
-ROWS = "dpsql/query/rows.py"
-ONE_UNIT = "dpsql/query/one_unit.py"
-STABILITY = "dpsql/query/stability.py"
+SOURCES = "dpsql/sql/binder/sources/tables.py"
+JOINS = "dpsql/sql/binder/sources/joins.py"
+ROWS = "dpsql/sql/binder/sources/subqueries.py"
+ONE_UNIT = "dpsql/sql/analysis/join_on_unit.py"
+STABILITY = "dpsql/sql/analysis/stability.py"
 TIED = ("tests/properties/test_subquery_ties.py",)
 
-PUSHDOWN = "dpsql/query/pushdown.py"
+PUSHDOWN = "dpsql/sql/binder/pushdown.py"
 STAYS = ("tests/properties/test_pushdown.py::test_a_condition_of_other_rows_stays",)
 
 FAULTS = (
@@ -60,7 +60,7 @@ FAULTS = (
     ),
     Fault(
         "centring forgotten in the sensitivity",
-        "dpsql/query/contribution.py",
+        "dpsql/sql/analysis/contribution.py",
         "largest = max(grid.reach if centred else grid.largest, 1)",
         "largest = max(grid.reach, 1)",
         claims("rows", "L1", "sum of an integer"),
@@ -88,14 +88,14 @@ FAULTS = (
     ),
     Fault(
         "private tables joined off the unit",
-        "dpsql/query/one_unit.py",
+        "dpsql/sql/analysis/join_on_unit.py",
         "    if len({root(part.alias) for part in private}) > 1:",
         "    if False:",
         (DOUBTFUL,),
     ),
     Fault(
         "the padded side of a LEFT JOIN counts as the unit",
-        "dpsql/query/side.py",
+        "dpsql/sql/binder/sources/side.py",
         "return replace(column, nullable=True, domain=domain, identifies=None, public=False)",
         "return replace(column, nullable=True, domain=domain, public=False)",
         (ANSWER,),
@@ -117,35 +117,35 @@ FAULTS = (
     ),
     Fault(
         "an outer join that keeps public rows",
-        "dpsql/query/kept_rows.py",
+        "dpsql/sql/binder/sources/outer_rows.py",
         "        if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):",
         "        if False:",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
         "a padded text of any length in the sandbox",
-        "dpsql/query/growth.py",
+        "dpsql/sql/postprocess/text_limits.py",
         "if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:",
         "if False:",
         (f"{REFUSED}[E_FUNC]",),
     ),
     Fault(
         "a format that takes its widths from values in the sandbox",
-        "dpsql/query/growth.py",
+        "dpsql/sql/postprocess/text_limits.py",
         "if not constant or taken or _largest(form.name) > LONGEST:",
         "if False:",
         (f"{REFUSED}[E_FUNC]",),
     ),
     Fault(
         "a core reads what only its cells look at and nobody planned",
-        "dpsql/query/reads.py",
+        "dpsql/sql/ir/reads.py",
         "tables_of(core.relation) | tables_in(*core.keys, *arguments)",
         "tables_of(core.relation) | tables_in(*core.keys)",
         ("tests/query/test_reads.py",),
     ),
     Fault(
         "a table is planned that no cell looks at",
-        "dpsql/query/reads.py",
+        "dpsql/sql/ir/reads.py",
         "    arguments = [part for cell in cells for part in _read_of(cell)]\n",
         "    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]\n",
         ("tests/query/test_reads.py",),
@@ -166,7 +166,7 @@ FAULTS = (
     ),
     Fault(
         "an aggregate that the engine takes for one of the query outside",
-        "dpsql/query/reads.py",
+        "dpsql/sql/ir/reads.py",
         "return bool(read) and read <= set(outer_columns(relation, aggregate))",
         "return False",
         (
@@ -176,21 +176,21 @@ FAULTS = (
     ),
     Fault(
         "NOT IN of pairs beside the unit is never unknown",
-        "dpsql/query/subquery.py",
+        "dpsql/sql/binder/subquery.py",
         "            if others is not None:",
         "            if False:",
         ("tests/properties/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",),
     ),
     Fault(
         "a SEMI JOIN with rows of others",
-        "dpsql/query/subquery.py",
+        "dpsql/sql/binder/subquery.py",
         "        if not self._is_admitted(whole):",
         "        if False:",
         (f"{LOOSE}[SEMI and ANTI JOIN]",),
     ),
     Fault(
         "joins and LATERAL of different units",
-        "dpsql/query/one_unit.py",
+        "dpsql/sql/analysis/join_on_unit.py",
         "    if len({root(part.alias) for part in private}) > 1:",
         "    if False:",
         (f"{LOOSE}[a join in parentheses]", f"{LOOSE}[FULL JOIN]", f"{LOOSE}[LATERAL]"),
@@ -225,35 +225,35 @@ FAULTS = (
     ),
     Fault(
         "a union of different columns names the unit",
-        "dpsql/query/compounds.py",
+        "dpsql/sql/binder/sources/compounds.py",
         "if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:",
         "if len(declared) == len(branches):",
         (f"{DOUBTFUL}[union of a unit and another number]",),
     ),
     Fault(
         "a union of private and public rows",
-        "dpsql/query/compounds.py",
+        "dpsql/sql/binder/sources/compounds.py",
         "    if (units[0] is None) != (units[1] is None):",
         "    if False:",
         (f"{REFUSED}[E_SETOP]",),
     ),
     Fault(
         "equal rows of different units are compared within each unit",
-        "dpsql/query/compounds.py",
+        "dpsql/sql/binder/sources/compounds.py",
         'if operator != "union all" and units[0] is not None and not named:',
         "if False:",
         (f"{REFUSED}[E_SETOP]",),
     ),
     Fault(
         "EXISTS over other units' rows",
-        "dpsql/query/subquery.py",
+        "dpsql/sql/binder/subquery.py",
         "        if not self._is_admitted(whole):",
         "        if False:",
         (f"{DOUBTFUL}[exists on a word]",),
     ),
     Fault(
         "a value of other units' rows",
-        "dpsql/query/subquery.py",
+        "dpsql/sql/binder/subquery.py",
         "        if not self._is_admitted(relation):\n            return self._earlier(",
         "        if False:\n            return self._earlier(",
         (f"{DOUBTFUL}[value of others]", f"{DOUBTFUL}[scalar subquery by key]"),
@@ -323,42 +323,42 @@ FAULTS = (
     ),
     Fault(
         "the other tables of a SEMI JOIN are not asked for a name of their own",
-        "dpsql/query/semi_joins.py",
+        "dpsql/sql/parser/semi_joins.py",
         "        if bare is not None:\n",
         "        if False:\n",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
         "sources that are joined through others are apart",
-        "dpsql/query/connected.py",
+        "dpsql/sql/ir/connected.py",
         "                read, members = read | group[0], group[1] + members\n",
         "                members = group[1] + members\n",
         ("tests/query/test_connected.py",),
     ),
     Fault(
         "a tie of columns that identify different things",
-        "dpsql/query/one_unit.py",
+        "dpsql/sql/analysis/join_on_unit.py",
         "left.identifies is not None and left.identifies == right.identifies and",
         "left.identifies is not None and",
         (f"{DOUBTFUL}[exists on another id]",),
     ),
     Fault(
         "a subquery's relations take the names of those outside",
-        "dpsql/query/bind.py",
+        "dpsql/sql/binder/bind.py",
         "                self._aliases = aliases",
         "                self._aliases = 0",
         ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",),
     ),
     Fault(
         "unknown is false in NOT IN",
-        "dpsql/query/subquery.py",
+        "dpsql/sql/binder/subquery.py",
         "        if not any(map(is_nullable, [*values, *options])):",
         "        if True:",
         ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[value not in]",),
     ),
     Fault(
         "IN over a private subquery",
-        "dpsql/query/reading/conditions.py",
+        "dpsql/sql/binder/expressions/comparisons.py",
         'if node.args.get("query") is not None:',
         "if False:",
         (f"{REFUSED}[E_SUBQ]",),
@@ -372,14 +372,14 @@ FAULTS = (
     ),
     Fault(
         "the sensitivity of a square is that of its value",
-        "dpsql/query/contribution.py",
+        "dpsql/sql/analysis/contribution.py",
         "max(products.reach, 1), rows, norm)",
         "max(products.left.reach, 1), rows, norm)",
         (f"{UNITS_PRODUCTS}[0]", f"{LARGEST}[1-1e-6]"),
     ),
     Fault(
         "a released value is that of another key",
-        "dpsql/query/subquery.py",
+        "dpsql/sql/binder/subquery.py",
         'relation = Filter(relation, call("=", [reader.read(node), key], node))',
         "reader.read(node)",
         ("tests/properties/test_stages.py",),

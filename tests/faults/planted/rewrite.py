@@ -5,11 +5,11 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import ANSWER, ORDER, RELEASED, VALUES, claims
 
-CORE = "dpsql/query/rewrite/core.py"
-CLIP = "dpsql/query/rewrite/clip.py"
-KEEP = "dpsql/query/rewrite/keep.py"
-QUANTISE = "dpsql/query/rewrite/quantise.py"
-HISTOGRAM = "dpsql/query/rewrite/histogram.py"
+CORE = "dpsql/sql/emit/core.py"
+CLIP = "dpsql/sql/emit/norm_clipping.py"
+KEEP = "dpsql/sql/emit/group_limits.py"
+QUANTISE = "dpsql/sql/emit/quantise.py"
+HISTOGRAM = "dpsql/sql/emit/histogram.py"
 GATHERED = "dpsql/engines/gathered.py"
 
 FAULTS = (
@@ -43,21 +43,21 @@ FAULTS = (
     ),
     Fault(
         "a cast that can fail",
-        "dpsql/query/rewrite/node.py",
+        "dpsql/sql/emit/nodes.py",
         "    return exp.TryCast(this=node",
         "    return exp.Cast(this=node",
         claims("rows", "L2", "hostile casts"),
     ),
     Fault(
         "−0.0 and 0.0 are two spellings of one key",
-        "dpsql/query/rewrite/scalar.py",
+        "dpsql/sql/emit/scalar.py",
         "        return node.plus(double(expression, places), number(0.0))",
         "        return double(expression, places)",
         claims("rows", "L2", "double"),
     ),
     Fault(
         "dates that no client can say are keys",
-        "dpsql/query/rewrite/scalar.py",
+        "dpsql/sql/emit/scalar.py",
         "    if expression.type.is_temporal:\n        first, last",
         "    if False:\n        first, last",
         (RELEASED,),
@@ -194,7 +194,7 @@ FAULTS = (
     ),
     Fault(
         "units of a full join are compared as doubles",
-        "dpsql/query/rewrite/relation.py",
+        "dpsql/sql/emit/relation.py",
         "    if isinstance(expression, Call) and _is_either(expression):",
         "    if False:",
         ("tests/properties/test_relations.py::test_units_of_a_full_join_are_told_apart_exactly",),

@@ -11,50 +11,50 @@ REFUSED = f"{WORK}test_what_would_make_too_many_rows_is_refused"
 PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
 ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
 ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_are_computed"
-MODULE = "dpsql/query/work.py"
+MODULE = "dpsql/sql/analysis/work/rows.py"
 PATTERNS, AUTOMATA = "dpsql/query/regular_expression", "tests/properties/test_automata.py"
-ROW_WORK, STEPS = "dpsql/query/row_work.py", "tests/properties/test_row_work.py"
-EMITTED = "dpsql/query/rewrite/relation.py"
+ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/properties/test_row_work.py"
+EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
     Fault(
         "texts between two functions are not counted",
-        "dpsql/query/row_work.py",
+        "dpsql/sql/analysis/work/row_cost.py",
         '    return sum(_copies(each, known) for each in _within(expressions) if each.type.kind == "text")',
         '    return sum(_copies(each, known) for each in expressions if each.type.kind == "text")',
         ("tests/properties/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
     ),
     Fault(
         "a pattern of the data is tried once",
-        "dpsql/query/row_work.py",
+        "dpsql/sql/analysis/work/row_cost.py",
         "        return _length(pattern)\n",
         "        return 1\n",
         ("tests/properties/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
     Fault(
         "what is computed of one side of a product is computed of its pairs",
-        "dpsql/query/rewrite/precomputed.py",
+        "dpsql/sql/emit/precomputed_columns.py",
         "    if product and not is_beside(select):",
         "    if product and is_beside(select):",
         ("tests/properties/test_products.py::test_what_reads_one_side_of_a_product_is_computed_below_it",),
     ),
     Fault(
         "a value of a product's pairs reads the ones of one side",
-        "dpsql/query/rewrite/flat.py",
+        "dpsql/sql/emit/flat_values.py",
         "            chosen = list(dict.fromkeys([*chosen, *factors]))",
         "            chosen = list(dict.fromkeys(chosen))",
         ("tests/properties/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",),
     ),
     Fault(
         "rows are read once more where a unit is above a limit",
-        "dpsql/query/rewrite/relation.py",
+        "dpsql/sql/emit/relation.py",
         '[node.join(crowded(), same.copy(), "LEFT")], several)',
         "[node.join(crowded(), same.copy())])",
         ("tests/properties/test_work.py::test_a_unit_above_a_limit_has_nothing_read_again",),
     ),
     Fault(
         "conditions of a subquery are asked while a file is read",
-        "dpsql/query/rewrite/relation.py",
+        "dpsql/sql/emit/relation.py",
         "    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
         "    other = native(read) if _BESIDE.get() else node.bare(ONE)",
         ("tests/properties/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
@@ -127,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "a partner is taken to be one whatever the condition",
-        "dpsql/query/join_order.py",
+        "dpsql/sql/analysis/work/join_order.py",
         "return bool(path.unique & given)",
         "return bool(given)",
         (COUNTED, REFUSED),
@@ -169,21 +169,21 @@ FAULTS = (
     ),
     Fault(
         "joins that nothing reads are dropped under sums too",
-        "dpsql/query/unread_joins.py",
+        "dpsql/sql/analysis/work/unread_joins.py",
         '    as_set = all(each.function in ("units", "count distinct") for each in core.aggregates)',
         "    as_set = True",
         (PRODUCTS,),
     ),
     Fault(
         "a function is computed once for rows that are alike",
-        "dpsql/query/rewrite/flat.py",
+        "dpsql/sql/emit/flat_values.py",
         '    if _READING.get() == "none" or all(',
         "    if True or all(",
         (f"{ALIKE}[a row unlike its block]",),
     ),
     Fault(
         "what a join compares is computed where it has a right side",
-        "dpsql/query/rewrite/precomputed.py",
+        "dpsql/sql/emit/precomputed_columns.py",
         '    if not computed and not any(_is_slow(join.args.get("on")) for join in joins):',
         "    if True:",
         (f"{ALIKE}[a condition of LEFT JOIN]",),
@@ -197,7 +197,7 @@ FAULTS = (
     ),
     Fault(
         "a parent that is joined later is known to be there",
-        "dpsql/query/rewrite/flat.py",
+        "dpsql/sql/emit/flat_values.py",
         "        own = [] if asks_first and isinstance(around, exp.Case) else [",
         "        own = [",
         (ELSE,),
@@ -256,7 +256,7 @@ FAULTS = (
     ),
     Fault(
         "a long text may be compared with a pattern of the data that has a % in it",
-        "dpsql/query/likes.py",
+        "dpsql/sql/functions/like_patterns.py",
         '    ended = Call("||", (without, Literal("%", TEXT)), TEXT)',
         "    ended = pattern",
         ("tests/properties/test_likes.py",),

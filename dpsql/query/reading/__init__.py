@@ -1,1 +1,0 @@
-"""How each kind of scalar node is read into the closed union, for `dpsql.query.scalar.Reader`."""

@@ -1,5 +1,0 @@
-"""Core → SQL of one engine dialect: unit joins, contribution bounding, quantisation, key domains."""
-
-from dpsql.query.rewrite.core import core_sql, readable
-
-__all__ = ["core_sql", "readable"]

@@ -1,0 +1,1 @@
+"""What the schema and the statement alone tell of a relation: bounds, stability, contributions, key domains, work."""

@@ -1,0 +1,187 @@
+"""Interval arithmetic over expressions: where a row's value lies, from the owner's bounds alone.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.schema import Bound, SqlType
+from dpsql.sql.analysis.branches import Known, narrowed
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.dates import is_ordinary
+from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
+from dpsql.sql.ir import literal
+from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
+from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, off_the_line, on_the_line
+
+_NOTHING: Known = {}
+
+
+def bounds(expression: Expression, known: Known = _NOTHING) -> Interval:
+    """The interval that holds the expression's numbers while every column stays within its declared bounds.
+
+    Dates and timestamps count in days, texts in characters. Conditions are 0 or 1.
+    """
+    whole = _derived(expression, known)
+    more = known.get(expression) if known else None
+    if more is None:
+        return whole
+    inside = whole.within(more.low, more.high)
+    return whole if inside.is_empty else inside
+
+
+def _derived(expression: Expression, known: Known) -> Interval:
+    if expression.type.kind == "boolean":
+        return UNIT_INTERVAL
+    match expression:
+        case Column(bounds=declared, domain=domain):
+            if declared is not None:
+                return Interval(on_the_line(declared[0]), on_the_line(declared[1]))
+            return _unknown(expression) if domain is None else _hull(domain)
+        case Subquery(bounds=ends):
+            return _unknown(expression) if ends is None else Interval(on_the_line(ends[0]), on_the_line(ends[1]))
+        case Literal():
+            return _hull((expression.value,))
+        case Call(function="greatest" | "least" as function, arguments=arguments):
+            return _extreme(function, arguments, known)
+        case Call(function=function, arguments=arguments):
+            return FUNCTIONS[function].interval(*(bounds(argument, known) for argument in arguments))
+        case Case():
+            return _of_branches(expression, known)
+        case Cast(argument=argument, type=sql_type):
+            return cast_interval(bounds(argument, known), argument.type, sql_type)
+        case _:
+            assert_never(expression)
+
+
+def _unknown(expression: Expression) -> Interval:
+    return Interval(Fraction(0), None) if expression.type.kind == "text" else EVERYTHING
+
+
+def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> Interval:
+    """GREATEST is no less than any argument that is never NULL, LEAST no greater; both skip NULL."""
+    intervals = [bounds(argument, known) for argument in arguments]
+    whole = FUNCTIONS[function].interval(*intervals)
+    sure = [interval for argument, interval in zip(arguments, intervals, strict=True) if _is_present(argument)]
+    if function == "greatest":
+        lows = [interval.low for interval in sure if interval.low is not None]
+        return Interval(max(lows), whole.high) if lows else whole
+    highs = [interval.high for interval in sure if interval.high is not None]
+    return Interval(whole.low, min(highs)) if highs else whole
+
+
+def _is_present(expression: Expression) -> bool:
+    """Whether it is plainly never NULL: a constant, or a column that is declared so."""
+    return isinstance(expression, Literal | Column) and not is_nullable(expression)
+
+
+def _of_branches(case: Case, known: Known) -> Interval:
+    """The hull of the results, each with what its condition says and with what the conditions before it do not."""
+    whole: Interval | None = None
+    for condition, result in case.branches:
+        if result != Literal(None, result.type):
+            interval = bounds(result, narrowed(known, condition, True))
+            whole = interval if whole is None else whole.union(interval)
+        known = narrowed(known, condition, False)
+    default = case.default
+    if default is not None and default != Literal(None, default.type):
+        interval = bounds(default, known)
+        whole = interval if whole is None else whole.union(interval)
+    return whole or EVERYTHING
+
+
+def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Interval:
+    """Where a value of the one type lies as a value of the other."""
+    if target.kind == "text":
+        return _written(source, interval)
+    if source.kind == "text":
+        return EVERYTHING
+    if target.kind in ("integer", "decimal") and source.is_numeric:
+        places = Fraction(target.scale or 0)
+        return round_interval(interval, Interval(places, places))
+    if target.kind == "date" and source.kind == "timestamp":
+        return interval.monotone(math.floor)
+    return interval
+
+
+#: The most characters that a value of each kind is written in, among values that keep their declarations.
+_WRITTEN = {"boolean": (4, 5), "integer": (1, 20), "decimal": (1, 41), "double": (1, 25), "date": (1, 20),
+            "timestamp": (1, 40)}  # fmt: skip
+
+
+def _written(source: SqlType, interval: Interval) -> Interval:
+    return length_interval(interval) if source.kind == "text" else span(*_WRITTEN[source.kind])
+
+
+def _hull(values: tuple[object, ...]) -> Interval:
+    points = []
+    for value in values:
+        if isinstance(value, date):
+            points.append(on_the_line(value))
+        elif isinstance(value, str):
+            points.append(Fraction(len(value)))
+        elif value is not None:
+            exact = literal.exact(Literal(value, INTEGER))  # type: ignore[arg-type]
+            if exact is not None:
+                points.append(exact)
+    return Interval(min(points), max(points)) if points else EVERYTHING
+
+
+def is_nullable(expression: Expression) -> bool:
+    """Whether the expression may be NULL on data that keep the owner's declarations."""
+    match expression:
+        case Column(nullable=nullable) | Subquery(nullable=nullable):
+            return nullable
+        case Literal(value=value):
+            return value is None
+        case Call(function="coalesce" | "greatest" | "least", arguments=arguments):
+            return all(map(is_nullable, arguments))
+        case Call(function="is null" | "is not distinct from" | "is distinct from"):
+            return False
+        case Call(function=function, arguments=arguments):
+            if any(map(is_nullable, arguments)):
+                return True
+            return FUNCTIONS[function].may_fail(*map(bounds, arguments))
+        case Case(branches=branches, default=default):
+            results = [value for _, value in branches]
+            return default is None or any(map(is_nullable, [*results, default]))
+        case Cast(argument=argument, type=sql_type):
+            total = sql_type.kind in ("text", "double") and argument.type.kind != "text"
+            return not (total or _fits(bounds(argument), argument.type, sql_type)) or is_nullable(argument)
+        case _:
+            assert_never(expression)
+
+
+def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:
+    """Whether every number or moment of the interval has a form as the type."""
+    if source.is_temporal and target.is_temporal:
+        return is_ordinary(interval)
+    if not (source.is_numeric and target.is_numeric) or interval.magnitude is None:
+        return False
+    digits = 18 if target.kind == "integer" else (target.precision or 0) - (target.scale or 0)
+    return interval.magnitude < Fraction(10**digits - 1)
+
+
+def unbounded_columns(expression: Expression) -> list[Column]:
+    """The numeric columns without declared bounds: the ones to name when a sum has none."""
+    found = dict.fromkeys(column for column in columns(expression) if not bounds(column).is_finite)
+    return [column for column in found if column.type.is_numeric or column.type.is_temporal]
+
+
+def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None:
+    """The interval as bounds of a column of the type; None where it is not finite, nor of numbers or moments."""
+    if interval.low is None or interval.high is None:
+        return None
+    if not sql_type.is_numeric and not (sql_type.is_temporal and is_ordinary(interval)):
+        return None
+    return off_the_line(interval.low, sql_type.kind), off_the_line(interval.high, sql_type.kind)
+
+
+def is_bounded(expression: Expression) -> bool:
+    """Whether the expression's numbers lie in a finite interval."""
+    return bounds(expression).is_finite

@@ -1,0 +1,137 @@
+"""How much one unit may add to each measured cell, and by which norm it is held to that.
+
+The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of a cell has an
+L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid. What of it
+is told of units above their limits is proved in ``docs/proofs/clipped.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isqrt
+from typing import Literal as OneOf
+from typing import assert_never
+
+from dpsql.schema import Privacy
+from dpsql.sql.analysis.bins import Bins, bins
+from dpsql.sql.analysis.quantum import ProductQuantum, Quantum, product_quantum, quantum
+from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import Cell, Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
+
+#: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
+FINE_BITS = 11
+#: Limits multiply to less than this: sums are clamped to it before norms, and a clamped unit must be above its limit.
+MOST_NORM = 2**52
+
+Norm = OneOf["l1", "l2"]
+
+
+def norm_of(privacy: Privacy) -> Norm:
+    """The norm by which units are held to their limits: that of the noise which the promise asks for."""
+    return "l1" if privacy.delta == 0 or privacy.adds_pure or privacy.mechanism == "laplace" else "l2"
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """One cell's bound on a unit: over all its groups, in steps of ``step``.
+
+    ``limit`` is the largest L1 norm, or the square of the largest L2 norm: what the clipping compares with. A unit of
+    at most ``rows`` rows stays within it, whatever they hold. Values are counted in ``fine`` steps to a step of
+    ``grid`` (to 1, for counts). ``pairs`` is how many distinct values a unit may bring, for counts of distinct values.
+    ``bins`` are those of a histogram, whose norm is that of the sums over all bins of each group.
+    """
+
+    cell: Cell
+    grid: Quantum | ProductQuantum | None
+    limit: int
+    fine: int
+    step: Fraction
+    rows: int = 0
+    pairs: int | None = None
+    bins: Bins | None = None
+
+
+def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
+    """The tightest bound that the limits of the core's tables allow for the cell."""
+    declared = limits(core.relation)
+    groups = groups_by(core.relation, list(core.keys))
+    per_group = rows_per_group(core.relation, list(core.keys))
+    match cell:
+        case Rows():
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return _made(cell, None, 1, rows, norm)
+        case Total(argument=argument, centred=centred):
+            grid = quantum(argument)
+            largest = max(grid.reach if centred else grid.largest, 1)
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return _made(cell, grid, largest, rows, norm)
+        case Product(left=left, right=right):
+            products = product_quantum(left, right)
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return _made(cell, products, max(products.reach, 1), rows, norm)
+        case Histogram(argument=argument):
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return replace(_made(cell, None, 1, rows, norm), bins=bins(argument))
+        case Frequencies():
+            rows = _row_limit(declared.rows, groups, per_group, norm)
+            return _made(cell, None, 1, rows, norm)
+        case Units():
+            return _made(cell, None, 1, _known(groups, declared.rows), norm)
+        case Distinct(argument=argument):
+            pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
+            return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)
+        case _:
+            assert_never(cell)
+
+
+def counted_once(norm: Norm) -> Contribution:
+    """The bound of the plainest count, in which each unit is counted once, without groups."""
+    return _made(Units(None), None, 1, 1, norm)
+
+
+def held_rows(core: Core, norm: Norm) -> int | None:
+    """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open."""
+    declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))
+    per_group = rows_per_group(core.relation, list(core.keys))
+    if declared.rows is None and (groups is None or per_group is None):
+        return None
+    rows = _row_limit(declared.rows, groups, per_group, norm)
+    return rows if norm == "l1" else isqrt(rows)
+
+
+def kept_groups(core: Core) -> int:
+    """In how many groups a unit may stand when keys are shown by a threshold."""
+    return _known(groups_by(core.relation, list(core.keys)), limits(core.relation).rows)
+
+
+def _made(cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
+    """``rows`` is the norm of a unit whose rows are all 1 (its square under L2); ``largest`` the size of one row."""
+    most = MOST_NORM if norm == "l1" else MOST_NORM**2
+    power = 1 if norm == "l1" else 2
+    if largest**power * rows >= most:
+        refuse("E_LIMITS", "the limits of the joined tables multiply to more than can be measured; aggregate one of "
+               "them per unit first")  # fmt: skip
+    fine = 2 ** max(0, FINE_BITS + 1 - largest.bit_length())
+    while (largest * fine) ** power * rows >= most:
+        fine //= 2
+    size = Fraction(1) if grid is None else grid.size
+    limit = (largest * fine) ** power * rows
+    return Contribution(cell, grid, limit, fine, size / fine, rows if norm == "l1" else isqrt(rows))
+
+
+def _row_limit(rows: int | None, groups: int | None, per_group: int | None, norm: Norm) -> int:
+    """min(rows, groups·per_group) under L1; min(rows², groups·per_group²) under L2."""
+    if norm == "l1":
+        return _known(rows, None if groups is None or per_group is None else groups * per_group)
+    return _known(
+        None if rows is None else rows**2, None if groups is None or per_group is None else groups * per_group**2
+    )
+
+
+def _known(*numbers: int | None) -> int:
+    known = [number for number in numbers if number is not None]
+    if not known:
+        refuse("E_BOUNDS", "the schema limits neither the rows nor the groups of one unit in these tables")
+    return min(known)

@@ -1,0 +1,100 @@
+"""Grouping sets: which of them are measured, and which are sums of the finest.
+
+Proved in ``docs/proofs/cube.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dpsql.sql.analysis.contribution import Norm
+from dpsql.sql.ir.expression import Expression
+from dpsql.sql.ir.relation import Aggregate, Core
+
+#: Aggregates that are read off sums of row values: those of a group are the sums of its subgroups'.
+ADDITIVE = frozenset(
+    "count sum avg var_pop var_samp stddev_pop stddev_samp covar_pop covar_samp corr regr_slope regr_intercept regr_r2 "
+    "regr_count regr_avgx regr_avgy regr_sxx regr_syy regr_sxy every some".split()
+)
+
+#: The places of some of the keys, in order.
+Places = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One grouping set: the places of its keys, and the core that measures it, if one does."""
+
+    keys: Places
+    core: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cube:
+    """Several grouping sets over one relation, put together into one released table.
+
+    ``levels`` come as often as they were asked for. ``finest`` is the core of the set that holds all others and has a
+    public domain; additive aggregates of all levels are then sums of its groups, and made consistent where coarser
+    levels are measured as well. Where it is None, each level is what its own core released.
+    """
+
+    keys: tuple[Expression, ...]
+    aggregates: tuple[Aggregate, ...]
+    levels: tuple[Level, ...]
+    finest: int | None
+
+    @property
+    def last_core(self) -> int:
+        """The last of the cores that the cube is put together from."""
+        return max(level.core for level in self.levels if level.core is not None)
+
+
+def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cube:
+    """The cube over cores that were rewritten: its keys and aggregates are what they became there."""
+    keys: dict[Expression, Expression] = {}
+    aggregates: dict[Aggregate, Aggregate] = {}
+    for level in cube.levels:
+        if level.core is not None:
+            keys |= zip(before[level.core].keys, after[level.core].keys, strict=True)
+            aggregates |= zip(before[level.core].aggregates, after[level.core].aggregates, strict=True)
+    return replace(
+        cube,
+        keys=tuple(keys.get(each, each) for each in cube.keys),
+        aggregates=tuple(aggregates.get(each, each) for each in cube.aggregates),
+    )
+
+
+def shapes(cores: Sequence[Core], cubes: Sequence[Cube]) -> dict[str, Core | Cube]:
+    """What the released tables of a statement have as columns, under their names in the sandbox."""
+    named: dict[str, Core | Cube] = {f"core{place}": core for place, core in enumerate(cores)}
+    return named | {f"cube{place}": cube for place, cube in enumerate(cubes)}
+
+
+def is_additive(aggregate: Aggregate) -> bool:
+    """Whether the aggregate of a group can be read off the cells of its subgroups."""
+    return aggregate.function in ADDITIVE
+
+
+def finest_alone(sizes: Mapping[Places, int | None], norm: Norm) -> bool:
+    """Whether the coarsest level is more exact as a sum over the finest, which then gets the whole price.
+
+    ``sizes`` are the numbers of groups, None where unknown. With n groups in the finest set to one of the coarsest, the
+    sum has n times the variance of one group. With the price split over k sets each has k times the variance (k² under
+    Laplace noise), and all sums over finer sets together with the coarsest set's own cell have that divided by
+    1 + Σ 1/nₛ over the finer sets.
+
+    >>> finest_alone({(0,): 2, (): 1}, "l1"), finest_alone({(0,): 2, (): 1}, "l2"), finest_alone({(0,): 1, (): 1}, "l2")
+    (True, False, True)
+    """
+    finest, coarsest = max(sizes, key=len), min(sizes, key=len)
+    if sizes[finest] is None:
+        return False
+    each = {keys: (size or MANY) / (sizes[coarsest] or 1) for keys, size in sizes.items()}
+    split = len(sizes) * (len(sizes) if norm == "l1" else 1)
+    finer = sum(1 / each[keys] for keys in sizes if keys != coarsest and set(coarsest) <= set(keys))
+    return each[finest] <= split / (1 + finer)
+
+
+#: How many groups a set of unknown size is taken to have.
+MANY = 10**6

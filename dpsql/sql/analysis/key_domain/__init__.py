@@ -1,0 +1,1 @@
+"""Which group keys there may be, whatever the data hold."""

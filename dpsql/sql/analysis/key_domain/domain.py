@@ -1,0 +1,96 @@
+"""Which group keys a core shows whatever the data hold; where that is not known, keys need a threshold.
+
+Proved in ``docs/proofs/domain.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from dpsql.sql.analysis.key_domain.declared_values import is_listed
+from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
+from dpsql.sql.analysis.stability import conditions_of
+from dpsql.sql.ir.connected import connected, relations_of
+from dpsql.sql.ir.expression import (
+    Call,
+    Column,
+    Expression,
+    columns,
+    rebuilt,
+)
+from dpsql.sql.ir.relation import Enumerated, KeyDomain, Relation
+
+
+def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | None:
+    """The public domain of the keys, or None where some key can only come from the data.
+
+    A key is public when it is computed from columns of public tables, and from columns or functions of columns whose
+    values can be enumerated: declared values, conditions, numbers and moments between close bounds.
+    """
+    found = DomainValues(relation)
+    read = [_over_released(key, _equal_to_released(relation)) for key in keys]
+    reduced = found.keys(read)
+    if reduced is None:
+        return None
+    declared = tuple(is_listed(key, relation) for key in read)
+    tables = found.tables(reduced)
+    used = {column for key in reduced for column in columns(key)}
+    enumerated = tuple(each for each in found.enumerated.values() if each.column in used)
+    within = {table.alias for table in tables} | {each.column.relation for each in enumerated}
+    known = [each for each in map(found.substituted, found.conditions) if each is not None]
+    known = [each for each in known if relations_of(each) and relations_of(each) <= within]
+    count = None if tables else found.count
+    return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count, declared)
+
+
+def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
+    """The domain of some of the keys: what they are when the others are left out.
+
+    What has no source in common with these keys is left out as well.
+    """
+    keys = [domain.keys[place] for place in places]
+    groups = connected([*domain.keys, *domain.conditions])
+    kept = {each for group in groups if any(key in group for key in keys) for each in group}
+    read = {source for each in kept for source in relations_of(each)}
+    return KeyDomain(
+        tuple(keys),
+        tuple(each for each in domain.enumerated if each.column.relation in read),
+        tuple(table for table in domain.tables if table.alias in read),
+        tuple(condition for condition in domain.conditions if condition in kept),
+        None,
+        tuple(domain.declared[place] for place in places),
+    )
+
+
+def _equal_to_released(relation: Relation) -> dict[Column, Column]:
+    """Columns of private tables that equal a column of a derived table in every row: they take its values only."""
+    found: dict[Column, Column] = {}
+    for condition in conditions_of(relation):
+        match condition:
+            case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
+                for one, other in ((left, right), (right, left)):
+                    if other.released and other.public and not one.public:
+                        found.setdefault(one, other)
+    return found
+
+
+def _over_released(key: Expression, equal: dict[Column, Column]) -> Expression:
+    """The key with the columns of derived tables in the place of those that equal them."""
+    if isinstance(key, Column):
+        return equal.get(key, key)
+    return rebuilt(key, lambda part: _over_released(part, equal))
+
+
+def _cheap(
+    keys: Sequence[Expression], conditions: list[Expression], enumerated: Sequence[Enumerated]
+) -> tuple[Expression, ...]:
+    """The conditions that may narrow the domain: those that bring too many values together are left out."""
+    counts = {each.column: each.count for each in enumerated}
+    kept: list[Expression] = []
+    for condition in conditions:
+        groups = connected([*keys, *kept, condition])
+        inputs = [{column for each in group for column in columns(each)} & counts.keys() for group in groups]
+        if all(prod(counts[column] for column in read) <= MAX_KEYS for read in inputs):
+            kept.append(condition)
+    return tuple(kept)

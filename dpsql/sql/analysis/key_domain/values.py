@@ -1,0 +1,254 @@
+"""The values behind the keys of one core, while keys are rewritten until they read nothing else.
+
+Proved in ``docs/proofs/domain.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from dpsql.schema import SqlType
+from dpsql.sql.analysis.bounds import bounds, is_nullable
+from dpsql.sql.analysis.conditions import compared_moments, narrowed, narrowed_moment
+from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_days, column_values, values
+from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.emit.scalar import is_double
+from dpsql.sql.ir.connected import connected, share_relations
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    INTEGER,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    Scalar,
+    Subquery,
+    columns,
+    parts,
+    rebuilt,
+    subqueries,
+)
+from dpsql.sql.ir.reads import outer_columns, reads_private
+from dpsql.sql.ir.relation import Days, Enumerated, Leaf, Relation
+
+#: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
+MAX_KEYS = 100_000
+
+#: Functions of a moment that its day alone decides.
+_OF_DAYS = frozenset(
+    "year quarter month week day dayofyear dayofweek isodow isoyear decade century".split()
+    + [f"date_trunc {unit}" for unit in ("year", "quarter", "month", "week", "day")]
+)
+
+
+@dataclass
+class DomainValues:
+    """The values behind the keys of one core while they are found.
+
+    ``enumerated`` has what stands for a column or a function of columns, by that expression; the conditions of a CASE
+    are there together, as what chooses a branch.
+    """
+
+    relation: Relation
+    enumerated: dict[object, Enumerated] = field(default_factory=dict)
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        public = [leaf for leaf in sources(self.relation) if not reads_private(leaf) and not outer_columns(leaf)]
+        self.public = {leaf.alias: leaf for leaf in public}
+        self.conditions = [each for each in conditions_of(self.relation) if not any(subqueries(each))]
+        self._narrow: dict[Column, Column] = {}
+        self._moments = compared_moments(self.conditions)
+
+    def keys(self, keys: Sequence[Expression]) -> list[Expression] | None:
+        """Each key over enumerated values and public columns; None where one of them is neither.
+
+        Keys that share columns are computed from the columns' values where these are few, so that only combinations
+        that occur together are shown, else each from the values of its functions.
+        """
+        fine = [self._reduced(key, fine=True) for key in keys]
+        reduced: list[Expression] = []
+        for key, candidate in zip(keys, fine, strict=True):
+            alike = [
+                each for each in fine if each is not None and candidate is not None and share_relations(each, candidate)
+            ]
+            few = candidate is not None and self._inputs([candidate, *alike]) <= MAX_KEYS and self._is_short(key)
+            chosen = candidate if few else self._reduced(key, fine=False)
+            if chosen is None:
+                return None
+            reduced.append(chosen)
+        groups = connected(reduced)
+        outputs = {key: self._count(original) for key, original in zip(reduced, keys, strict=True)}
+        self.count = prod(min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups)
+        return reduced if self.count <= MAX_KEYS else None
+
+    def tables(self, keys: Sequence[Expression]) -> tuple[Leaf, ...]:
+        """The public tables that keys are read from, with those that conditions on public columns alone join to them.
+
+        ``nation JOIN region ON … WHERE r_name = 'ASIA'`` shows the nations of Asia, and no others.
+        """
+        named = {column.relation for key in keys for column in columns(key)} & self.public.keys()
+        read = [list(columns(condition)) for condition in self.conditions]
+        public = [columns for columns in read if all(column.public for column in columns)]
+        while True:
+            joined = [columns for columns in public if any(column.relation in named for column in columns)]
+            more = named | {column.relation for columns in joined for column in columns}
+            if more == named:
+                return tuple(leaf for alias, leaf in self.public.items() if alias in named)
+            named = more
+
+    def substituted(self, expression: Expression) -> Expression | None:
+        """The expression over what is enumerated already and over public columns; None where it reads more."""
+        if expression in self.enumerated:
+            return self.enumerated[expression].column
+        moment = _moment_of(expression)
+        if moment is not None and _of_moment(moment) in self.enumerated:
+            day = self.enumerated[_of_moment(moment)].column
+            return rebuilt(expression, lambda _: day)
+        if isinstance(expression, Column):
+            return expression if expression.public and expression.relation in self.public else None
+        if isinstance(expression, Subquery):
+            return expression if self._is_public(expression) else None
+        inner = {part: self.substituted(part) for part in parts(expression)}
+        return None if None in inner.values() else rebuilt(expression, lambda part: inner[part] or part)
+
+    def _inputs(self, expressions: Sequence[Expression]) -> int:
+        read = {column for expression in expressions for column in columns(expression)}
+        return prod(each.count for each in self.enumerated.values() if each.column in read)
+
+    def _is_short(self, key: Expression) -> bool:
+        """Whether a key that is computed from days has few enough values."""
+        days = any(column_values(self.narrow(each)) is None for each in columns(key) if each.type.is_temporal)
+        return not days or self._count(key) <= MAX_RANGE
+
+    def _count(self, expression: Expression) -> int:
+        """At most how many values the expression shows; those of public columns are not counted."""
+        if isinstance(expression, Literal) or (isinstance(expression, Column) and expression.public):
+            return 1
+        if isinstance(expression, Column):
+            each = self.enumerated.get(expression)
+            return MAX_KEYS + 1 if each is None else each.count
+        known = values(self._narrowly(expression))
+        inner = prod(map(self._count, parts(expression)))
+        if isinstance(expression, Case):
+            results = [value for _, value in expression.branches]
+            results += [] if expression.default is None else [expression.default]
+            inner = sum(map(self._count, results)) + 1
+        return inner if known is None else min(inner, len(known))
+
+    # -- reducing one key ----------------------------------------------------------------------------------------
+
+    def _reduced(self, expression: Expression, fine: bool) -> Expression | None:
+        """The expression over enumerated values; ``fine`` starts from columns, else from functions of them."""
+        if isinstance(expression, Subquery):
+            return self._function(expression)
+        public = all(column.public and column.relation in self.public for column in columns(expression))
+        if public and not any(subqueries(expression)):
+            return expression
+        if isinstance(expression, Column):
+            return self._stands_for(expression, column_values(self.narrow(expression)))
+        if isinstance(expression, Case):
+            return self._case(expression, fine)
+        if not fine:
+            return self._function(expression) or self._of_parts(expression, fine)
+        return self._of_days(expression) or self._of_parts(expression, fine) or self._function(expression)
+
+    def _is_public(self, expression: Expression) -> bool:
+        """Whether the expression reads public tables alone, those that are joined here and those in subqueries."""
+        joined = all(column.public and column.relation in self.public for column in columns(expression))
+        return joined and not any(reads_private(subquery.relation) for subquery in subqueries(expression))
+
+    def _function(self, expression: Expression) -> Expression | None:
+        known = values(self._narrowly(expression))
+        if known is None and expression in self._moments:
+            days = self._narrow_part(expression)
+            known = column_values(days) if isinstance(days, Column) else None
+        return self._stands_for(expression, known)
+
+    def _of_parts(self, expression: Expression, fine: bool) -> Expression | None:
+        inner = {part: self._reduced(part, fine) for part in parts(expression)}
+        return None if None in inner.values() else rebuilt(expression, lambda part: inner[part] or part)
+
+    def _of_days(self, expression: Expression) -> Expression | None:
+        """A function of the day of a bounded date or timestamp, over the days between its bounds."""
+        moment = _moment_of(expression)
+        if moment is None:
+            return None
+        narrow = self.narrow(moment)
+        day = self._stands_for(moment, column_values(narrow) or column_days(narrow), _of_moment(moment))
+        return None if day is None else rebuilt(expression, lambda _: day)
+
+    def _case(self, case: Case, fine: bool) -> Expression | None:
+        """The CASE over what its conditions read where that is few, else over the number of the branch taken."""
+        results = [value for _, value in case.branches]
+        reduced = [self._reduced(each, fine) for each in results]
+        default = None if case.default is None else self._reduced(case.default, fine)
+        if None in reduced or (case.default is not None and default is None):
+            return None
+        asked = [condition for condition, _ in case.branches]
+        conditions = self._conditions_of_columns(asked) if fine else None
+        if conditions is None:
+            conditions = self._branches(asked)
+        pairs = tuple((each, value) for each, value in zip(conditions, reduced, strict=True) if value)
+        return Case(pairs, default, case.type)
+
+    def _conditions_of_columns(self, asked: list[Expression]) -> list[Expression] | None:
+        """The conditions over the values of their columns; None where these are too many."""
+        read = [self._reduced(column, fine=True) for condition in asked for column in columns(condition)]
+        reduced = [] if None in read else [self._reduced(condition, fine=True) for condition in asked]
+        known = [each for each in reduced if each is not None]
+        return known if len(known) == len(asked) and self._inputs(known) <= MAX_KEYS else None
+
+    def _branches(self, asked: list[Expression]) -> list[Expression]:
+        """That each branch is the one taken, in the order of the conditions."""
+        chosen = Column("", "branch", INTEGER, nullable=False)
+        branch = self._stands_for(chosen, tuple(range(len(asked) + 1)), tuple(asked))
+        assert branch is not None
+        return [Call("=", (branch, Literal(place, INTEGER)), BOOLEAN) for place in range(len(asked))]
+
+    def _stands_for(
+        self, expression: Expression, known: tuple[Scalar, ...] | Days | None, name: object = None
+    ) -> Column | None:
+        """The column of the domain that stands for the expression, where its values are known."""
+        if known is None:
+            return None
+        name = expression if name is None else name
+        if name not in self.enumerated:
+            column = Column(f"d{len(self.enumerated)}", "value", expression.type)
+            double = not isinstance(expression, Column) and is_double(expression)
+            self.enumerated[name] = Enumerated(column, known, double)
+        return self.enumerated[name].column
+
+    def narrow(self, column: Column) -> Column:
+        """The column with what the statement's conditions say of it."""
+        if column not in self._narrow:
+            self._narrow[column] = narrowed(column, self.conditions)
+        return self._narrow[column]
+
+    def _narrowly(self, expression: Expression) -> Expression:
+        return self.narrow(expression) if isinstance(expression, Column) else rebuilt(expression, self._narrow_part)
+
+    def _narrow_part(self, part: Expression) -> Expression:
+        narrow = self._narrowly(part)
+        if part not in self._moments:
+            return narrow
+        return narrowed_moment(part, bounds(narrow), is_nullable(narrow), self.conditions)
+
+
+def _moment_of(expression: Expression) -> Column | None:
+    """The date or timestamp of whose day alone the expression is a function."""
+    match expression:
+        case Call(function=function, arguments=(Column() as moment,)) if function in _OF_DAYS:
+            return None if moment.public else moment
+        case Cast(argument=Column() as moment, type=SqlType(kind="date")) if moment.type.is_temporal:
+            return None if moment.public else moment
+    return None
+
+
+def _of_moment(moment: Column) -> object:
+    """The name of a moment's days: a date's own, a timestamp's apart from its values."""
+    return moment if moment.type.kind == "date" else ("day", moment)

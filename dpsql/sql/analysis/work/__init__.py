@@ -1,0 +1,1 @@
+"""How much work the engine may do for one unit, whatever the data hold."""

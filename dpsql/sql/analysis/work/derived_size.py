@@ -1,0 +1,137 @@
+"""How many rows a derived table has at most, and which of its columns stand once, as far as its query shows it.
+
+Proved in ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.ir.relation import Constants, Core, DerivedSize, KeyDomain, Scan
+
+#: Nothing is known of it.
+UNKNOWN = DerivedSize(None)
+#: One row.
+ONE = DerivedSize(((1, ()),), frozenset())
+
+
+def _rows(number: int, *tables: str) -> DerivedSize:
+    return DerivedSize(((number, tables),))
+
+
+def derived_size(tree: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSize:
+    """The size of a query over released tables, which have these shapes, and public ones.
+
+    >>> from sqlglot import parse_one
+    >>> derived_size(parse_one("SELECT * FROM public.days UNION ALL VALUES (1), (2)"), {}).products
+    ((1, ('days',)), (2, ()))
+    >>> derived_size(parse_one("SELECT MAX(x) FROM public.days"), {}).products
+    ((1, ()),)
+    """
+    match tree:
+        case exp.Subquery():
+            return derived_size(tree.this, shapes)
+        case exp.Values():
+            return _rows(len(tree.expressions))
+        case exp.SetOperation():
+            left, right = derived_size(tree.left, shapes), derived_size(tree.right, shapes)
+            if left.products is None or right.products is None:
+                return UNKNOWN
+            return DerivedSize(left.products + right.products)
+        case exp.Select():
+            return _of_select(tree, shapes)
+        case _:
+            return UNKNOWN
+
+
+def _of_select(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> DerivedSize:
+    limit = select.args.get("limit")
+    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.is_int:
+        return replace(_unlimited(select, shapes), products=((int(limit.expression.name), ()),))
+    return _unlimited(select, shapes)
+
+
+def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> DerivedSize:
+    first = select.args.get("from_")
+    makes_rows = any(item.find(exp.Unnest, exp.Explode) is not None for item in select.expressions)
+    if makes_rows or select.args.get("laterals"):
+        return UNKNOWN
+    grouped = any(_is_aggregated(item) for item in select.expressions)
+    if first is None or (grouped and select.args.get("group") is None):
+        return ONE
+    sources = [first.this, *(join.this for join in select.args.get("joins") or ())]
+    sizes = [_of_source(each, shapes) for each in sources]
+    whole: tuple[tuple[int, tuple[str, ...]], ...] = ((1, ()),)
+    for each in sizes:
+        if each.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
+            return UNKNOWN
+        whole = tuple((one * other, tables + more) for one, tables in whole for other, more in each.products)
+    return DerivedSize(whole, _shown(select, sizes[0]) if len(sizes) == 1 and not grouped else None)
+
+
+def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSize:
+    """The size of what stands in FROM; its key is told by the names that it has there."""
+    match source:
+        case exp.Table() if isinstance(source.this, exp.Identifier) and source.db == "released":
+            shape = shapes[source.name]
+            if isinstance(shape, Cube):
+                return UNKNOWN
+            key = frozenset(f"k{place}" for place in range(len(shape.keys)))
+            return ONE if not key else replace(_of_domain(shape.domain), key=key)
+        case exp.Table() if isinstance(source.this, exp.Identifier) and source.db == "public":
+            return _rows(1, source.name)
+        case exp.Subquery() if isinstance(source.this, exp.Select) and not source.alias_column_names:
+            inner = derived_size(source.this, shapes)
+            names = [each.alias_or_name for each in source.this.expressions]
+            return replace(inner, key=None if inner.key is None else _named(inner.key, names))
+        case exp.Subquery() | exp.Values():
+            return replace(derived_size(source, shapes), key=None)
+        case _:
+            return UNKNOWN
+
+
+def _of_domain(domain: KeyDomain | None) -> DerivedSize:
+    """At most the combinations of enumerated values and rows of public tables; those that the data show are not
+    known beforehand."""
+    if domain is None:
+        return UNKNOWN
+    if domain.count is not None:
+        return _rows(domain.count)
+    rows, tables = prod(each.count for each in domain.enumerated), list[str]()
+    for leaf in domain.tables:
+        match leaf:
+            case Scan(derived=False, table=table):
+                tables.append(table)
+            case Constants(rows=listed):
+                rows *= len(listed)
+            case _:
+                return UNKNOWN
+    return _rows(rows, *tables)
+
+
+def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
+    """The key of the only source as columns ``c0``, ``c1`` and so on of the result, where all of it is shown."""
+    if source.key is None:
+        return None
+    found = {item.unalias().name: f"c{place}" for place, item in enumerate(select.expressions)
+             if isinstance(item.unalias(), exp.Column)}  # fmt: skip
+    return frozenset(found[name] for name in source.key) if source.key <= found.keys() else None
+
+
+def _named(key: frozenset[str], names: list[str]) -> frozenset[str] | None:
+    """The columns of a key by the names that a subquery gives them."""
+    return frozenset(names[int(column[1:])] for column in key)
+
+
+def _is_aggregated(item: exp.Expr) -> bool:
+    return any(not isinstance(each.parent, exp.Window) for each in item.find_all(exp.AggFunc))
+
+
+def _keeps_both(join: exp.Join) -> bool:
+    """Whether the join keeps rows of its sides without a partner, beside the pairs."""
+    return str(join.side).upper() == "FULL"

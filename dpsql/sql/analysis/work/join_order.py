@@ -1,0 +1,233 @@
+"""In which order the sources of a join are joined: by the schema and the statement alone, never by how large they are.
+
+Proved in ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import inf
+from typing import Literal as OneOf
+from typing import TypeAlias, assert_never
+
+from dpsql.schema import UNIT, SqlType
+from dpsql.sql.analysis.stability import limits, row_limit
+from dpsql.sql.ir.expression import Call, Column, Expression, columns, conjunction, conjuncts, subqueries
+from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUnit, Relation, Scan, unit_of
+
+#: How a source is joined to those before it; the first one is not.
+Kind: TypeAlias = OneOf["first", "inner", "left", "full"]
+#: An outer join: its kind, the source that rows may lack, its condition.
+_Outer: TypeAlias = tuple[Kind, Leaf, Expression | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A source of a join, as it is joined to those before it.
+
+    ``on`` are the conditions between it and those. ``single`` tells that each row before it meets one of its rows at
+    most, whatever the data hold.
+    """
+
+    source: Leaf
+    kind: Kind
+    on: tuple[Expression, ...] = ()
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JoinOrder:
+    """The sources of a join in order, the conditions that are left for WHERE, and columns of rows outside of it."""
+
+    steps: tuple[Step, ...]
+    where: tuple[Expression, ...]
+    outside: frozenset[str]
+
+    @property
+    def of_inner_joins(self) -> tuple[Expression, ...]:
+        """The conditions that each row of the join fulfils."""
+        return (*self.where, *(each for step in self.steps if step.kind in ("first", "inner") for each in step.on))
+
+    @property
+    def conditions(self) -> tuple[Expression, ...]:
+        """Every condition of the join."""
+        return (*self.where, *(each for step in self.steps for each in step.on))
+
+
+def join_order(relation: Relation) -> JoinOrder:
+    """The order in which the relation's sources are joined.
+
+    Private sources come first, the one with the most rows of a unit before those whose rows its rows meet once; then
+    public ones, each behind one that a condition ties it to; outer joins follow in the order of the statement.
+    """
+    inner, outer, conditions = _flat(relation)
+    outside = frozenset(column.relation for column in outer_columns(relation))
+    ordered = _ordered(inner, conditions, outside)
+    steps, joined, left = [Step(ordered[0], "first")], aliases(ordered[0]), list(conditions)
+    within = joined.union(*map(aliases, ordered[1:]))
+    for source in ordered[1:]:
+        joined = joined | aliases(source)
+        on = [each for each in left if _is_between(each, source, joined)]
+        left = [each for each in left if each not in on]
+        steps.append(Step(source, "inner", tuple(on), is_single(source, on, joined - aliases(source))))
+    for kind, source, condition in outer:
+        own = list(_demands(condition))
+        steps.append(Step(source, kind, tuple(own), is_single(source, own, within)))
+        within = within | aliases(source)
+    return JoinOrder(tuple(steps), tuple(left), outside)
+
+
+def aliases(source: Leaf) -> frozenset[str]:
+    """The names under which columns of the source, or of its parents, can be met."""
+    hops = source.hops if isinstance(source, Scan) else ()
+    return frozenset({source.alias, *(hop.alias for hop in hops)})
+
+
+def equated(source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None) -> Iterator[Column]:
+    """The columns of the source that the conditions equate with a column of ``others``, or of any other relation, so
+    that one value of that column meets one value of the source's."""
+    for own, other in equalities(conditions):
+        named = own.relation == source.alias != other.relation and (others is None or other.relation in others)
+        if named and (own.type == other.type or _is_exact_as_double(own.type)):
+            yield own
+
+
+def _is_exact_as_double(sql_type: SqlType) -> bool:
+    """Whether different values of the type stay different where they are compared with those of another type."""
+    if sql_type.kind == "decimal":
+        return sql_type.precision is not None and sql_type.precision <= 15
+    return sql_type.kind in ("boolean", "date")
+
+
+def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[Column, Column]]:
+    """The pairs of columns that the conditions equate, either way round."""
+    for condition in conditions:
+        match condition:
+            case Call(function="=", arguments=(Column() as left, Column() as right)):
+                yield left, right
+                yield right, left
+            case _:
+                pass
+
+
+def is_single(source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None) -> bool:
+    """Whether a row of the others meets one row of the private source at most: they share what stands in one row."""
+    given = {column.name for column in equated(source, conditions, others)}
+    match source:
+        case Scan(path=path) if path is not None:
+            return bool(path.unique & given)
+        case PerUnit(keys=keys) if unit_of(source) is not None:
+            return {UNIT, *(name for name, _ in keys)} <= given
+        case _:
+            return False
+
+
+def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression]]:
+    """The sources of inner joins, those of outer joins with their conditions, and the conditions of the whole."""
+    match relation:
+        case Filter(child=child, condition=condition):
+            inner, outer, conditions = _flat(child)
+            return inner, outer, [*conditions, *_demands(condition)]
+        case Join(left=left, right=right, kind="inner", condition=condition):
+            inner, outer, conditions = _flat(left)
+            inner_right, outer_right, more = _flat(right)
+            return [*inner, *inner_right], [*outer, *outer_right], [*conditions, *more, *_demands(condition)]
+        case Join(left=left, right=right, kind=kind, condition=condition):
+            inner, outer, conditions = _flat(left)
+            (source,), (), () = _flat(right)
+            return inner, [*outer, (kind, source, condition)], conditions
+        case Scan() | PerUnit() | Compound() | Constants():
+            return [relation], [], []
+        case _:
+            assert_never(relation)
+
+
+def _demands(condition: Expression | None) -> Iterator[Expression]:
+    """The conditions that must all hold: those of an AND, and what all sides of an OR have in common.
+
+    ``(a AND b) OR (a AND c)`` demands a, and b OR c.
+    """
+    for each in conjuncts(condition):
+        if not (isinstance(each, Call) and each.function == "or"):
+            yield each
+            continue
+        first, *others = ([*conjuncts(side)] for side in _sides(each))
+        common = [part for part in first if all(part in other for other in others)]
+        yield from common
+        rest = [conjunction([part for part in side if part not in common]) for side in (first, *others)]
+        left = [side for side in rest if side is not None]
+        if len(left) == len(rest):
+            yield reduce(lambda one, other: Call("or", (one, other), each.type), left) if common else each
+
+
+def _sides(condition: Expression) -> Iterator[Expression]:
+    """The conditions of which one must hold."""
+    if isinstance(condition, Call) and condition.function == "or":
+        for argument in condition.arguments:
+            yield from _sides(argument)
+    else:
+        yield condition
+
+
+def _ordered(sources: Sequence[Leaf], conditions: Sequence[Expression], outside: frozenset[str]) -> list[Leaf]:
+    """The sources of inner joins in order: that which multiplies the rows of a unit least often."""
+    if len(sources) == 1:
+        return list(sources)
+    named = frozenset().union(*map(aliases, sources))
+    needs = {source.alias: frozenset(each.relation for each in outer_columns(source)) & named for source in sources}
+    private = any(unit_of(source) is not None for source in sources)
+    best: tuple[float, float, list[Leaf]] | None = None
+    for first in sources:
+        if needs[first.alias] or (private and unit_of(first) is None):
+            continue
+        order, factor = _from(first, sources, conditions, needs)
+        whole = factor * most_rows(first)
+        if best is None or (whole, factor) < best[:2]:
+            best = whole, factor, order
+        if not private:
+            break
+    return list(sources) if best is None else best[2]
+
+
+def _from(
+    first: Leaf, sources: Sequence[Leaf], conditions: Sequence[Expression], needs: dict[str, frozenset[str]]
+) -> tuple[list[Leaf], float]:
+    """The order that begins with ``first``, and what one of its rows becomes at most by joins with private sources."""
+    order, factor = [first], 1.0
+    joined, waiting = aliases(first), [source for source in sources if source is not first]
+    while waiting:
+        ranked = [(_rank(source, conditions, joined), place) for place, source in enumerate(waiting)
+                  if needs[source.alias] <= joined]  # fmt: skip
+        if not ranked:
+            return [*order, *waiting], inf
+        (_, rows), place = min(ranked)
+        factor *= rows
+        source = waiting.pop(place)
+        order.append(source)
+        joined = joined | aliases(source)
+    return order, factor
+
+
+def _rank(source: Leaf, conditions: Sequence[Expression], joined: frozenset[str]) -> tuple[int, float]:
+    """How soon a source is to be joined, the smaller the sooner, and how many of a unit's rows a row meets."""
+    tied = any(True for _ in equated(source, conditions, joined))
+    if unit_of(source) is None:
+        return (3 if tied else 4), 1.0
+    if is_single(source, conditions, joined):
+        return 0, 1.0
+    return (1 if tied else 2), most_rows(source)
+
+
+def most_rows(source: Leaf) -> float:
+    """The most rows of one unit in a private source, by the limits of its tables; infinite where they leave it open."""
+    rows = row_limit(limits(source))
+    return inf if rows is None else float(rows)
+
+
+def _is_between(condition: Expression, source: Leaf, joined: frozenset[str]) -> bool:
+    """Whether the condition speaks of the source and of what is joined so far, and of nothing else."""
+    read = {column.relation for column in columns(condition)}
+    return bool(read & aliases(source)) and read <= joined and not any(subqueries(condition))

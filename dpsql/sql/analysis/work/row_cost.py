@@ -1,0 +1,168 @@
+"""How much an engine does with one row: a step for each value that it makes, more where that is slow to make.
+
+Proved in ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dpsql.sql.analysis.bounds import bounds
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.regular_expression.automaton import most_states
+from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
+from dpsql.sql.functions.regular_expression.syntax import with_its_options
+from dpsql.sql.functions.regular_expression.tree import positions
+from dpsql.sql.ir.expression import INTEGER, Call, Cast, Column, Expression, Literal, parts
+
+#: Characters of a text that are as much work as a number.
+CHARACTERS = 16
+#: A text of the data whose length nobody declares is counted as one of so many characters.
+UNDECLARED = 1_000
+#: So long is it where it is of a public table, which no person's data make longer.
+_PUBLIC = 100
+#: LIKE looks at each character several times, and a regular expression too, or once for each of its own characters.
+_LIKES, _PATTERNS = frozenset({"like", "ilike"}), frozenset({
+    "regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace"
+})  # fmt: skip
+_LOOKS = 8
+#: An automaton of so few states is made at once; each state of others may be made for one character.
+_FEW_STATES = 64
+#: What goes through a text by characters that may have several bytes takes so many times what others take.
+_BY_CHARACTER = dict.fromkeys(
+    ("lower", "upper", "trim", "ltrim", "rtrim", "replace", "translate", "split_part", "lpad", "rpad"), 8
+) | {"reverse": 16}
+#: So many looks it takes to find a match, remove it, and begin anew.
+_MATCH = 256
+#: A function that may be NULL of what is not, and a conversion.
+_DOUBTFUL = 100
+#: Functions that are NULL where they would fail, by a comparison.
+_COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
+
+
+def steps(expressions: Iterable[Expression]) -> int:
+    """The steps that it takes to compute the expressions, each once."""
+    return sum(map(_own, _within(expressions)))
+
+
+def looks(expressions: Iterable[Expression]) -> int:
+    """How often the regular expressions and LIKEs in the expressions look at a character."""
+    return sum(times for each in _within(expressions) if (times := _looks(each)) > 1)
+
+
+def _within(expressions: Iterable[Expression]) -> set[Expression]:
+    """The expressions and all that is inside of them."""
+    waiting, seen = list(expressions), set[Expression]()
+    while waiting:
+        expression = waiting.pop()
+        if expression not in seen:
+            seen.add(expression)
+            waiting += parts(expression)
+    return seen
+
+
+def _own(expression: Expression) -> int:
+    times = max(_looks(expression), _passes(expression))
+    texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
+    return 1 + _slow(expression) + times * sum(_length(each) // CHARACTERS for each in texts)
+
+
+def _looks(expression: Expression) -> int:
+    """How often the expression looks at a character of a text: an engine may follow each part of a pattern at each."""
+    if not isinstance(expression, Call):
+        return 1
+    if expression.function in _LIKES:
+        return _LOOKS
+    if expression.function not in _PATTERNS:
+        return 1
+    return _followed(expression) + (_again(expression) if is_repeated(expression) else 0)
+
+
+def _followed(match: Call) -> int:
+    """The looks of one search: where there are few states one follows the other; all places of the pattern are followed
+    where states are many, and where a group is extracted."""
+    pattern = pattern_of(match)
+    states = most_states(match.function, pattern)
+    has_group = match.function == "regexp_extract" and match.arguments[2:] not in ((), (Literal(0, INTEGER),))
+    if states is not None and states <= _FEW_STATES and not has_group:
+        return _LOOKS
+    return 4 * _LOOKS * max(1, positions(with_its_options(pattern)))
+
+
+def _again(match: Call) -> int:
+    """Those of as many searches as a text has characters, each of which reads some of them once more."""
+    return _MATCH + 2 * (most_bytes_behind(pattern_of(match)) or 0)
+
+
+def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
+    """The regular expressions in the expressions that are matched with what a row holds."""
+    for each in _within(expressions):
+        if isinstance(each, Call) and each.function in _PATTERNS and not isinstance(each.arguments[0], Literal):
+            yield each
+
+
+def pattern_of(match: Call) -> str:
+    """Its regular expression, which is a constant."""
+    pattern = match.arguments[1]
+    assert isinstance(pattern, Literal) and isinstance(pattern.value, str)
+    return pattern.value
+
+
+def is_repeated(match: Call) -> bool:
+    """Whether all matches are removed."""
+    return len(match.arguments) > 3
+
+
+def _passes(expression: Expression) -> int:
+    """How often as long as others it takes for a character: a pattern of the data may be tried at each of a text."""
+    if not isinstance(expression, Call):
+        return 1
+    if expression.function in _LIKES and not isinstance(pattern := expression.arguments[1], Literal):
+        return _length(pattern)
+    return _BY_CHARACTER.get(expression.function, 1)
+
+
+def _slow(expression: Expression) -> int:
+    """What it takes beside that where the value may be one that the engine cannot make."""
+    match expression:
+        case Call(function="%" | "fmod", type=sql_type) if sql_type.kind == "double":
+            return _DOUBTFUL
+        case Call(function=function, arguments=arguments) if function not in _COMPARED:
+            return _DOUBTFUL if FUNCTIONS[function].may_fail(*map(bounds, arguments)) else 0
+        case Cast(argument=argument, type=sql_type) if not (argument.type.is_numeric and sql_type.kind == "double"):
+            return _DOUBTFUL
+        case _:
+            return 0
+
+
+def _length(text: Expression) -> int:
+    """The most characters that it has, as far as that is told."""
+    most = bounds(text).high
+    if most is not None:
+        return int(most)
+    return _PUBLIC if isinstance(text, Column) and text.public else UNDECLARED
+
+
+def copies(expressions: Iterable[Expression]) -> int:
+    """How many texts of the data, of whatever length, stand together while the expressions are computed.
+
+    An engine keeps every text that it makes of a row until all are computed, as often as it holds one of the data.
+    """
+    known: dict[Expression, int] = {}
+    return sum(_copies(each, known) for each in _within(expressions) if each.type.kind == "text")
+
+
+def _copies(expression: Expression, known: dict[Expression, int]) -> int:
+    """Those in one text; none in a text whose length is bounded, and in what is no text."""
+    if expression in known:
+        return known[expression]
+    if expression.type.kind != "text" or bounds(expression).high is not None:
+        whole = 0
+    elif isinstance(expression, Column):
+        whole = int(not expression.public)
+    elif isinstance(expression, Call):
+        whole = sum(_copies(part, known) for part in parts(expression))
+    else:
+        whole = max((_copies(part, known) for part in parts(expression)), default=0)
+    known[expression] = whole
+    return whole

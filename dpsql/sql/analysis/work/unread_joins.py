@@ -1,0 +1,176 @@
+"""Joins whose rows nothing reads: where it does not matter how often a row stands there, they only ask whether there
+is a partner, and multiply nothing.
+
+Proved in ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from dpsql.sql.analysis.join_on_unit import is_tied
+from dpsql.sql.analysis.work.join_order import aliases, equalities, join_order
+from dpsql.sql.ir.expression import BOOLEAN, Expression, Subquery, columns, conjunction, rebuilt
+from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.relation import (
+    Aggregate,
+    Branch,
+    Compound,
+    Constants,
+    Core,
+    Filter,
+    Join,
+    Leaf,
+    PerUnit,
+    Relation,
+    Scan,
+    UnitAggregate,
+    unit_of,
+)
+
+#: Aggregates that are the same however often each row stands there.
+_OF_DIFFERENT = frozenset({"units", "count distinct", "min", "max", "every", "some"})
+
+
+def without_unread_joins(core: Core) -> Core:
+    """The core with EXISTS in the place of inner joins that nothing reads, and without outer ones.
+
+    ``SELECT COUNT(DISTINCT p.id) FROM p JOIN v ON v.id = p.id CROSS JOIN (VALUES (1), (2)) AS b(x)`` counts what
+    ``SELECT COUNT(DISTINCT p.id) FROM p WHERE EXISTS (SELECT 1 FROM v WHERE v.id = p.id)`` does.
+    """
+    read = [core.unit, *core.keys, *_parts(core.aggregates)]
+    as_set = all(each.function in ("units", "count distinct") for each in core.aggregates)
+    return replace(core, relation=_relation(core.relation, read, as_set))
+
+
+def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> Relation:
+    """The relation with fewer joins; ``read`` is what is read of it, and ``as_set`` tells that a row counts once."""
+    relation = _inside(relation)
+    if not as_set or not isinstance(relation, Join | Filter) or _has_full_join(relation):
+        return relation
+    order = join_order(relation)
+    conditions = list(order.of_inner_joins)
+    inner = [step.source for step in order.steps if step.kind in ("first", "inner")]
+    outer = [step for step in order.steps if step.kind == "left"]
+    while True:
+        for step in reversed(outer):
+            others = [each for other in outer if other is not step for each in other.on]
+            if not _is_read(step.source, [*read, *conditions, *others], [*inner, *(each.source for each in outer)]):
+                outer.remove(step)
+                break
+        else:
+            found = _asked(inner, conditions, [*read, *(each for step in outer for each in step.on)],
+                           [step.source for step in outer])  # fmt: skip
+            if found is None:
+                break
+            inner, conditions = found
+    whole: Relation = inner[0]
+    for source in inner[1:]:
+        whole = Join(whole, source, "inner", None)
+    for step in outer:
+        whole = Join(whole, step.source, "left", conjunction(list(step.on)))
+    condition = conjunction(conditions)
+    return whole if condition is None else Filter(whole, condition)
+
+
+def _asked(
+    inner: list[Leaf], conditions: list[Expression], read: Sequence[Expression], outer: Sequence[Leaf]
+) -> tuple[list[Leaf], list[Expression]] | None:
+    """The sources and conditions without one source that is only asked whether it has a row; None without such."""
+    for source in reversed(inner):
+        own = [each for each in conditions if _names(each, source)]
+        rest = [each for each in inner if each is not source]
+        if not rest or _is_read(source, read, [*rest, *outer]) or outer_columns(source):
+            continue
+        if not own and isinstance(source, Constants):
+            return rest, conditions
+        left = [each for each in conditions if each not in own]
+        exists = _exists(source, own, rest)
+        if exists is not None:
+            return rest, [*left, exists]
+    return None
+
+
+def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expression | None:
+    """Whether the source has a row for which its conditions hold; None where they do more than compare for equality
+    with one other source, or where the rows may be another unit's."""
+    within, condition = aliases(source), conjunction(own)
+    met = [other for other in rest if any(_names(each, other) for each in own)]
+    for each in own:
+        inside = {column.relation for column in columns(each)} <= within
+        if not inside and not any(left.relation in within and right.relation not in within
+                                  for left, right in equalities([each])):  # fmt: skip
+            return None
+    relation: Relation = source if condition is None else Filter(source, condition)
+    if unit_of(source) is not None and (len(met) != 1 or not is_tied(relation, aliases(met[0]))):
+        return None
+    if len(met) > 1 or any(column.relation not in within.union(*map(aliases, rest)) for each in own
+                           for column in columns(each)):  # fmt: skip
+        return None
+    return Subquery(relation, None, outer_columns(relation), BOOLEAN)
+
+
+def _inside(relation: Relation) -> Relation:
+    """The same for what stands inside the relation's own sources and conditions."""
+    match relation:
+        case Scan() | Constants():
+            return relation
+        case Filter(child=child, condition=condition):
+            return Filter(_inside(child), _expression(condition))
+        case Join(left=left, right=right, condition=condition):
+            whole = None if condition is None else _expression(condition)
+            return replace(relation, left=_inside(left), right=_inside(right), condition=whole)
+        case PerUnit(child=child, keys=keys, aggregates=aggregates):
+            unit = unit_of(child)
+            read = [*(key for _, key in keys), *_parts([each for _, each in aggregates]), *([unit] if unit else [])]
+            as_set = all(each.function in _OF_DIFFERENT for _, each in aggregates)
+            return replace(relation, child=_relation(child, read, as_set))
+        case Compound(operator=operator, branches=branches):
+            as_set = operator in ("union", "intersect", "except")
+            return replace(relation, branches=tuple(_branch(each, as_set) for each in branches))
+        case _:
+            assert_never(relation)
+
+
+def _branch(branch: Branch, as_set: bool) -> Branch:
+    read = [*branch.columns, *([branch.unit] if branch.unit is not None else [])]
+    return replace(branch, relation=_relation(branch.relation, read, as_set))
+
+
+def _expression(expression: Expression) -> Expression:
+    if not isinstance(expression, Subquery):
+        return rebuilt(expression, _expression)
+    aggregate = expression.aggregate
+    as_set = aggregate is None or aggregate.function in _OF_DIFFERENT
+    read = [] if aggregate is None else _parts([aggregate])
+    return replace(expression, relation=_relation(expression.relation, read, as_set))
+
+
+def _parts(aggregates: Iterable[Aggregate | UnitAggregate]) -> list[Expression]:
+    found = [(each.argument, each.condition, getattr(each, "other", None)) for each in aggregates]
+    return [part for parts in found for part in parts if part is not None]
+
+
+def _is_read(source: Leaf, expressions: Iterable[Expression], others: Iterable[Leaf]) -> bool:
+    """Whether one of the expressions, or another source, reads a column of the source."""
+    named = any(_names(each, source) for each in expressions)
+    return named or any(column.relation in aliases(source) for each in others if each is not source
+                        for column in outer_columns(each))  # fmt: skip
+
+
+def _names(expression: Expression, source: Leaf) -> bool:
+    return any(column.relation in aliases(source) for column in columns(expression))
+
+
+def _has_full_join(relation: Relation) -> bool:
+    match relation:
+        case Join(kind="full"):
+            return True
+        case Join(left=left):
+            return _has_full_join(left)
+        case Filter(child=child):
+            return _has_full_join(child)
+        case _:
+            return False

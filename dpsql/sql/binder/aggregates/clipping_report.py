@@ -1,0 +1,185 @@
+"""What clamping and limits leave out of an answer, as cores beside it: rows beyond the bounds, units beyond the limits.
+
+Proved in ``docs/proofs/clipped.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from dpsql.sql.analysis.bounds import bounds, is_nullable
+from dpsql.sql.analysis.contribution import Norm, held_rows
+from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
+from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, Column, Expression, Literal, conjunction
+from dpsql.sql.ir.relation import Aggregate, Core, Filter, PerUnit, Relation, UnitAggregate, unit_of
+
+#: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
+_UNITS, _GROUPS, _ROWS = "units", "groups", "rows"
+
+#: What is counted: rows beyond bounds; units with too many rows, with rows in too many groups, with too many values.
+Kind: TypeAlias = OneOf["rows", "units", "groups", "values"]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A measured count of what an answer leaves out in part: an aggregate of a core beside those of the statement.
+
+    Rows are beyond the bounds ``low`` and ``high`` of ``name``; units have more than ``high`` rows, groups, or
+    different values of ``name``. The aggregate ``whole`` of the core ``whole_core`` counts all of which these are.
+    """
+
+    kind: Kind
+    name: str
+    low: Fraction
+    high: Fraction
+    core: int
+    aggregate: int
+    whole_core: int
+    whole: int
+
+
+def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[LeftOut, ...]]:
+    """The cores that count what the given ones leave out, and what each of their aggregates counts."""
+    beside: list[Core] = []
+    told: list[LeftOut] = []
+    for relation in dict.fromkeys(core.relation for core in cores):
+        own = [core for core in cores if core.relation == relation]
+        for counting, counts in (_rows_beyond(relation, own), *_units_beyond(relation, own, norm)):
+            first = len(cores) + len(beside)
+            told += [replace(each, core=first, whole_core=first + each.whole_core) for each in counts]
+            beside += counting
+    return tuple(beside), tuple(told)
+
+
+#: Cores, and what the first of them counts; ``whole_core`` says how far behind it the core of the whole is.
+_Counting: TypeAlias = tuple[tuple[Core, ...], list[LeftOut]]
+
+
+def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
+    """Counts of the rows beyond the bounds of each number that is clamped, and in a core of their own of all its rows.
+
+    In one core a unit above its limit has both scaled by what it is above it in all its rows.
+    """
+    if limits(relation).rows is None and rows_per_group(relation, []) is None:
+        return (), []  # nothing bounds a count over all groups
+    outside = list(
+        dict.fromkeys(each for core in cores for aggregate in core.aggregates for each in _outside(aggregate))
+    )
+    wholes = list(dict.fromkeys(whole for *_, whole in outside))
+    if not outside:
+        return (), []
+    counts = [Aggregate("count", None, beyond) for *_, beyond, _ in outside]
+    all_rows = [Aggregate("count", None, whole) for whole in wholes]
+    made = (Core(relation, cores[0].unit, (), tuple(each), None) for each in (counts, all_rows))
+    return tuple(made), [
+        LeftOut("rows", name, low, high, 0, place, 1, wholes.index(whole))
+        for place, (name, low, high, _, whole) in enumerate(outside)
+    ]
+
+
+#: For a number that is clamped its name, its bounds, and the conditions of the rows beyond them and of all its rows.
+_Beyond: TypeAlias = tuple[str, Fraction, Fraction, Expression | None, Expression | None]
+
+
+def _outside(aggregate: Aggregate) -> list[_Beyond]:
+    found: list[_Beyond] = []
+    for argument in (aggregate.argument, aggregate.other):
+        if argument is None or not argument.type.is_numeric or aggregate.function in _UNCLAMPED:
+            continue
+        ends = bounds(argument)
+        if ends.low is None or ends.high is None:
+            continue
+        own = [] if aggregate.condition is None else [aggregate.condition]
+        beyond = Call("or", (_compared("<", argument, ends.low), _compared(">", argument, ends.high)), BOOLEAN)
+        has_value = [_present(argument)] if is_nullable(argument) else []
+        whole = conjunction([*own, *has_value])
+        found.append((_name(argument) or "what is added up", ends.low, ends.high, conjunction([*own, beyond]), whole))
+    return found
+
+
+#: Aggregates that take values as they are, or sizes for what they are.
+_UNCLAMPED = frozenset(
+    {"count", "units", "count distinct", "every", "some", "histogram", "mode", "top k", "regr_count", "clip"}
+)
+
+
+def _name(argument: Expression) -> str | None:
+    """What the analyst calls it; None where it is no column, or one that dpsql has named."""
+    named = isinstance(argument, Column) and re.fullmatch(r"[ackv]\d+", argument.name) is None
+    return argument.name if isinstance(argument, Column) and named else None
+
+
+def _present(argument: Expression) -> Expression:
+    return Call("not", (Call("is null", (argument,), BOOLEAN),), BOOLEAN)
+
+
+def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
+    whole = argument.type.kind == "integer" and end.denominator == 1
+    return Call(operator, (argument, Literal(int(end), INTEGER) if whole else Literal(float(end), DOUBLE)), BOOLEAN)
+
+
+def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iterator[_Counting]:
+    """Counts of the units above each limit that the cores hold them to, each beside that of all units."""
+    rows = {held_rows(core, norm) for core in cores if _adds_rows(core)} - {None}
+    if rows and not _is_one_row_each(relation):
+        yield _above(relation, "units", "", min(each for each in rows if each is not None))
+    seen = set()
+    for core in cores:
+        for kind, name, keys, most in _held_groups(core):
+            few = limits(relation).rows
+            if (keys, most) not in seen and (not rows or few is None or most < few):
+                seen.add((keys, most))
+                yield _above(_different(relation, keys, kind), kind, name, most)
+
+
+def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...], int]]:
+    """Each limit on in how many groups a unit counts, and of how many different values, that the core holds it to."""
+    declared = limits(core.relation).rows
+    by_units = any(each.function == "units" for each in core.aggregates)
+    groups = groups_by(core.relation, list(core.keys))
+    if core.keys and groups is not None and (core.domain is None or by_units):
+        yield "groups", "", core.keys, groups
+    for each in core.aggregates:
+        if each.function == "count distinct" and each.argument is not None:
+            keys = (*core.keys, each.argument)
+            pairs = groups_by(core.relation, list(keys))
+            most = pairs if declared is None else declared if pairs is None else min(pairs, declared)
+            if most is not None:
+                yield "values", _name(each.argument) or "what is counted", keys, most
+
+
+def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:
+    """The groups of each unit, one row for each; of values those that there are."""
+    rows = Filter(relation, _present(keys[-1])) if kind == "values" and is_nullable(keys[-1]) else relation
+    return PerUnit(_GROUPS, rows, tuple((f"k{place}", key) for place, key in enumerate(keys)), ())
+
+
+def _adds_rows(core: Core) -> bool:
+    """Whether an aggregate of the core is made of rows, by whose number units are held."""
+    return any(each.function not in ("units", "count distinct") for each in core.aggregates)
+
+
+def _is_one_row_each(relation: Relation) -> bool:
+    """Whether no unit has more than one row because the statement groups by it."""
+    match relation:
+        case PerUnit(keys=keys):
+            return not keys
+        case Filter(child=child):
+            return _is_one_row_each(child)
+        case _:
+            return False
+
+
+def _above(relation: Relation, kind: Kind, name: str, most: int) -> _Counting:
+    """The number of units with more than ``most`` rows in the relation, and of all units that have one."""
+    rows = PerUnit(_UNITS, relation, (), ((_ROWS, UnitAggregate("count", None, None)),))
+    more = Call(">", (Column(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
+    unit = unit_of(rows)
+    assert unit is not None
+    core = Core(rows, unit, (), (Aggregate("units", None, more), Aggregate("units", None, None)), None)
+    return (core,), [LeftOut(kind, name, Fraction(0), Fraction(most), 0, 0, 0, 1)]

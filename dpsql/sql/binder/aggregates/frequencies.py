@@ -1,0 +1,124 @@
+"""HISTOGRAM, MODE and APPROX_TOP_K: how often each of the public values of an expression occurs.
+
+Proved in ``docs/proofs/frequencies.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal as OneOf
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_values, values
+from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.ir.expression import Case, Column, Expression, Literal, Scalar
+from dpsql.sql.ir.refusal import called, only, refuse
+from dpsql.sql.ir.relation import Aggregate
+
+
+def frequent_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
+    """The frequencies that an aggregate asks for, with its FILTER; None where it is another aggregate."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    if not _is_frequent(call):
+        return None
+    condition = None
+    if isinstance(node, exp.Filter):
+        only(node, "this", "expression", code="E_AGG")
+        condition = reader.condition(node.expression.this)
+    if isinstance(call, exp.WithinGroup):
+        return _ordered_mode(call, condition, reader)
+    value, most = _arguments(call, reader)
+    argument = reader.read(value)
+    return Aggregate(_function(call), argument, condition, values=_listed(argument, call), most=most)
+
+
+def _function(call: exp.Expr) -> OneOf["histogram", "mode", "top k"]:
+    match call:
+        case exp.Mode():
+            return "mode"
+        case exp.ApproxTopK():
+            return "top k"
+        case _:
+            return "histogram"
+
+
+def _ordered_mode(call: exp.WithinGroup, condition: Expression | None, reader: Reader) -> Aggregate:
+    """MODE() WITHIN GROUP (ORDER BY x)."""
+    order = call.expression
+    if call.this.this is not None or not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        refuse("E_AGG", "write MODE() WITHIN GROUP (ORDER BY one value)", call)
+    (ordered,) = order.expressions
+    only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
+    argument = reader.read(ordered.this)
+    return Aggregate("mode", argument, condition, values=_listed(argument, call.this))
+
+
+def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
+    """The value, and how many are asked for."""
+    only(call, "this", "expression", "expressions", code="E_AGG", what=f"this form of {called(call)}")
+    first = call.expressions[:1] if isinstance(call, exp.Anonymous) else [call.this]
+    more: list[exp.Expr | None] = (
+        call.expressions[1:] if isinstance(call, exp.Anonymous) else [call.args.get("expression")]
+    )
+    others = [each for each in more if each is not None]
+    wanted = int(isinstance(call, exp.ApproxTopK))
+    if len(others) != wanted or not first or isinstance(first[0], exp.Distinct | exp.Star | exp.Order | None):
+        said = "a value and a constant" if wanted else "one value"
+        refuse("E_AGG", f"{called(call)} takes {said} here; for bins, GROUP BY FLOOR(x / 10) * 10", call)
+    if not wanted:
+        return first[0], None
+    most = reader.read(others[0])
+    if not isinstance(most, Literal) or type(most.value) is not int or not 1 <= most.value <= MAX_RANGE:
+        refuse("E_AGG", f"{called(call)} takes a constant from 1 to {MAX_RANGE:,}", call)
+    return first[0], most.value
+
+
+def frequent_value(node: exp.Expr) -> exp.Expr | None:
+    """What the aggregate is called with, where it is one of these and has one argument."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    if not _is_frequent(call):
+        return None
+    if isinstance(call, exp.WithinGroup):
+        order = call.expression
+        return order.expressions[0].this if isinstance(order, exp.Order) else None
+    value: exp.Expr | None = next(iter(call.expressions), None) if isinstance(call, exp.Anonymous) else call.this
+    return next(iter(value.expressions), None) if isinstance(value, exp.Distinct) else value
+
+
+def _is_frequent(call: exp.Expr) -> bool:
+    if isinstance(call, exp.WithinGroup):
+        return isinstance(call.this, exp.Mode)
+    return isinstance(call, exp.Mode | exp.ApproxTopK) or (
+        isinstance(call, exp.Anonymous) and call.name.lower() == "histogram"
+    )
+
+
+def _listed(argument: Expression, call: exp.Expr) -> tuple[Scalar, ...]:
+    """The argument's public values; refused where they cannot be listed."""
+    found = public_values(argument)
+    if not found:
+        refuse("E_KEY", f"{called(call)} needs a value that can be listed from the schema; declare `values` for the "
+               "column, or GROUP BY it and COUNT(*)", call)  # fmt: skip
+    if len(found) > MAX_RANGE:
+        refuse("E_KEY", f"{called(call)} of more than {MAX_RANGE:,} values is not answered; GROUP BY it and COUNT(*)",
+               call)  # fmt: skip
+    return found
+
+
+def public_values(argument: Expression) -> tuple[Scalar, ...] | None:
+    """Every value but NULL that the expression may show, from the schema and the statement; None if not known."""
+    match argument:
+        case Column():
+            known = column_values(argument)
+        case Literal(value=value):
+            known = (value,)
+        case Case(branches=branches, default=default):
+            known = _of_branches([value for _, value in branches] + ([] if default is None else [default]))
+        case _:
+            known = values(argument)
+    return None if known is None else tuple(value for value in dict.fromkeys(known) if value is not None)
+
+
+def _of_branches(results: list[Expression]) -> tuple[Scalar, ...] | None:
+    known = [value.value for value in results if isinstance(value, Literal)]
+    return tuple(known) if len(known) == len(results) else None

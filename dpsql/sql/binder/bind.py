@@ -1,0 +1,285 @@
+"""Names → schema, and the cut: every private aggregate becomes a core, what is left becomes the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dpsql.schema import Schema, fold
+from dpsql.sql.analysis.grouping_levels import Cube, shapes, with_cores
+from dpsql.sql.analysis.work.rows import Fanout, no_sizes, with_bounded_work
+from dpsql.sql.analysis.work.unread_joins import without_unread_joins
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.column_names import folded_names, named_values
+from dpsql.sql.binder.correlation import Outside, correlated
+from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
+from dpsql.sql.binder.group_keys import is_plain_distinct
+from dpsql.sql.binder.grouped import released_select
+from dpsql.sql.binder.probe import is_probe, is_raw_probe, no_rows
+from dpsql.sql.binder.public_answer import declared_ends
+from dpsql.sql.binder.pushdown import narrowed
+from dpsql.sql.binder.scope import require_known_schema
+from dpsql.sql.binder.sources.ctes import Ctes, without_ctes
+from dpsql.sql.binder.sources.derived import Derivations, Derived, Describe
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.binder.sources.subqueries import Rows, from_items, groups_by_unit
+from dpsql.sql.emit.key_domain_size import many_keys_notices
+from dpsql.sql.ir.dialect_options import PEOPLE, Manner
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.relation import Core
+from dpsql.sql.parser.parameter import require_values, with_lists
+from dpsql.sql.parser.parse import Statement
+from dpsql.sql.parser.privacy_clause import Options
+from dpsql.sql.postprocess import statement as shell_tree
+from dpsql.sql.postprocess.threshold_notice import shown_notices
+
+MAX_AGGREGATES, MAX_SOURCES = 32, 24
+#: How often the uses of common table expressions may be followed into each other.
+MAX_OPENED = 1_000
+
+
+@dataclass(frozen=True)
+class Query:
+    """A statement cut in two: the cores, in order, and the shell that reads their released tables.
+
+    ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
+    ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
+    that cores read of what earlier cores released. A ``probe`` has no row whatever is released. ``notices`` tell of an
+    answer that is another than the words ask for, and of numbers that are shown because they are large. ``evident``
+    tells which groups need evidence of their rows.
+    """
+
+    cores: tuple[Core, ...]
+    derived: tuple[Derived, ...]
+    shell: exp.Query
+    public: tuple[str, ...]
+    cubes: tuple[Cube, ...] = ()
+    probe: bool = False
+    options: Options | None = None
+    notices: tuple[str, ...] = ()
+    evident: Evident = NOTHING_EVIDENT
+
+    @property
+    def own_epsilon(self) -> Fraction | None:
+        """The price that the statement itself names."""
+        return None if self.options is None else self.options.epsilon
+
+    def without_shell(self) -> Query:
+        """The same with an empty shell: all that plans at other prices are made of, without the tree."""
+        return replace(self, shell=exp.Select())
+
+
+def bind(
+    statement: Statement,
+    schema: Schema,
+    parameters: tuple[object, ...],
+    describe: Describe,
+    manner: Manner = PEOPLE,
+    empty_groups: EmptyGroups = "auto",
+    fanout: Fanout = no_sizes,
+) -> Query:
+    """The statement cut into cores and shell, every name resolved against the schema, or a refusal.
+
+    ``fanout`` tells the sizes of public tables.
+    """
+    options = statement.options
+    require_values(statement.tree, parameters)
+    tree, values = with_lists(statement.tree, parameters)
+    if manner.names == "postgres":
+        tree = folded_names(tree)
+    binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner, empty_groups)
+    shell = binder.released(tree, {})
+    derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
+    probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
+    found = narrowed(shell, binder.cores, binder.cubes, derived, binder.schema)
+    cores = with_bounded_work(map(without_unread_joins, found), fanout)
+    cubes = tuple(with_cores(cube, binder.cores, cores) for cube in binder.cubes)
+    notices = tuple(dict.fromkeys((*binder.notices, *shown_notices(cores), *many_keys_notices(cores))))
+    plain = passed_on(shell, frozenset(binder.derivations.read))
+    needed = evident(cores, cubes, plain, empty_groups)
+    return Query(cores, derived, shell, public, cubes, probe, options, notices, needed)
+
+
+class Binder:
+    """One statement's binding: hands out aliases and collects the cores in the order of their discovery."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        parameters: tuple[object, ...],
+        describe: Describe,
+        manner: Manner = PEOPLE,
+        empty_groups: EmptyGroups = "auto",
+    ) -> None:
+        self.schema, self.parameters, self.manner, self.empty_groups = schema, parameters, manner, empty_groups
+        self.notices: list[str] = []
+        self.cores: list[Core] = []
+        self.cubes: list[Cube] = []
+        self.public: set[str] = set()
+        self.rows = Rows(self)
+        self.derivations = Derivations(self, describe)
+        self._aliases = self._opened = 0
+
+    def alias(self) -> str:
+        """A fresh name for a relation."""
+        self._aliases += 1
+        if self._aliases > MAX_SOURCES:
+            refuse("E_LIMITS", f"the statement reads more than {MAX_SOURCES} tables")
+        return f"t{self._aliases - 1}"
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """A look at another query while one is being bound, whose aliases go on afterwards as if nothing had been."""
+        aliases = self._aliases
+        yield
+        self._aliases = aliases
+
+    def core(self, core: Core) -> int:
+        """The place of the core; an equal core is released once."""
+        if core not in self.cores:
+            self.cores.append(core)
+        return self.cores.index(core)
+
+    @property
+    def shapes(self) -> dict[str, Core | Cube]:
+        """What the released tables so far have as columns, under their names in the sandbox."""
+        return shapes(self.cores, self.cubes)
+
+    def require_few(self) -> None:
+        """Refuse a statement with very many private aggregates; those of grouping sets count once."""
+        of_cubes = {level.core for cube in self.cubes for level in cube.levels}
+        alone = [core for place, core in enumerate(self.cores) if place not in of_cubes]
+        asked = sum(len(core.aggregates) for core in alone) + sum(len(cube.aggregates) for cube in self.cubes)
+        if asked > MAX_AGGREGATES:
+            refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
+
+    def cube(self, cube: Cube) -> int:
+        """The place of the cube; equal ones are put together once."""
+        if cube not in self.cubes:
+            self.cubes.append(cube)
+        return self.cubes.index(cube)
+
+    def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
+        """The query as SQL over released and public tables; raw private rows are refused.
+
+        ``outside`` rewrites names of the query around this one, where it stands in a shell's expression.
+        """
+        query, ctes = without_ctes(query, ctes)
+        match query:
+            case exp.Subquery():
+                only(query, "this", "alias")
+                return self.released(query.this, ctes, outside)
+            case exp.SetOperation():
+                return self._set_operation(query, ctes)
+            case exp.Values():
+                listed = shell_tree.values(query, self, ctes)
+                return exp.select("*").from_(named_values(listed, self.manner), copy=False)
+            case exp.Select():
+                aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
+                private = self._reads_private(query, ctes)
+                self._aliases = 0
+                cut = self._private_select(query, ctes, outside) if private else self._public_select(query, ctes)
+                self._aliases = aliases
+                return cut
+            case _:
+                refuse("E_STMT", "only SELECT is answered", query)
+
+    def _set_operation(self, query: exp.SetOperation, ctes: Ctes) -> exp.Query:
+        only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
+        left, right = self._operand(query.this, ctes), self._operand(query.expression, ctes)
+        parts = {
+            name: shell_tree.clause(query.args[name], self, ctes)
+            for name in ("order", "limit", "offset")
+            if query.args.get(name) is not None
+        }
+        kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
+        return type(query)(this=left, expression=right, **kept, **parts)
+
+    def _operand(self, node: exp.Expr, ctes: Ctes) -> exp.Query:
+        """One side of a set operation, in its parentheses where these say what belongs together."""
+        side = self.released(node, ctes)
+        grouped = isinstance(side, exp.SetOperation) or any(
+            side.args.get(each) for each in ("order", "limit", "offset")
+        )
+        return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
+
+    def _private_select(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
+        source_from = self.rows.source_from(select, ctes)
+        tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
+        if tied is not None and outside is not None:
+            empty = None if tied.empty is None else shell_tree.clause(tied.empty, self, ctes)
+            return shell_tree.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
+        ends = declared_ends(select, source_from, self) if self.manner.declared_ranges else None
+        if ends is not None:
+            self.notices.append("the ends of a column are those that the schema declares")
+            return ends
+        if not is_grouped(select):
+            if is_probe(select):
+                return no_rows(select, source_from, self)
+            if is_raw_probe(select, self.manner):
+                self.notices.append("single rows are private: no rows are shown, only the columns")
+                return no_rows(select, source_from, self)
+            if not is_plain_distinct(select):
+                _name_unknown_columns(select, source_from)
+                shell_tree.refuse_raw(select)
+            select = select.copy()
+            select.set("distinct", None)
+            select.set("group", exp.Group(all=True))
+        return released_select(select, source_from, self, ctes)
+
+    def _public_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
+        return shell_tree.public_select(select, self, ctes)
+
+    def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
+        """Whether a source of the FROM clause gives private rows (a grouped subquery gives released ones)."""
+        return any(self.gives_private_rows(source, ctes) for source in from_items(select))
+
+    def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
+        """Whether the table or query has rows that belong to units."""
+        match node:
+            case exp.Table() if isinstance(node.this, exp.Identifier):
+                name = fold(node.name)
+                if not node.db and name in ctes:
+                    self._opened += 1
+                    if self._opened > MAX_OPENED:
+                        refuse("E_LIMITS", "common table expressions that are used twice double the statement each "
+                               "time, and this one grows too large", node)  # fmt: skip
+                    return self.gives_private_rows(ctes[name].query, ctes[name].ctes)
+                table = self.schema.table(name)
+                return table is not None and not table.public
+            case exp.Subquery(this=exp.Table() | exp.Subquery() | exp.Paren() as first) | exp.Paren(this=first):
+                joined = [join.this for join in first.args.get("joins") or ()]
+                return any(self.gives_private_rows(each, ctes) for each in [first, *joined])
+            case exp.Subquery():
+                return self.gives_private_rows(node.this, ctes)
+            case exp.SetOperation():
+                inner, ctes = without_ctes(node, ctes)
+                return any(self.gives_private_rows(side, ctes) for side in (inner.this, inner.expression))
+            case exp.Select():
+                inner, ctes = without_ctes(node, ctes)
+                assert isinstance(inner, exp.Select)
+                if not self._reads_private(inner, ctes):
+                    return False
+                return not is_grouped(inner) or groups_by_unit(inner, self.rows.source_from(inner, ctes))
+            case _:
+                return False
+
+    def table_name(self, node: exp.Table) -> str:
+        """The schema's name of the table; refused where the schema does not have it."""
+        name = fold(node.name)
+        require_known_schema(node)
+        if self.schema.table(name) is None:
+            refuse("E_TABLE", f'relation "{name}" does not exist', node)
+        return name
+
+
+def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
+    """Refuse the first column that does not exist: that is nearer to what went wrong than that rows are private."""
+    for item in select.expressions:
+        for column in item.find_all(exp.Column):
+            if not isinstance(column.this, exp.Star) and column.find_ancestor(exp.Query) is select:
+                source_from.scope.resolve(column)

@@ -1,0 +1,71 @@
+"""The table ``dpsql.budget``: what is left for the analyst, for tools that show neither notices nor SHOW."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import astuple, dataclass, fields
+from datetime import date
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+from dpsql.sql.ir.refusal import refuse
+
+_TYPES = {"analyst": "text", "renewed_on": "date"}
+_NAMED = re.compile(r'dpsql"?\s*\.\s*"?budget', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class BudgetRow:
+    """The one row of the table: the analyst's budget, or the database's where that is tighter.
+
+    ``lifetime_epsilon`` is NULL where none holds, ``renewed_on`` where the budget never is.
+    """
+
+    analyst: str
+    epsilon_total: float
+    epsilon_left: float
+    delta_total: float
+    delta_left: float
+    share_left: float
+    lifetime_epsilon: float | None
+    lifetime_delta: float
+    renewed_on: date | None
+
+
+def names_budget(text: str) -> bool:
+    """Whether the text may read the table, so that its plan is good for one time only."""
+    return _NAMED.search(text) is not None
+
+
+def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
+    """The tree with the row in the place of the table, which stands for itself and beside nothing else.
+
+    >>> from sqlglot import parse_one
+    >>> row = BudgetRow("ada", 3.0, 2.5, 1e-06, 1e-06, 0.8, 3.0, 1e-06, None)
+    >>> with_budget(parse_one("SELECT share_left FROM dpsql.budget"), row).sql()[:60]
+    "SELECT share_left FROM (VALUES (CAST('ada' AS TEXT), CAST('3"
+    """
+    tables = list(tree.find_all(exp.Table))
+    wanted = [each for each in tables if fold(each.db) == "dpsql" and fold(each.name) == "budget" and not each.catalog]
+    if not wanted:
+        return tree
+    if len(wanted) < len(tables):
+        refuse("E_TABLE", "dpsql.budget is read alone; ask for other tables in a statement of their own", tables[0])
+    copy = tree.copy()
+    for table in list(copy.find_all(exp.Table)):
+        table.replace(_values(row, table.alias or "budget"))
+    return copy
+
+
+def _values(row: BudgetRow, alias: str) -> exp.Values:
+    cells = [
+        exp.Cast(
+            this=exp.null() if value is None else exp.Literal.string(str(value)),
+            to=exp.DataType.build(_TYPES.get(field.name, "double")),
+        )
+        for field, value in zip(fields(row), astuple(row), strict=True)
+    ]
+    names = [exp.to_identifier(field.name, quoted=True) for field in fields(row)]
+    return exp.Values(expressions=[exp.Tuple(expressions=cells)],
+                      alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True), columns=names))  # fmt: skip

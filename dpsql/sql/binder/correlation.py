@@ -1,0 +1,124 @@
+"""Aggregates of other rows that are tied to the rows around them by equalities: grouped by what they are tied on.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn, TypeAlias
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate
+from dpsql.sql.binder.scope import Scope
+from dpsql.sql.ir.refusal import only, refuse
+
+#: What a name of the query around a subquery is in the sandbox.
+Outside: TypeAlias = Callable[[exp.Expr], exp.Expr]
+#: The names of the columns of a grouped subquery: what it is tied on, and its value.
+TIED, VALUE = "tied ", "value"
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """A subquery that was one value for each row outside, as one group for each value of ``inner`` = ``outer``.
+
+    ``grouped`` has the columns ``tied 0``, ``tied 1`` and so on, then ``value``. ``empty`` is what the subquery gives
+    where it has no rows; None where that is NULL.
+    """
+
+    grouped: exp.Select
+    outer: tuple[exp.Expr, ...]
+    empty: exp.Expr | None
+
+
+def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
+    """The aggregate ``select``, with its own FROM in scope, as groups; None where it names nothing outside."""
+    named = _by_alias(select)
+    if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
+        return None
+    only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="this form of a subquery for each row")
+    where = select.args.get("where")
+    pairs: list[tuple[exp.Expr, exp.Expr]] = []
+    rest: list[exp.Expr] = []
+    for condition in [] if where is None else _conjuncts(where.this):
+        if all(_is_own(column, scope) for column in _columns(condition)):
+            rest.append(condition)
+        else:
+            pairs.append(_sides(condition, scope))
+    item = select.expressions[0]
+    plain = len(select.expressions) == 1 and has_aggregate(item)
+    if not pairs or not plain or not all(_is_own(column, scope) for column in _columns(item)):
+        _refuse_other_ties(item)
+    grouped = select.copy()
+    keys = [exp.alias_(inner.copy(), f"{TIED}{place}", quoted=True) for place, (inner, _) in enumerate(pairs)]
+    grouped.set("expressions", [*keys, exp.alias_(item.unalias().copy(), VALUE, quoted=True)])
+    grouped.set("where", exp.Where(this=exp.and_(*(each.copy() for each in rest))) if rest else None)
+    grouped.set("group", exp.Group(expressions=[inner.copy() for inner, _ in pairs]))
+    return Correlated(grouped, tuple(outer for _, outer in pairs), _on_no_rows(item.unalias()))
+
+
+def _columns(node: exp.Expr) -> list[exp.Column]:
+    """The columns that the node itself names, outside of subqueries that have names of their own."""
+    if isinstance(node, exp.Column):
+        return [] if isinstance(node.this, exp.Star) else [node]
+    inside = [part for part in node.iter_expressions() if not isinstance(part, exp.Query | exp.From | exp.Join)]
+    return [column for part in inside for column in _columns(part)]
+
+
+def _by_alias(select: exp.Select) -> set[int]:
+    """The columns behind WHERE, by identity, that name an item of the select list: ``COUNT(*) AS n … ORDER BY n``."""
+    aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
+    clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
+    found = [column for clause in clauses if clause is not None for column in _columns(clause)]
+    return {id(column) for column in found if not column.table and fold(column.name) in aliases}
+
+
+def _is_own(column: exp.Column, scope: Scope) -> bool:
+    sources = [source for source in scope.sources if not column.table or source.name == fold(column.table)]
+    return any(fold(column.name) in source.columns for source in sources)
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    match node:
+        case exp.Paren():
+            return _conjuncts(node.this)
+        case exp.And():
+            return [*_conjuncts(node.this), *_conjuncts(node.expression)]
+        case _:
+            return [node]
+
+
+def _sides(condition: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
+    """The side of an equality that names the subquery's own columns, and the one that names those outside."""
+    if isinstance(condition, exp.EQ) and condition.find(exp.Query) is None:
+        for inner, outer in (
+            (condition.this, condition.expression),
+            (condition.expression, condition.this),
+        ):
+            own, other = _columns(inner), _columns(outer)
+            if own and all(_is_own(each, scope) for each in own) and not any(_is_own(each, scope) for each in other):
+                return inner, outer
+    _refuse_other_ties(condition)
+
+
+def _refuse_other_ties(node: exp.Expr) -> NoReturn:
+    refuse("E_SUBQ", "an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such "
+           "as inner.country = outer.country", node)  # fmt: skip
+
+
+def _on_no_rows(item: exp.Expr) -> exp.Expr | None:
+    """The value of the item over no rows: counts are 0 and all other aggregates NULL."""
+    if item.find(exp.Count, exp.CountIf, exp.Coalesce, exp.Case, exp.If, exp.Is) is None:
+        return None
+
+    def emptied(node: exp.Expr) -> exp.Expr:
+        if not is_aggregate(node):
+            return node
+        counts = isinstance(node.this if isinstance(node, exp.Filter) else node, exp.Count | exp.CountIf)
+        return exp.Literal.number(0) if counts else exp.null()
+
+    return item.copy().transform(emptied)

@@ -1,0 +1,125 @@
+"""Which groups of a statement are shown only where a released count says that they have rows.
+
+Proved in ``docs/proofs/presence.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.grouping_levels import Cube, Level, Places
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.ir.relation import Core, KeyDomain
+
+#: Groups without rows: shown where their keys are listed, all shown (as far as keys are public), or none shown.
+EmptyGroups: TypeAlias = Literal["auto", "show", "hide"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evident:
+    """The groups that need evidence.
+
+    Of the ``cores`` only groups with evidence are read; of the ``released`` ones among them, which no reader shows
+    whole, only these are released. ``levels`` are the sets of keys of each cube whose groups need it. ``counted`` are
+    the cores that buy a count where they measure none, ``asked`` all whose counts are evidence.
+    """
+
+    cores: frozenset[int] = frozenset()
+    released: frozenset[int] = frozenset()
+    levels: tuple[frozenset[Places], ...] = ()
+    counted: frozenset[int] = frozenset()
+    asked: frozenset[int] = frozenset()
+
+
+#: No group needs evidence.
+NOTHING_EVIDENT = Evident()
+
+
+def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups) -> Evident:
+    """What needs evidence where these tables are ``plain``: read row by row alone (`passed_on`)."""
+    if choice == "show":
+        return Evident(levels=(frozenset(),) * len(cubes))
+
+    def needs_evidence(domain: KeyDomain | None, table: str) -> bool:
+        if domain is None or (domain.kept and choice == "auto"):
+            return False
+        return choice == "hide" or not all(domain.declared) or table not in plain
+
+    in_cubes = {level.core for cube in cubes for level in cube.levels if level.core is not None}
+    own = {
+        place
+        for place, core in enumerate(cores)
+        if place not in in_cubes or f"core{place}" in plain
+        if needs_evidence(core.domain, f"core{place}")
+    }
+    levels, counted, asked = [], set(own), set(own)
+    for number, cube in enumerate(cubes):
+        domains = {level.keys: _domain(level, cube, cores) for level in cube.levels if level.keys}
+        found = {keys for keys, domain in domains.items() if needs_evidence(domain, f"cube{number}")}
+        levels.append(frozenset(found))
+        if found and cube.finest is not None:
+            counted.add(cube.finest)
+            asked |= {level.core for level in cube.levels if level.core is not None and level.keys}
+        elif found:
+            measured = {level.core for level in cube.levels if level.keys in found and level.core is not None}
+            counted |= measured
+            asked |= measured
+    always = {
+        place
+        for place in own - in_cubes
+        if choice == "hide" or ((domain := cores[place].domain) is not None and not all(domain.declared))
+    }
+    return Evident(frozenset(own), frozenset(always), tuple(levels), frozenset(counted), frozenset(asked))
+
+
+def _domain(level: Level, cube: Cube, cores: Sequence[Core]) -> KeyDomain | None:
+    """The domain of a level's keys; None where a threshold chooses them."""
+    if level.core is not None:
+        return cores[level.core].domain
+    assert cube.finest is not None
+    whole, finest = max((each.keys for each in cube.levels), key=len), cores[cube.finest].domain
+    assert finest is not None
+    return replace(finest, declared=tuple(finest.declared[whole.index(key)] for key in level.keys))
+
+
+def passed_on(shell: exp.Query, read_again: frozenset[str]) -> frozenset[str]:
+    """The released tables whose rows the shell only passes on: through subqueries, WHERE, ORDER BY, LIMIT and UNION.
+
+    No row of the result is made of several of theirs. ``read_again`` are those that a later stage reads.
+
+    >>> import sqlglot
+    >>> def of(text): return sorted(passed_on(sqlglot.parse_one(text), frozenset()))
+    >>> of("SELECT * FROM (SELECT k0, a0 / 2 FROM released.core0 WHERE a0 > 5) ORDER BY 1 LIMIT 1000")
+    ['core0']
+    >>> of("SELECT AVG(a0) FROM released.core0 UNION ALL SELECT a0 FROM released.core1")
+    ['core1']
+    """
+    tables = [table for table in shell.find_all(exp.Table) if table.db == "released"]
+    others = {table.name for table in tables if not _is_passed_on(table)}
+    return frozenset(table.name for table in tables) - others - read_again
+
+
+def _is_passed_on(table: exp.Table) -> bool:
+    node: exp.Expr = table
+    while node.parent is not None:
+        parent = node.parent
+        if isinstance(node, exp.Table | exp.Subquery) and node.args.get("pivots"):
+            return False
+        if isinstance(parent, exp.Select):
+            if parent.args.get("from_") is not node or not _keeps_rows(parent):
+                return False
+        elif not isinstance(parent, exp.From | exp.Paren | exp.Subquery | exp.Union):
+            return False
+        node = parent
+    return True
+
+
+def _keeps_rows(select: exp.Select) -> bool:
+    """Whether each row of the SELECT is made of one row of its FROM, and of nothing beside it."""
+    if is_grouped(select) or select.args.get("joins") or select.args.get("qualify") is not None:
+        return False
+    return not any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window))

@@ -1,0 +1,157 @@
+"""The analyst's scalar expressions, read into the closed union; what is not in the allow-list is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.sql.binder.expressions import comparisons as conditions
+from dpsql.sql.binder.expressions import conditionals as choices
+from dpsql.sql.binder.expressions import datetimes as moments
+from dpsql.sql.binder.expressions import numbers, texts
+from dpsql.sql.binder.expressions import privacy_unit as units
+from dpsql.sql.binder.expressions.unlisted import refuse_unlisted
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.call import call
+from dpsql.sql.functions.spellings import NAMED, NODES, SPELLING
+from dpsql.sql.ir import literal
+from dpsql.sql.ir.expression import BOOLEAN, Expression, Literal
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.parser.googlesql import IS_UNIT
+from dpsql.sql.parser.parameter import PLACE
+
+#: Finds the column that a name stands for, or gives the value of a node that the caller has already understood.
+Resolve: TypeAlias = Callable[[exp.Column], Expression]
+Known: TypeAlias = Callable[[exp.Expr], Expression | None]
+
+
+class Reader:
+    """Reads scalar nodes; ``resolve`` finds columns and ``known`` answers for nodes already understood."""
+
+    def __init__(self, resolve: Resolve, parameters: Sequence[object] = (), known: Known = lambda _: None) -> None:
+        self._resolve, self.parameters, self._known = resolve, parameters, known
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """The node as a condition; refused where it is not true or false."""
+        expression = self.read(node)
+        if expression.type != BOOLEAN and expression != literal.NULL:
+            refuse("E_TYPE", f"a condition must be true or false, and this is {expression.type}", node)
+        return expression
+
+    def read(self, node: exp.Expr) -> Expression:
+        """The typed expression that the node means."""
+        known = self._known(node)
+        if known is not None:
+            return known
+        if node.args.get("negate"):
+            return call("not", [self.read(_affirmed(node))], node)
+        match node:
+            case exp.Paren():
+                return self.read(node.this)
+            case exp.Column():
+                return self._resolve(node)
+            case exp.Literal():
+                return literal.text(node.this, node) if node.is_string else literal.number(node.this, node)
+            case exp.Boolean():
+                return Literal(bool(node.this), BOOLEAN)
+            case exp.Null():
+                return literal.NULL
+            case exp.Placeholder():
+                return self._parameter(node)
+        special = _SPECIAL.get(type(node))
+        return self._listed(node) if special is None else special(self, node)
+
+    def _listed(self, node: exp.Expr) -> Expression:
+        entry = NODES.get(type(node))
+        if entry is None and isinstance(node, exp.Anonymous):
+            name = node.name.lower()
+            if name in _NAMED_SPECIAL:
+                return _NAMED_SPECIAL[name](self, node)
+            if name in NAMED or (name in FUNCTIONS and name.isidentifier()):
+                return self.call(NAMED.get(name, name), node.expressions, node)
+        if entry is None:
+            refuse_unlisted(node)
+        function, names = entry
+        only(node, *(name.rstrip("*") for name in names), *SPELLING, code="E_FUNC")
+        arguments: list[exp.Expr] = []
+        for name in names:
+            if name.endswith("*"):
+                arguments.extend(node.args.get(name[:-1]) or ())
+            elif node.args.get(name) is not None:
+                arguments.append(node.args[name])
+        return self.call(function, arguments, node)
+
+    def call(self, function: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Expression:
+        """The function of the allow-list applied to arguments that are still to be read."""
+        return call(function, [self.read(argument) for argument in arguments], node)
+
+    def _parameter(self, node: exp.Placeholder) -> Expression:
+        if node.args.get("this") is not None or PLACE not in node.meta:
+            refuse("E_PARAM", "parameters are written as ? or $1", node)
+        return literal.parameter(self.parameters[node.meta[PLACE]], node)
+
+
+def _affirmed(node: exp.Expr) -> exp.Expr:
+    """The condition without the NOT that sqlglot keeps inside it."""
+    plain = node.copy()
+    plain.set("negate", None)
+    return plain
+
+
+#: How the nodes are read that are not a plain function of their arguments.
+_SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
+    **conditions.COMPARISONS,
+    exp.Cast: choices.cast,
+    exp.TryCast: choices.cast,
+    exp.Case: choices.case,
+    exp.If: choices.if_,
+    exp.Nvl2: choices.nvl2,
+    exp.Between: conditions.between,
+    exp.In: conditions.in_list,
+    exp.ArrayContains: conditions.contained,
+    exp.Is: conditions.is_,
+    exp.Concat: texts.concatenation,
+    exp.ConcatWs: texts.with_separator,
+    exp.DPipe: texts.piped,
+    exp.Trim: texts.trim,
+    exp.Pad: texts.padded,
+    exp.Escape: texts.escaped,
+    exp.RegexpLike: texts.matches,
+    exp.RegexpILike: texts.matches,
+    exp.RegexpFullMatch: texts.matches,
+    exp.RegexpExtract: texts.extracted,
+    exp.RegexpReplace: texts.without_matches,
+    exp.TimeToStr: texts.formatted,
+    exp.ToChar: texts.formatted,
+    exp.StrToTime: texts.parsed,
+    exp.UnixToTime: texts.of_template,
+    exp.SimilarTo: texts.similar,
+    exp.Log: numbers.log,
+    exp.Round: numbers.rounded,
+    exp.Trunc: numbers.rounded,
+    exp.WidthBucket: numbers.width_bucket,
+    exp.Pi: numbers.pi,
+    exp.Extract: moments.extract,
+    exp.TimestampTrunc: moments.truncated,
+    exp.DateTrunc: moments.truncated,
+    exp.DateDiff: moments.difference,
+    exp.TimestampDiff: moments.difference,
+    exp.DateAdd: moments.added,
+    exp.DateBin: moments.bucket,
+    exp.Date: moments.as_date,
+    exp.Add: moments.additive,
+    exp.Sub: moments.additive,
+}
+#: The same for functions that sqlglot leaves unnamed.
+_NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
+    IS_UNIT: units.is_unit,
+    "date_part": moments.date_part,
+    "datepart": moments.date_part,
+    "date_sub": moments.subtracted,
+    "datesub": moments.subtracted,
+    "isfinite": moments.is_finite,
+    "to_date": texts.of_template,
+    "try_strptime": texts.tried,
+}

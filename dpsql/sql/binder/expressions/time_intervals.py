@@ -1,0 +1,125 @@
+"""Intervals of time as they are written: `INTERVAL '1 year 2 months'`, `INTERVAL 90 DAY`, `3 * INTERVAL '1 day'`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.sql.ir.refusal import only, refuse
+
+_FARTHEST = 1_000_000
+_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1_200, "millennium": 12_000}
+_DAYS = {"day": 1, "week": 7}
+_MICROSECONDS = {
+    "microsecond": 1, "millisecond": 1_000, "second": 10**6, "minute": 60 * 10**6, "hour": 3_600 * 10**6
+}  # fmt: skip
+_SHORT = {
+    "centuries": "century", "mon": "month", "mons": "month", "yr": "year", "yrs": "year", "hr": "hour", "hrs": "hour",
+    "min": "minute", "mins": "minute", "sec": "second", "secs": "second", "ms": "millisecond", "us": "microsecond",
+    "millennia": "millennium", "y": "year", "d": "day", "h": "hour",
+}  # fmt: skip
+_PIECE = re.compile(
+    r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+)\s*|\s*([+-]?)(\d{1,4}):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?\s*", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A constant interval: months, then days, then microseconds, as they are added to a moment."""
+
+    months: int = 0
+    days: int = 0
+    microseconds: int = 0
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.months + other.months, self.days + other.days, self.microseconds + other.microseconds)
+
+    def times(self, number: int) -> Span:
+        """The interval so many times."""
+        return Span(self.months * number, self.days * number, self.microseconds * number)
+
+    @property
+    def steps(self) -> tuple[tuple[str, int], ...]:
+        """The interval as numbers of units, each in the longest unit that is whole."""
+        found = []
+        if self.months:
+            found.append(("year", self.months // 12) if self.months % 12 == 0 else ("month", self.months))
+        if self.days:
+            found.append(("day", self.days))
+        for unit in ("hour", "minute", "second", "microsecond"):
+            if self.microseconds and self.microseconds % _MICROSECONDS[unit] == 0:
+                return (*found, (unit, self.microseconds // _MICROSECONDS[unit]))
+        return tuple(found)
+
+    @property
+    def whole_microseconds(self) -> int | None:
+        """Its length; None where it has months, which differ."""
+        return None if self.months else self.days * 86_400 * 10**6 + self.microseconds
+
+
+def unit_word(text: str) -> str:
+    """The unit's name in the singular: `Months`, `mons` and `month` are one."""
+    word = text.strip().lower()
+    return _SHORT.get(word, word.removesuffix("s"))
+
+
+def constant_span(node: exp.Expr) -> Span | None:
+    """The constant interval that the node is, negated or multiplied; None where it is none."""
+    match node:
+        case exp.Paren():
+            return constant_span(node.this)
+        case exp.Neg():
+            inner = constant_span(node.this)
+            return None if inner is None else inner.times(-1)
+        case exp.Mul():
+            for number, inner in ((node.this, node.expression), (node.expression, node.this)):
+                found = constant_span(inner)
+                if found is not None and isinstance(number, exp.Literal) and number.name.isdigit():
+                    return found.times(int(number.name))
+            return None
+        case exp.Interval():
+            only(node, "this", "unit", code="E_TYPE")
+            constant = node.this
+            if isinstance(constant, exp.Neg):
+                constant = exp.Literal.string(f"-{constant.this.name}")
+            if not isinstance(constant, exp.Literal):
+                return None
+            return _spoken(constant.name, node.args.get("unit"), node)
+        case _:
+            return None
+
+
+def _spoken(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
+    text = text.lower() if unit is None else f"{text} {unit.name}".lower()
+    whole, place = Span(), 0
+    while place < len(text):
+        piece = _PIECE.match(text, place)
+        if piece is None:
+            _refuse_interval(node)
+        whole, place = whole + _piece(piece, node), piece.end()
+    if max(abs(whole.months), abs(whole.days), abs(whole.microseconds) // 10**6) > _FARTHEST or not text.strip():
+        _refuse_interval(node)
+    return whole
+
+
+def _piece(piece: re.Match[str], node: exp.Expr) -> Span:
+    number, word, sign, hours, minutes, seconds = piece.groups()
+    if number is None:
+        moved = (int(hours) * 3600 + int(minutes) * 60) * 10**6 + int(Fraction(seconds or "0") * 10**6)
+        return Span(microseconds=-moved if sign == "-" else moved)
+    unit, amount = unit_word(word), Fraction(number)
+    for table, name in ((_MONTHS, "months"), (_DAYS, "days"), (_MICROSECONDS, "microseconds")):
+        if unit in table:
+            exact = amount * table[unit]
+            if exact.denominator == 1:
+                return Span(**{name: int(exact)})
+    _refuse_interval(node)
+
+
+def _refuse_interval(node: exp.Expr) -> NoReturn:
+    refuse("E_TYPE", "this interval is not read; write whole units, such as INTERVAL '1 year 2 months' or INTERVAL 90 "
+           "DAY", node)  # fmt: skip

@@ -1,0 +1,226 @@
+"""One private SELECT with groups, cut in two: a core that is measured, and shell SQL over its released rows.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.errors import DatabaseError
+from dpsql.schema import UNIT, fold
+from dpsql.sql.analysis.key_domain.domain import key_domain
+from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
+from dpsql.sql.binder.aggregates.grouping_sets import cube
+from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.group_keys import grouping_sets, has_sets
+from dpsql.sql.binder.public_answer import listed_keys
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
+from dpsql.sql.ir.interval_ends import end_called, told_of
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.relation import Aggregate, Core, unit_of
+from dpsql.sql.postprocess import statement as shell_tree
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.bind import Binder
+    from dpsql.sql.binder.sources.ctes import Ctes
+
+_ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
+            "qualify", "windows")  # fmt: skip
+
+
+def released_select(select: exp.Select, source_from: From, binder: Binder, ctes: Ctes) -> exp.Select:
+    """The SELECT over the core's released table that gives what the analyst asked for."""
+    only(select, *_ALLOWED, code="E_STMT")
+    return _Cut(select, source_from, binder, ctes).shell()
+
+
+class _Cut:
+    """One grouped SELECT while it is cut: collects the aggregates it meets."""
+
+    def __init__(self, select: exp.Select, source_from: From, binder: Binder, ctes: Ctes) -> None:
+        self._select, self._binder, self._ctes = select, binder, ctes
+        self._reader = source_from.reader()
+        where = select.args.get("where")
+        condition = None if where is None else self._reader.condition(where.this)
+        self._relation = source_from.finish(condition, select, shows_kept=True)
+        self._kept = source_from.kept
+        self._scope = source_from.scope
+        sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
+        self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
+        places = [tuple(sorted(self._keys.index(key) for key in keys)) for keys in sets]
+        self._sets = places if has_sets(select) else None
+        self._aggregates: list[Aggregate] = []
+        self._earlier: dict[str, exp.Expr] = {}
+        self._aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+
+    def _read_keys(self, nodes: list[exp.Expr]) -> tuple[Expression, ...]:
+        keys = []
+        for node in nodes:
+            key = self._reader.read(node)
+            if isinstance(key, Column) and key.identifies == UNIT:
+                refuse("E_KEY", "one group for each unit would list the people; aggregate once more around it", node)
+            if isinstance(key, Column) and key.identifies is not None:
+                refuse("E_KEY", f"each {key.name} belongs to one unit, so that no group would be shown; group by what "
+                       "many share", node)  # fmt: skip
+            if key not in keys and not (isinstance(key, Literal) and node.find(exp.Column) is None):
+                keys.append(key)
+        return tuple(keys)
+
+    def shell(self) -> exp.Select:
+        """The shell's SELECT; the core is made once everything in it has been read."""
+        select = self._select
+        shell = exp.Select(expressions=[self._item(item) for item in select.expressions])
+        self._earlier = {}
+        having = select.args.get("having")
+        if having is not None:
+            shell.set("where", exp.Where(this=self._released(self._without_aliases(having.this))))
+        for part in ("distinct", "order", "limit", "offset", "qualify"):
+            if select.args.get(part) is not None:
+                shell.set(part, self._released(select.args[part]))
+        if select.args.get("windows"):
+            shell.set("windows", [self._released(window) for window in select.args["windows"]])
+        name, source = self._source()
+        self._binder.require_few()
+        for column in shell.find_all(exp.Column):
+            if column.table == _CORE:
+                column.set("table", exp.to_identifier(name, quoted=True))
+        shell.set("from_", exp.From(this=source))
+        return shell
+
+    def _source(self) -> tuple[str, exp.Expr]:
+        """The released table that the shell reads, and its name; keys alone, where they are public, need none."""
+        for kept in self._kept:
+            kept.require_unseen(self._keys, self._aggregates)
+        if self._sets is not None:
+            keeps = bool(self._kept)
+            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder, keeps)}"
+            return name, shell_tree.released_table(name)
+        unit = unit_of(self._relation)
+        assert unit is not None
+        domain = key_domain(self._relation, self._keys) if self._keys else None
+        domain = replace(domain, kept=True) if domain is not None and self._kept else domain
+        aggregates = list(self._aggregates)
+        if not aggregates:
+            keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binder)
+            if keys is not None:
+                return keys.alias, keys
+        if not aggregates and (domain is not None or not self._keys):
+            aggregates.append(Aggregate("count", None, None))
+        name = f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
+        return name, shell_tree.released_table(name)
+
+    def _item(self, item: exp.Expr) -> exp.Expr:
+        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+            refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
+        name = item.alias or self._own_name(item) or output_name(item, self._binder.manner)
+        released = self._released(item.unalias())
+        if isinstance(item, exp.Alias):
+            self._earlier.setdefault(fold(item.alias), released)
+        return exp.alias_(released, name, quoted=True)
+
+    def _own_name(self, item: exp.Expr) -> str | None:
+        """The schema's spelling of a column of a table, as DuckDB names it whatever case the statement has."""
+        if not isinstance(item, exp.Column) or not self._scope.has_column(item.name):
+            return None
+        column = self._scope.resolve(item)
+        return column.name if isinstance(column, Column) and column.name == fold(item.name) else None
+
+    def _without_aliases(self, node: exp.Expr) -> exp.Expr:
+        """The condition with every alias of the SELECT list replaced by what it stands for."""
+
+        def replaced(part: exp.Expr) -> exp.Expr:
+            if isinstance(part, exp.Column) and not part.table and fold(part.name) in self._aliases:
+                if self._scope.has_column(part.name):
+                    return part
+                return exp.Paren(this=self._aliases[fold(part.name)].copy())
+            return part
+
+        return node.copy().transform(replaced)
+
+    def _released(self, node: exp.Expr) -> exp.Expr:
+        """The node over released columns: keys and aggregates replaced, subqueries cut in their turn."""
+        if is_aggregate(node) and not _is_window_function(node):
+            return self._measured(node)
+        key = self._key(node)
+        if key is not None:
+            return key
+        match node:
+            case exp.Column():
+                return self._alias_or_refusal(node)
+            case exp.Grouping() | exp.GroupingId():
+                return self._grouping(node)
+            case exp.Star() if not isinstance(node.parent, exp.AggFunc):
+                refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
+            case exp.Anonymous() if end_called(node) is not None:
+                argument = self._released(self._without_aliases(node.expressions[0]))
+                return told_of(node, argument)
+            case exp.Placeholder():
+                return shell_tree.parameter_node(node, self._binder)
+            case exp.Subquery():
+                return exp.Subquery(this=self._binder.released(node.this, self._ctes, self._released))
+            case exp.Query():
+                return self._binder.released(node, self._ctes, self._released)
+        shell_tree.check_node(node)
+        return shell_tree.rebuilt(node, self._released)
+
+    def _measured(self, node: exp.Expr) -> exp.Expr:
+        aggregate = released_aggregate(node, self._reader)
+        if aggregate not in self._aggregates:
+            self._aggregates.append(aggregate)
+        return _column(f"a{self._aggregates.index(aggregate)}")
+
+    def _key(self, node: exp.Expr) -> exp.Expr | None:
+        """The released key column that the node equals; None where it is no key."""
+        if not self._keys or has_aggregate(node) or node.find(exp.Window) is not None:
+            return None
+        if node.find(exp.Query) is not None and not any(any(subqueries(key)) for key in self._keys):
+            return None
+        if node.find(exp.Column) is None:
+            return None
+        try:
+            expression = self._reader.read(node)
+        except DatabaseError:
+            return None  # not a private expression: its parts are read one by one
+        return _column(f"k{self._keys.index(expression)}") if expression in self._keys else None
+
+    def _grouping(self, node: exp.Expr) -> exp.Expr:
+        """GROUPING(a, b): a binary digit for each, 1 where the row is a total over that key."""
+        digits: list[exp.Expr] = []
+        for part in node.expressions:
+            key = self._key(part)
+            if key is None:
+                refuse("E_GROUPING", "GROUPING names keys of the GROUP BY", node)
+            digits.append(_column(f"g{key.name[1:]}") if self._sets is not None else exp.Literal.number(0))
+        whole = digits[0]
+        for digit in digits[1:]:
+            whole = exp.Add(
+                this=exp.Mul(this=exp.Paren(this=whole), expression=exp.Literal.number(2)), expression=digit
+            )
+        return exp.Paren(this=whole) if len(digits) > 1 else whole
+
+    def _alias_or_refusal(self, node: exp.Column) -> exp.Expr:
+        in_order = node.find_ancestor(exp.Order, exp.Qualify) is not None
+        if in_order and not node.table and fold(node.name) in self._aliases:
+            return exp.Column(this=exp.to_identifier(node.name, quoted=True))
+        earlier = None if node.table or self._scope.has_column(node.name) else self._earlier.get(fold(node.name))
+        if earlier is not None:
+            return exp.Paren(this=earlier.copy())
+        self._scope.resolve(node)  # an unknown name is told as such
+        refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
+
+
+#: Stands for the core's name until the core is known.
+_CORE = "core"
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(_CORE, quoted=True))
+
+
+def _is_window_function(node: exp.Expr) -> bool:
+    return isinstance(node.parent, exp.Window) and node.parent.this is node

@@ -1,0 +1,199 @@
+"""Subqueries that group by the unit: one row per unit (and further keys), made of that unit's own rows.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
+from typing import Literal as OneOf
+
+from sqlglot import exp
+
+from dpsql.schema import UNIT, SqlType, fold
+from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
+from dpsql.sql.analysis.stability import limits
+from dpsql.sql.analysis.summand import summand
+from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split
+from dpsql.sql.binder.aggregates.statistics import statistic
+from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
+from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
+from dpsql.sql.ir.reads import is_of_outside
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, Spread, UnitAggregate, unit_of
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.bind import Binder
+
+
+def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder) -> Source:
+    """The grouped subquery as a relation with one unit a row, and what its output columns mean."""
+    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
+    where = select.args.get("where")
+    reader = source_from.reader()
+    child = source_from.finish(None if where is None else reader.condition(where.this), select)
+    return _Grouping(select, keys, child, reader, binder.alias()).source()
+
+
+class _Grouping:
+    """One per-unit GROUP BY while it is read."""
+
+    def __init__(self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, alias: str) -> None:
+        self._select, self._child, self._reader, self._alias = select, child, reader, alias
+        self._keys = [reader.read(key) for key in keys]
+        self._aggregates: list[UnitAggregate] = []
+        self._outer = Reader(self._ungrouped, reader.parameters, self._known)
+
+    def source(self) -> Source:
+        columns: dict[str, Expression] = {}
+        for place, item in enumerate(self._select.expressions):
+            if isinstance(item, exp.Star):
+                refuse("E_COLUMN", "list the columns of a grouped subquery", item)
+            name = fold(item.alias_or_name) or f"column{place}"
+            if name in columns:
+                refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
+            columns[name] = self._outer.read(item.unalias())
+        having = self._select.args.get("having")
+        condition = None if having is None else self._outer.condition(having.this)
+        keys = [key for key in self._keys if not self._is_unit(key)]
+        relation: Relation = PerUnit(
+            self._alias,
+            self._child,
+            tuple((f"k{place}", key) for place, key in enumerate(keys)),
+            tuple((f"a{place}", aggregate) for place, aggregate in enumerate(self._aggregates)),
+        )
+        return Source(relation if condition is None else Filter(relation, condition), columns)
+
+    def _is_unit(self, key: Expression) -> bool:
+        return isinstance(key, Column) and key.identifies == UNIT
+
+    def _ungrouped(self, node: exp.Column) -> Expression:
+        refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
+
+    def _known(self, node: exp.Expr) -> Expression | None:
+        """A key or an aggregate as the column of the grouped subquery that holds it."""
+        if is_aggregate(node):
+            return self._aggregate(node)
+        if isinstance(node, exp.Subquery):
+            value = self._reader.read(node)
+            return None if any(columns(value)) else value
+        if not isinstance(node, exp.Column) and node.find(exp.AggFunc, exp.Filter) is not None:
+            return None
+        if node.find(exp.Column) is None or node.find(exp.Query) is not None:
+            return None
+        return self._key(self._reader.read(node))
+
+    def _key(self, expression: Expression) -> Expression | None:
+        unit = unit_of(self._child)
+        if self._is_unit(expression) and unit is not None:
+            return Column(self._alias, UNIT, unit.type, identifies=UNIT)
+        rest = [key for key in self._keys if not self._is_unit(key)]
+        if expression not in rest:
+            return None
+        name = f"k{rest.index(expression)}"
+        if isinstance(expression, Column):
+            return Column(self._alias, name, expression.type, expression.nullable, expression.bounds,
+                          expression.domain, expression.identifies, False)  # fmt: skip
+        return self._column(name, expression.type, bounds(expression), is_nullable(expression))
+
+    def _aggregate(self, node: exp.Expr) -> Expression:
+        aggregate = unit_aggregate(node, self._reader)
+        require_own_columns(self._child, aggregate, node)
+        if aggregate not in self._aggregates:
+            self._aggregates.append(aggregate)
+        rows = None if unit_of(self._child) is None else limits(self._child).rows
+        sql_type, interval, nullable = meaning(aggregate, rows)
+        return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
+
+    def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> Column:
+        return Column(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
+
+
+def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
+    """What an aggregate over rows of one unit computes; refused where it may depend on their order."""
+    found = statistic(node, reader)
+    if found is not None:
+        return _of_one_unit(found, node)
+    function, distinct, argument, condition = split(node, reader)
+    if isinstance(function, exp.CountIf) and argument is not None and argument.type == BOOLEAN and not distinct:
+        return UnitAggregate("count", None, conjunction([part for part in (condition, argument) if part is not None]))
+    name = _function(function, distinct, node)
+    if name in ("sum", "avg"):
+        assert argument is not None
+        argument = summand(argument, name.upper(), node)
+    return UnitAggregate(name, argument, condition)
+
+
+def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
+    """A statistic of one unit's rows; those of pairs are not computed there."""
+    match found.function:
+        case "sum" | "avg" | "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" | "every" | "some" as function:
+            return UnitAggregate(function, found.argument, found.condition)
+        case _:
+            refuse("E_AGG", "statistics of pairs are not answered per unit; ask for them over all rows", node)
+
+
+def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.Expr) -> None:
+    """Refuse an aggregate that the engine would take for one of the query outside."""
+    if is_of_outside(relation, aggregate):
+        refuse("E_SUBQ", "an aggregate of columns outside its subquery alone is one of the query outside in SQL; name "
+               "a column of the subquery in it", node)  # fmt: skip
+
+
+def _sum_type(argument: SqlType) -> SqlType:
+    """That of a sum of such values: of decimals the longest with as many digits behind the point."""
+    return SqlType("decimal", 38, argument.scale) if argument.kind == "decimal" else argument
+
+
+def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interval, bool]:
+    """The type, the interval and the nullability of an aggregate of at most so many rows."""
+    many = Interval(Fraction(0), None if rows is None else Fraction(rows))
+    match aggregate.function:
+        case "count" | "count distinct":
+            return INTEGER, many, False
+        case "sum":
+            assert aggregate.argument is not None
+            return _sum_type(aggregate.argument.type), bounds(aggregate.argument) * many, True
+        case "avg":
+            assert aggregate.argument is not None
+            return DOUBLE, bounds(aggregate.argument), True
+        case "every" | "some":
+            return BOOLEAN, UNIT_INTERVAL, True
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+            assert aggregate.argument is not None
+            return DOUBLE, _spread(aggregate.function, bounds(aggregate.argument)), True
+        case "min" | "max":
+            assert aggregate.argument is not None
+            return aggregate.argument.type, bounds(aggregate.argument), True
+        case _:
+            assert_never(aggregate.function)
+
+
+def _spread(statistic: Spread, values: Interval) -> Interval:
+    """Values between two ends 2A apart have a variance of at most A², and a sample variance of at most 2A²."""
+    assert values.low is not None and values.high is not None
+    reach = (values.high - values.low) / 2
+    most = {"var_pop": reach**2, "var_samp": 2 * reach**2, "stddev_pop": reach, "stddev_samp": reach * Fraction(3, 2)}
+    return Interval(Fraction(0), most[statistic])
+
+
+def _function(
+    function: exp.Expr, distinct: bool, node: exp.Expr
+) -> OneOf["count", "sum", "avg", "min", "max", "count distinct"]:
+    match function:
+        case exp.Count():
+            return "count distinct" if distinct else "count"
+        case exp.Sum() if not distinct:
+            return "sum"
+        case exp.Avg() if not distinct:
+            return "avg"
+        case exp.Min():
+            return "min"
+        case exp.Max():
+            return "max"
+        case _:
+            refuse("E_AGG", "this aggregate is not answered per unit", node)

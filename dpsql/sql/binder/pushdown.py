@@ -1,0 +1,304 @@
+"""Conditions on keys that stand around a core are moved into it, so that keys which nobody reads are not released.
+
+Proved in ``docs/proofs/domain.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.errors import DatabaseError
+from dpsql.schema import Schema, fold
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.analysis.key_domain.domain import key_domain
+from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction, subqueries
+from dpsql.sql.ir.relation import Core, Filter
+
+#: What a condition that is moved may be made of: comparisons of keys with constants, which fail on no value, and are
+#: not true of NULL.
+_CONDITIONS = (exp.And, exp.Or, exp.Paren, exp.Not, exp.Between, exp.In, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT,
+               exp.GTE)  # fmt: skip
+#: The types of keys that a condition compares in the sandbox as it does in the engine.
+_KINDS = frozenset({"integer", "text", "boolean", "date", "timestamp"})
+#: The types that constants are cast to beside such keys.
+_MOMENTS = frozenset({exp.DType.DATE, exp.DType.TIMESTAMP})
+
+#: The columns of a query: what each stands for in the FROM clause of its SELECT; None where a name has two meanings.
+_Outputs: TypeAlias = "dict[str, exp.Expr | None]"
+
+
+def narrowed(
+    shell: exp.Query, cores: Sequence[Core], cubes: Sequence[Cube], derived: Sequence[Derived], schema: Schema
+) -> tuple[Core, ...]:
+    """The cores with the conditions on their keys that every use in the shell has around it.
+
+    A core that something else reads than the shell, or that a use reads without a condition, stays as it is.
+    """
+    of_cubes = {level.core for cube in cubes for level in cube.levels}
+    found = []
+    for place, core in enumerate(cores):
+        name = f"core{place}"
+        uses = [table for table in shell.find_all(exp.Table) if table.db == "released" and table.name == name]
+        elsewhere = place in of_cubes or any(f'"{name}"' in table.sql for table in derived)
+        conditions = [] if elsewhere or not core.keys else [_read(core, demanded(use, schema)) for use in uses]
+        known = [each for each in conditions if each is not None]
+        found.append(_with_condition(core, known) if known and len(known) == len(uses) else core)
+    return tuple(found)
+
+
+def _with_condition(core: Core, uses: Sequence[Expression]) -> Core:
+    """The core over the rows whose keys some use reads."""
+    condition = uses[0]
+    for other in dict.fromkeys(uses[1:]):
+        if other != condition:
+            condition = Call("or", (condition, other), BOOLEAN)
+    relation = Filter(core.relation, condition)
+    return replace(core, relation=relation, domain=key_domain(relation, core.keys))
+
+
+def _read(core: Core, conditions: Sequence[exp.Expr]) -> Expression | None:
+    """The conditions over keys alone, read as conditions of the core's rows; None where there is none."""
+    reader = Reader(lambda column: core.keys[int(column.name.removeprefix("k"))])
+    known = []
+    for condition in conditions:
+        if not _compares_keys(condition, core):
+            continue
+        try:
+            known.append(reader.condition(condition))
+        except DatabaseError:
+            continue  # it stays where it is, which is always right
+    return conjunction(list(dict.fromkeys(known))) if known else None
+
+
+def _compares_keys(node: exp.Expr, core: Core) -> bool:
+    """Whether the condition compares keys with constants, and nothing else."""
+    match node:
+        case exp.Column():
+            key = _key(node, core)
+            return key is not None and key.type.kind in _KINDS and not any(subqueries(key))
+        case exp.Literal():
+            return node.is_string or node.name.isdigit()
+        case exp.Boolean():
+            return True
+        case exp.Neg():
+            return isinstance(node.this, exp.Literal) and _compares_keys(node.this, core)
+        case exp.Cast():
+            return isinstance(node.this, exp.Literal) and node.to.this in _MOMENTS
+    if not isinstance(node, _CONDITIONS) or node.args.get("query") is not None:
+        return False
+    return all(_compares_keys(part, core) for part in node.iter_expressions())
+
+
+def _key(column: exp.Column, core: Core) -> Expression | None:
+    """The key that a column of the released table holds; None where it holds an aggregate."""
+    keys = {f"k{place}": key for place, key in enumerate(core.keys)}
+    return keys.get(column.name)
+
+
+def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
+    """Conditions over the columns of a released table that hold of each of its rows which the statement reads.
+
+    >>> from sqlglot import parse_one
+    >>> def of(sql):
+    ...     use = parse_one(sql, dialect="duckdb").find(exp.Table)
+    ...     return [condition.sql() for condition in demanded(use, None)]
+    >>> of("SELECT n FROM (SELECT k0 AS y, a0 AS n FROM core0) AS q WHERE y = 2000 AND n > 3")
+    ['k0 = 2000', 'a0 > 3']
+
+    What a window, a LIMIT or an aggregate over all rows would see stays:
+
+    >>> of("SELECT n FROM (SELECT k0 AS y, a0 - LAG(a0) OVER (ORDER BY k0) AS n FROM core0) AS q WHERE y = 2000")
+    []
+    >>> of("SELECT n FROM (SELECT k0 AS y, a0 AS n FROM core0 ORDER BY a0 LIMIT 3) AS q WHERE y = 2000")
+    []
+
+    The condition of a LEFT JOIN is one of its right side, and no other condition is:
+
+    >>> of("SELECT n FROM d LEFT JOIN (SELECT k0 AS y, a0 AS n FROM core0) AS q ON d.y = q.y AND q.y = 2000")
+    []
+    """
+    select = _select_of(use)
+    if select is None or select.args.get("joins"):
+        return []
+    return _conditions(select, 0, schema)
+
+
+def _select_of(source: exp.Expr) -> exp.Select | None:
+    """The SELECT in whose FROM clause or joins the source stands."""
+    parent = source.parent
+    select = parent.parent if isinstance(parent, exp.From | exp.Join) else None
+    return select if isinstance(select, exp.Select) else None
+
+
+def _sources(select: exp.Select) -> list[exp.Expr]:
+    clause = select.args.get("from_")
+    return [] if clause is None else [clause.this, *(join.this for join in select.args.get("joins") or ())]
+
+
+def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr]:
+    """Conditions that hold of each row of one source of the SELECT which the statement reads, over its columns."""
+    joins = select.args.get("joins") or []
+    if select.args.get("with_") is not None or not all(map(_is_plain, joins)):
+        return []
+    own = joins[place - 1] if place else None
+    if own is not None and own.side == "LEFT":
+        found = _conjuncts(own.args.get("on"))
+    else:
+        inner = [join for join in joins if not join.side]
+        found = _conjuncts(select.args["where"].this) if select.args.get("where") is not None else []
+        found += [each for join in inner for each in _conjuncts(join.args.get("on"))]
+        found += _from_outside(select, schema)
+    return [each for each in found if _names_only(each, select, place, schema)]
+
+
+def _is_plain(join: exp.Join) -> bool:
+    """Whether the join is an inner, a cross or a LEFT one, by a condition or by none."""
+    return not join.method and join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER") and (
+        not join.args.get("using")
+    )  # fmt: skip
+
+
+def _conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    if condition is None:
+        return []
+    if isinstance(condition, exp.Paren):
+        return _conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return [*_conjuncts(condition.this), *_conjuncts(condition.expression)]
+    return [condition]
+
+
+def _names_only(condition: exp.Expr, select: exp.Select, place: int, schema: Schema) -> bool:
+    """Whether the condition reads the columns of that source of the SELECT, and nothing else."""
+    if condition.find(exp.Query) is not None:
+        return False
+    named = list(condition.find_all(exp.Column))
+    return bool(named) and all(_source_of(column, select, schema) == place for column in named)
+
+
+def _source_of(column: exp.Column, select: exp.Select, schema: Schema) -> int | None:
+    """The place of the source that the column is of; None where that is not certain."""
+    sources = _sources(select)
+    if column.table:
+        places = [place for place, each in enumerate(sources) if fold(each.alias_or_name) == fold(column.table)]
+        return places[0] if len(places) == 1 else None
+    if len(sources) == 1:
+        return 0
+    names = [_names(source, schema) for source in sources]
+    if any(each is None for each in names):
+        return None
+    places = [place for place, each in enumerate(names) if each is not None and fold(column.name) in each]
+    return places[0] if len(places) == 1 else None
+
+
+def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
+    """What the query around the SELECT demands of the rows that it gives, over the sources of the SELECT."""
+    around = select.parent
+    outer = None if not isinstance(around, exp.Subquery) or around.args.get("pivots") else _select_of(around)
+    if outer is None or not isinstance(around, exp.Subquery) or not _passes_conditions(select):
+        return []
+    outputs = _renamed(around, _outputs(select, schema))
+    if outputs is None:
+        return []
+    place = next(place for place, each in enumerate(_sources(outer)) if each is around)
+    grouped = _grouping(select)
+    found = []
+    for condition in _conditions(outer, place, schema):
+        meant = [outputs.get(fold(column.name)) for column in condition.find_all(exp.Column)]
+        if all(each is not None and _may_stand_for(each, grouped) for each in meant):
+            found.append(_substituted(condition, outputs))
+    return found
+
+
+def _passes_conditions(select: exp.Select) -> bool:
+    """Whether rows that a condition around the SELECT leaves out have no say in what it makes of the others."""
+    distinct, group = select.args.get("distinct"), select.args.get("group")
+    if any(select.args.get(part) is not None for part in ("limit", "offset", "qualify", "with_")):
+        return False
+    if distinct is not None and distinct.args.get("on") is not None:
+        return False
+    if select.find(exp.Window) is not None:
+        return False
+    plain = group is None or not any(value for name, value in group.args.items() if name != "expressions")
+    return plain and not (group is None and _aggregates(select))
+
+
+def _aggregates(select: exp.Select) -> bool:
+    """Whether the SELECT makes one row of all its rows."""
+    parts = [*select.expressions, *(select.args[name] for name in ("having",) if select.args.get(name) is not None)]
+    return any(part.find(exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc) is not None for part in parts)
+
+
+def _grouping(select: exp.Select) -> list[exp.Expr] | None:
+    """The expressions that the SELECT groups by, None where it does not group; ordinals stand for no expression."""
+    group = select.args.get("group")
+    return None if group is None else [each for each in group.expressions if not isinstance(each, exp.Literal)]
+
+
+def _may_stand_for(output: exp.Expr, grouped: Sequence[exp.Expr] | None) -> bool:
+    """Whether a condition on the output is one on each row behind it: a column, and a key where there are groups."""
+    return isinstance(output, exp.Column) and (grouped is None or output in grouped)
+
+
+def _substituted(condition: exp.Expr, outputs: Mapping[str, exp.Expr | None]) -> exp.Expr:
+    def meant(node: exp.Expr) -> exp.Expr:
+        found = outputs.get(fold(node.name)) if isinstance(node, exp.Column) else None
+        return node if found is None else found.copy()
+
+    return condition.copy().transform(meant)
+
+
+def _outputs(select: exp.Select, schema: Schema) -> _Outputs | None:
+    """The columns of a SELECT; None where they are not known."""
+    found: _Outputs = {}
+    for item in select.expressions:
+        pairs = _item(item, select, schema)
+        if pairs is None:
+            return None
+        for name, expression in pairs:
+            found[name] = None if name in found else expression
+    return found
+
+
+def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str, exp.Expr]] | None:
+    star = item.this if isinstance(item, exp.Column) else item
+    if not isinstance(star, exp.Star):
+        return [(fold(item.alias_or_name), item.unalias())]
+    if any(value for value in star.args.values()):
+        return None
+    pairs: list[tuple[str, exp.Expr]] = []
+    for source in _sources(select):
+        alias, names = source.alias_or_name, _names(source, schema)
+        if names is None or not alias:
+            return None
+        if not isinstance(item, exp.Column) or fold(item.table) == fold(alias):
+            pairs += [(name, exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(alias, quoted=True)))
+                      for name in names]  # fmt: skip
+    return pairs
+
+
+def _names(source: exp.Expr, schema: Schema) -> list[str] | None:
+    """The names of the columns of a source in their order; None where they are not known."""
+    if isinstance(source, exp.Subquery) and not source.args.get("pivots") and isinstance(source.this, exp.Select):
+        outputs = _renamed(source, _outputs(source.this, schema))
+        return None if outputs is None or None in outputs.values() else list(outputs)
+    if isinstance(source, exp.Table) and source.db == "public" and not source.args.get("pivots"):
+        listed = source.args["alias"].args.get("columns") if source.args.get("alias") is not None else None
+        return None if listed else [fold(name) for name in schema.tables[source.name].columns]
+    return None
+
+
+def _renamed(source: exp.Subquery, outputs: _Outputs | None) -> _Outputs | None:
+    """The columns with the names that the alias of the subquery gives the first of them."""
+    listed = source.alias_column_names
+    if outputs is None or not listed or len(listed) > len(outputs) or None in outputs.values():
+        return None if listed else outputs
+    old = list(outputs)
+    new = [fold(name) for name in listed] + old[len(listed) :]
+    return dict(zip(new, outputs.values(), strict=True)) if len(set(new)) == len(new) else None

@@ -1,0 +1,115 @@
+"""Which names a SELECT can see, and the expression that each stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+from dpsql.sql.ir.expression import Expression, columns
+from dpsql.sql.ir.refusal import refuse
+
+#: The schemas under which clients know the tables.
+SCHEMAS = ("main", "public")
+#: Schemas that tools look for.
+CATALOGUES = ("information_schema", "pg_catalog")
+
+
+def require_known_schema(node: exp.Column | exp.Table) -> None:
+    """Refuse a name with a catalogue, or with a schema that is none of the two that clients know."""
+    if node.args.get("catalog") or (node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS):
+        code = "E_COLUMN" if isinstance(node, exp.Column) else "E_TABLE"
+        if node.args.get("db") and fold(node.args["db"].name) in CATALOGUES:
+            reason = "information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables"
+            refuse(code, reason, node)
+        refuse(code, "names have no catalogue, and no schema but public or main", node)
+
+
+@dataclass(frozen=True)
+class Visible:
+    """One source of a FROM clause under the name that the analyst gave it."""
+
+    name: str
+    columns: dict[str, Expression]
+
+
+@dataclass
+class Scope:
+    """The sources of one SELECT, in order; ``merged`` are the columns that USING has made one, by name, and
+    the sources whose column each is.
+
+    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the name. ``aliases``
+    are the items of the SELECT list so far, which later items may name where no column has the name.
+    """
+
+    sources: list[Visible] = field(default_factory=list)
+    merged: dict[str, tuple[Expression, frozenset[str]]] = field(default_factory=dict)
+    outer: Scope | None = None
+    aliases: dict[str, Expression] = field(default_factory=dict)
+
+    def add(self, source: Visible, at: exp.Expr) -> None:
+        """Bring a source into scope; refused where its name is taken."""
+        if any(known.name == source.name for known in self.sources):
+            refuse("E_TABLE", f"{source.name} stands twice in FROM; give one of them an alias", at)
+        self.sources.append(source)
+
+    def has_column(self, name: str) -> bool:
+        """Whether some source has a column of that name."""
+        return any(fold(name) in source.columns for source in self.sources)
+
+    def resolve(self, node: exp.Column) -> Expression:
+        """The expression that a column name stands for."""
+        require_known_schema(node)
+        if not isinstance(node.this, exp.Identifier):
+            refuse("E_RAW", "* stands for columns only in COUNT(*)", node)
+        name, table = fold(node.name), fold(node.table)
+        found = [
+            source.columns[name]
+            for source in self.sources
+            if (not table or source.name == table) and name in source.columns
+        ]
+        if not table and not found and name in self.aliases:
+            return self.aliases[name]
+        own = any(source.name == table for source in self.sources) if table else bool(found)
+        if self.outer is not None and not own:
+            return self.outer.resolve(node)
+        if table and not own:
+            refuse("E_TABLE", f'missing FROM-clause entry for table "{table}"', node)
+        if not found:
+            refuse("E_COLUMN", f"column {f'{table}.{name}' if table else _quoted(name)} does not exist", node)
+        if table or len(found) == 1:
+            return found[0]
+        return self.shared(name, node)
+
+    def shared(self, name: str, node: exp.Expr) -> Expression:
+        """The column of that name that USING has made one; refused where some source has another."""
+        expression, names = self.merged.get(name, (None, frozenset()))
+        if expression is None or any(name in each.columns and each.name not in names for each in self.sources):
+            refuse("E_COLUMN", f"column reference {_quoted(name)} is ambiguous; write table.{name}", node)
+        return expression
+
+    def relations(self) -> frozenset[str]:
+        """The relations whose columns can be seen."""
+        own = {
+            column.relation for source in self.sources for each in source.columns.values() for column in columns(each)
+        }
+        return frozenset(own) | (frozenset() if self.outer is None else self.outer.relations())
+
+    def all_columns(self, table: str | None, node: exp.Expr) -> list[tuple[str, Expression]]:
+        """Every column in order, as ``*`` or ``table.*`` stands for it."""
+        chosen = [source for source in self.sources if table is None or source.name == table]
+        if not chosen:
+            refuse("E_TABLE", f'missing FROM-clause entry for table "{table}"', node)
+        result: dict[str, Expression] = {}
+        for source in chosen:
+            for name, expression in source.columns.items():
+                if name in result and name not in self.merged:
+                    refuse("E_COLUMN", f"column reference {_quoted(name)} is ambiguous; list the columns", node)
+                is_shared = table is None and name in self.merged
+                result.setdefault(name, self.shared(name, node) if is_shared else expression)
+        return list(result.items())
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,1 @@
+"""FROM: tables, subqueries and joins whose rows each have one unit."""

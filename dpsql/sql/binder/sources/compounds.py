@@ -1,0 +1,138 @@
+"""Relations made of SELECTs put together: UNION ALL, set operations within each unit, and lists of constants.
+
+Proved in ``docs/proofs/compound.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.schema import UNIT, SqlType
+from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
+from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.functions.call import alike
+from dpsql.sql.functions.signature import common_type
+from dpsql.sql.ir import literal
+from dpsql.sql.ir.expression import Cast, Column, Expression, Literal, Scalar
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.relation import Branch, Compound, Constants, Relation, unit_of
+
+Operator: TypeAlias = OneOf["union all", "union", "intersect", "intersect all", "except", "except all"]
+_OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
+    (exp.Union, False): "union all",
+    (exp.Union, True): "union",
+    (exp.Intersect, False): "intersect all",
+    (exp.Intersect, True): "intersect",
+    (exp.Except, False): "except all",
+    (exp.Except, True): "except",
+}
+
+
+def combined(query: exp.SetOperation, left: Source, right: Source, alias: str) -> Source:
+    """The set operation over two relations; refused where a row would have no unit, or another's rows a say in it."""
+    only(query, "this", "expression", "distinct", "order", code="E_SETOP")
+    units = [unit_of(left.relation), unit_of(right.relation)]
+    if (units[0] is None) != (units[1] is None):
+        refuse("E_SETOP", "a set operation of private and public rows has rows without a unit; aggregate each side "
+               "first", query)  # fmt: skip
+    types = {unit.type for unit in units if unit is not None}
+    if len(types) > 1 or any(each.kind in ("decimal", "double") for each in types):
+        refuse("E_SETOP", "a set operation needs units of one type, integer or text", query)
+    if len(left.columns) != len(right.columns):
+        refuse("E_SETOP", f"the sides have {len(left.columns)} and {len(right.columns)} columns", query)
+    pairs = [_alike(pair, query) for pair in zip(left.columns.values(), right.columns.values(), strict=True)]
+    operator = _OPERATORS[type(query), bool(query.args.get("distinct", True))]
+    columns = {
+        name: output(alias, place, pair) for place, (name, pair) in enumerate(zip(left.columns, pairs, strict=True))
+    }
+    named = any(column.identifies is not None for column in columns.values())
+    if operator != "union all" and units[0] is not None and not named:
+        refuse("E_SETOP", f"{operator.upper()} compares rows of different units, unless both sides list the unit's "
+               "column; list it, or write UNION ALL", query)  # fmt: skip
+    branches = [
+        Branch(source.relation, unit, tuple(pair[side] for pair in pairs))
+        for side, (source, unit) in enumerate(zip((left, right), units, strict=True))
+    ]
+    return Source(Compound(alias, operator, tuple(branches)), dict(columns))
+
+
+def _alike(pair: Sequence[Expression], node: exp.Expr) -> list[Expression]:
+    """Both sides' column in one type."""
+    same = alike(list(pair), node)
+    sql_type = common_type(*(each.type for each in same))
+    return [each if each.type == sql_type else _as_type(each, sql_type, node) for each in same]
+
+
+def _as_type(expression: Expression, sql_type: SqlType, node: exp.Expr) -> Expression:
+    if isinstance(expression, Literal):
+        return literal.as_type(expression, sql_type, node)
+    return Cast(expression, sql_type)
+
+
+def projected(
+    relation: Relation, unit: Expression | None, columns: Sequence[Expression], alias: str
+) -> tuple[Compound, list[Column]]:
+    """The relation as one subquery with a name of its own, and its columns there."""
+    outputs = [output(alias, place, [column]) for place, column in enumerate(columns)]
+    return Compound(alias, "union all", (Branch(relation, unit, tuple(columns)),)), outputs
+
+
+def output(alias: str, place: int, branches: Sequence[Expression], identifies: str | None = None) -> Column:
+    """What is known of a column that is one of these expressions in each row.
+
+    ``identifies`` tells what it identifies where that is known of the whole row, not of each expression alone.
+    """
+    declared = [each for each in branches if isinstance(each, Column)]
+    sql_type = branches[0].type
+    if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:
+        identifies = identifies or declared[0].identifies
+    listed = [_listed(each) for each in branches]
+    known = [values for values in listed if values is not None]
+    domain = tuple(dict.fromkeys(value for values in known for value in values)) if len(known) == len(listed) else None
+    ends = None
+    if sql_type.is_numeric or sql_type.is_temporal:
+        whole = bounds(branches[0])
+        for other in branches[1:]:
+            whole = whole.union(bounds(other))
+        ends = as_ends(sql_type, whole) if whole.is_finite else None
+    elif len(declared) == len(branches) and all(each.bounds is not None for each in declared):
+        both = [each.bounds for each in declared if each.bounds is not None]
+        ends = (min(low for low, _ in both), max(high for _, high in both))
+    nullable = any(map(is_nullable, branches)) and identifies != UNIT
+    return Column(alias, f"c{place}", sql_type, nullable, ends, domain, identifies)
+
+
+def _listed(expression: Expression) -> tuple[Scalar, ...] | None:
+    """The values that the expression shows, where they are listed."""
+    match expression:
+        case Column(domain=domain):
+            return domain
+        case Literal(value=value):
+            return (value,)
+        case _:
+            return None
+
+
+def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str) -> Source:
+    """A list of rows of constants as a public relation, with the names that DuckDB gives its columns."""
+    if len({len(row) for row in rows}) != 1 or not rows[0]:
+        refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
+    columns: list[list[Literal]] = []
+    for cells in zip(*rows, strict=True):
+        read = alike([reader.read(cell) for cell in cells], node)
+        sql_type = common_type(*(each.type for each in read))
+        typed = [each if each.type == sql_type else _as_type(each, sql_type, node) for each in read]
+        known = [each for each in typed if isinstance(each, Literal)]
+        if len(known) < len(typed):
+            refuse("E_TABLE", "VALUES lists constants only", node)
+        columns.append(known)
+    seen: dict[str, Expression] = {}
+    for place, column in enumerate(columns):
+        listed = tuple(dict.fromkeys(each.value for each in column))
+        seen[f"col{place}"] = Column(alias, f"c{place}", column[0].type, None in listed, domain=listed)
+    return Source(Constants(alias, tuple(zip(*columns, strict=True))), seen)

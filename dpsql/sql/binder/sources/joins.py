@@ -1,0 +1,301 @@
+"""FROM and JOIN over private and public tables → one relation in which every row keeps its one unit.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal as OneOf
+from typing import TypeAlias, assert_never
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+from dpsql.sql.analysis.join_on_unit import require_one_unit, tied_source
+from dpsql.sql.analysis.stability import sources as sources_of
+from dpsql.sql.binder.expressions.reader import Known, Reader
+from dpsql.sql.binder.scope import Scope, Visible
+from dpsql.sql.binder.sources.compounds import output, projected
+from dpsql.sql.binder.sources.foreign_keys import along_foreign_keys
+from dpsql.sql.binder.sources.outer_rows import Kept, never_holds_without
+from dpsql.sql.binder.sources.side import Side, graft, lift, padded_column, padded_sources
+from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.functions.call import call
+from dpsql.sql.ir.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
+from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
+
+Kind: TypeAlias = OneOf["inner", "left", "right", "full"]
+
+
+class From:
+    """Builds the relation of one FROM clause, source by source."""
+
+    def __init__(self, parameters: tuple[object, ...], alias: Callable[[], str], outer: Scope | None = None) -> None:
+        self.scope = Scope(outer=outer)
+        self.parameters = parameters
+        self.known: Known = _nothing
+        self.kept: list[Kept] = []
+        self._lacking: dict[Expression, Column] = {}
+        self._partners: dict[str, str] = {}
+        self._alias = alias
+        self._side: Side | None = None
+        self._has_comma = False
+
+    def reader(self) -> Reader:
+        """Reads scalar expressions over the sources so far."""
+        return Reader(self.scope.resolve, self.parameters, self.known)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether no source is private."""
+        return self._side is None or not self._side.is_private
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one table with all of its rows."""
+        return self._side is not None and isinstance(self._side.relation, Scan) and not self._side.conditions
+
+    def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
+        """Join one more source to what is there; refused where a row could lose or double its unit."""
+        relation, conditions = lift(source.relation)
+        self._join(Side(relation, conditions, [Visible(name, source.columns)]), node, join)
+
+    def add_group(self, group: From, node: exp.Expr, join: exp.Join | None = None) -> None:
+        """Join what stands between parentheses."""
+        assert group._side is not None
+        self.kept += group.kept
+        self._lacking |= group._lacking
+        self._partners |= group._partners
+        self._join(group._side, node, join)
+
+    def add_values(self, values: dict[str, Expression], name: str, node: exp.Expr) -> None:
+        """Bring values of each row into scope under a name, as LATERAL does."""
+        assert self._side is not None
+        self._show(replace(self._side, sources=[*self._side.sources, Visible(name, values)]), node)
+
+    def _join(self, right: Side, node: exp.Expr, join: exp.Join | None) -> None:
+        left = self._side
+        if left is None:
+            self._show(right, node)
+            return
+        kind, at = join_kind(join), join or node
+        written = ("on", "using", "kind", "side", "method")
+        is_comma = join is not None and not any(join.args.get(part) for part in written)
+        is_natural = join is not None and str(join.method).upper() == "NATURAL"
+        if self._has_comma and (kind in ("right", "full") or is_natural):
+            name = "NATURAL" if is_natural else kind.upper()
+            refuse("E_JOIN", f"a {name} JOIN behind a comma joins the last table alone; put parentheses around "
+                   "what it joins", at)  # fmt: skip
+        self._has_comma = self._has_comma or is_comma
+        if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(kind, left):
+            self._public_kept(left, right, kind, at, join)
+            return
+        if kind in ("right", "full"):
+            left = self._wrapped(left, at, kind)
+        if kind in ("left", "full"):
+            right = self._wrapped(right, at, kind)
+        shared, condition = self._condition(left, right, kind, at, join)
+        if kind != "inner" and left.is_private and right.is_private:
+            one, many = (left, right) if kind == "right" else (right, left)
+            self._tie(one, many, condition, at)
+        if kind == "left" and right.is_private:
+            self.kept = [each.with_partners(condition, right.relations) for each in self.kept]
+        self._show(self._joined(left, right, kind, condition, shared, at), at)
+
+    def _tie(self, lacking: Side, kept: Side, condition: list[Expression], at: exp.Expr) -> None:
+        """Note which source the partners of an outer join have their unit from; refused where there is none."""
+        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]
+        partner = tied_source(lacking.relation, sources_of(kept.relation), self._in_rows_that_have(condition))
+        if partner is None:
+            require_one_unit(parts, [], at)
+            return
+        self._partners |= {part.alias: partner for part in sources_of(lacking.relation)}
+
+    def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
+        """The conditions with the columns that may lack as they are where they do not: an equality needs a value."""
+        return [rebuilt(each, lambda part: self._lacking.get(part, part)) for each in conditions]
+
+    def _padded(self, side: Side) -> Side:
+        """The side as seen from rows that may lack it; what its columns identify is noted for equalities with them."""
+        for each in side.seen():
+            known = self._lacking.get(each, each)
+            if isinstance(known, Column) and known.identifies is not None:
+                self._lacking[padded_column(each)] = known
+        return side.padded()
+
+    def _hand_on(self, before: Expression, after: Column) -> None:
+        """Note that the column after stands for the one before."""
+        known = self._lacking.get(before)
+        if known is not None:
+            self._lacking[after] = replace(after, identifies=known.identifies)
+
+    def _joined(
+        self, left: Side, right: Side, kind: Kind, condition: list[Expression], shared: dict[str, list[Expression]],
+        at: exp.Expr,
+    ) -> Side:  # fmt: skip
+        names = frozenset(each.name for each in [*left.sources, *right.sources])
+        match kind:
+            case "inner":
+                relation = graft(left.relation, right.relation)
+                conditions = [*left.conditions, *right.conditions, *condition]
+            case "left":
+                on = conjunction([*right.conditions, *condition])
+                relation, conditions = Join(left.relation, right.relation, "left", on), left.conditions
+                right = self._padded(right)
+            case "right":
+                on = conjunction([*left.conditions, *condition])
+                relation, conditions = Join(right.relation, left.relation, "left", on), right.conditions
+                left = self._padded(left)
+            case "full":
+                return self._full(left, right, condition, shared, at)
+            case _:
+                assert_never(kind)
+        kept = 1 if kind == "right" else 0
+        merged = left.merged | right.merged | {name: (pair[kept], names) for name, pair in shared.items()}
+        return Side(relation, conditions, [*left.sources, *right.sources], merged)
+
+    def _full(
+        self, left: Side, right: Side, condition: list[Expression], shared: dict[str, list[Expression]], at: exp.Expr
+    ) -> Side:
+        """All rows of both sides: the unit, and each shared column, is that of the side that is there."""
+        both = Join(left.relation, right.relation, "full", conjunction(condition))
+        units = [unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None]
+        unit = call("coalesce", [*units], at) if units else None
+        names = frozenset(each.name for each in [*left.sources, *right.sources])
+        left, right = self._padded(left), self._padded(right)
+        padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
+        padded.merged |= {name: (call("coalesce", pair, at), names) for name, pair in shared.items()}
+        alias, seen = self._alias(), padded.seen()
+        told = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
+        columns = {each: output(alias, place, [each], told.get(each)) for place, each in enumerate(seen)}
+        for each, column in columns.items():
+            self._hand_on(each, column)
+        whole = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))
+        return padded.replaced(whole, columns.__getitem__)
+
+    def _condition(
+        self, left: Side, right: Side, kind: Kind, at: exp.Expr, join: exp.Join | None
+    ) -> tuple[dict[str, list[Expression]], list[Expression]]:
+        """The columns that USING or NATURAL makes one, and all conditions of the join."""
+        before, after = Scope(left.sources, left.merged), Scope(right.sources, right.merged)
+        names = self._shared_names(before, after, at, join)
+        shared = {name: [scope.resolve(exp.column(name)) for scope in (before, after)] for name in names}
+        self._show(replace(left, sources=[*left.sources, *right.sources], merged=left.merged | right.merged), at)
+        on = None if join is None else join.args.get("on")
+        reader = self.reader() if kind == "inner" else Reader(self.scope.resolve, self.parameters)
+        conditions = [] if on is None else list(conjuncts(reader.condition(on)))
+        return shared, [call("=", pair, at) for pair in shared.values()] + conditions
+
+    def _shared_names(self, left: Scope, right: Scope, at: exp.Expr, join: exp.Join | None) -> list[str]:
+        if join is None:
+            return []
+        if str(join.method).upper() == "NATURAL":
+            both = [name for source in right.sources for name in source.columns if left.has_column(name)]
+            if not both:
+                refuse("E_JOIN", "a NATURAL JOIN needs a column that both sides have", at)
+            return list(dict.fromkeys(both))
+        names = [fold(each.name) for each in join.args.get("using") or ()]
+        for name in names:
+            if not (left.has_column(name) and right.has_column(name)):
+                refuse("E_COLUMN", f"USING names {name}, which is not on both sides", at)
+        return names
+
+    # -- public rows that an outer join keeps --------------------------------------------------------------------------
+
+    def _keeps_public(self, kind: Kind, left: Side) -> bool:
+        return kind == "full" or (kind == "left") != left.is_private
+
+    def _public_kept(self, left: Side, right: Side, kind: Kind, at: exp.Expr, join: exp.Join | None) -> None:
+        """Public rows without partner have no unit: an inner join is meant where nothing that is measured sees them."""
+        if kind == "full":
+            refuse("E_JOIN", "a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the "
+                   "private table", at)  # fmt: skip
+        shared, condition = self._condition(left, right, kind, at, join)
+        private = left if left.is_private else right
+        named = private.relations
+        if not all(named & {column.relation for column in columns(each)} for each in [*private.conditions, *condition]):
+            refuse("E_JOIN", "an outer join that keeps the rows of a public table may have conditions on that table in "
+                   "WHERE only", at)  # fmt: skip
+        self.kept.append(Kept(named, at))
+        self._show(self._joined(left, right, "inner", condition, shared, at), at)
+
+    # -- one side as a subquery of its own -----------------------------------------------------------------------------
+
+    def _wrapped(self, side: Side, at: exp.Expr, kind: Kind) -> Side:
+        """The side as one source that an outer join may lack; a table next to its unit is one already."""
+        has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
+        is_one = not isinstance(side.relation, Join | Filter) and not has_hops
+        plain = all(isinstance(each, Column) for each in side.seen())
+        if is_one and plain and not (side.conditions and kind == "full"):
+            return side
+        for kept in self.kept:
+            if kept.relations & side.relations:
+                kept.refuse()
+        relation = self._whole(side.relation, side.conditions, at, frozenset())
+        if any(column.relation in self.scope.relations() - side.relations for column in outer_columns(relation)):
+            refuse("E_JOIN", "a subquery that reads the tables beside it cannot stand in an outer join", at)
+        compound, outputs = projected(relation, unit_of(relation), side.seen(), self._alias())
+        for before, after in zip(side.seen(), outputs, strict=True):
+            self._hand_on(before, after)
+        return side.replaced(compound, dict(zip(side.seen(), outputs, strict=True)).__getitem__)
+
+    def _whole(
+        self, relation: Relation, conditions: list[Expression], node: exp.Expr, outside: frozenset[str]
+    ) -> Relation:
+        lacking = padded_sources(relation)
+        inner = [source for source in sources_of(relation) if source not in lacking]
+        require_one_unit(inner, self._in_rows_that_have(conditions), node, outside, self._partners)
+        shortened = along_foreign_keys(relation, conditions)
+        whole = conjunction(conditions)
+        return shortened if whole is None else Filter(shortened, whole)
+
+    def _show(self, side: Side, node: exp.Expr) -> None:
+        """Make the side what this FROM has so far; refused where two sources have one name."""
+        names = [source.name for source in side.sources]
+        twice = [name for place, name in enumerate(names) if name in names[:place]]
+        if twice:
+            refuse("E_TABLE", f"{twice[0]} stands twice in FROM; give one of them an alias", node)
+        self._side = side
+        self.scope.sources, self.scope.merged = side.sources, side.merged
+
+    def finish(self, where: Expression | None, node: exp.Expr, shows_kept: bool = False) -> Relation:
+        """The whole relation, each row with exactly one unit, or a refusal that prints the paths.
+
+        ``shows_kept`` tells that the caller looks itself at what public rows without partner would change.
+        """
+        assert self._side is not None
+        conditions = [*self._side.conditions, *conjuncts(where)]
+        self.kept = [kept for kept in self.kept
+                     if not any(never_holds_without(each, kept.relations) for each in conjuncts(where))]  # fmt: skip
+        if self.kept and not shows_kept:
+            self.kept[0].refuse()
+        outside = frozenset() if self.scope.outer is None else self.scope.outer.relations()
+        return self._whole(self._side.relation, conditions, node, outside)
+
+
+def _both_identify(pair: list[Expression]) -> str | None:
+    """What both columns identify, if it is the same thing: then so does the one that is there."""
+    left, right = pair
+    if isinstance(left, Column) and isinstance(right, Column) and left.type == right.type:
+        return left.identifies if left.identifies == right.identifies else None
+    return None
+
+
+def _nothing(node: exp.Expr) -> None:
+    """Understands no subquery."""
+
+
+def join_kind(join: exp.Join | None) -> Kind:
+    """Which rows the join keeps; refused where it is of a kind that is not answered."""
+    if join is None:
+        return "inner"
+    only(join, "this", "on", "using", "kind", "side", "method", code="E_JOIN", what="this kind of join")
+    side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
+    if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
+        refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
+    kinds: dict[str, Kind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
+    return kinds[side]

@@ -1,0 +1,318 @@
+"""Core → engine SQL: rows, clipping of the few units that need it, totals per key.
+
+The statement that is emitted reads from top to bottom:
+
+``rows``            unit, keys, and each cell's value of the row as an integer
+``contributions``   where units are counted: the sum of each cell's values per unit and key
+``kept``            where keys are thresholded: at most so many keys per unit (`dpsql.sql.emit.group_limits`)
+``sums_…``          the few units above a limit, and their factors (`dpsql.sql.emit.norm_clipping`)
+``measured``        all values, rows added up per key, and beside them what clipping changes
+``totals``          per key, the sum over all units; for thresholded keys also the number of units
+``h0_…``            the counts of histograms (`dpsql.sql.emit.histogram`)
+
+The cells of counts of units are clipped in the same steps, as ``units_…``. Proved in ``docs/proofs/contribution.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import assert_never
+
+import sqlglot
+from sqlglot import exp
+
+from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.analysis.quantum import ProductQuantum, Quantum
+from dpsql.sql.emit import expression_size as size
+from dpsql.sql.emit import group_limits as keep
+from dpsql.sql.emit import histogram
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import norm_clipping as clip
+from dpsql.sql.emit.flat_values import emitted_flat, with_ones
+from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.emit.precomputed_columns import precompute
+from dpsql.sql.emit.quantise import at_least, product, quantised
+from dpsql.sql.emit.relation import from_clause, owned
+from dpsql.sql.emit.scalar import key, native
+from dpsql.sql.ir.reads import is_held, tables_measured
+from dpsql.sql.ir.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
+
+
+def core_sql(
+    core: Core,
+    contributions: tuple[Contribution, ...],
+    histograms: tuple[Contribution, ...],
+    norm: Norm,
+    groups: int | None,
+    dialect: str,
+) -> str:
+    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and bins of histograms.
+
+    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None. StatementError
+    (E_LIMITS) where it comes to more than an engine plans in seconds.
+    """
+    tree = size.limited(_Emission(core, contributions, histograms, norm, groups).tree())
+    return tree.sql(dialect=dialect, copy=False, comments=False, identify=False)
+
+
+def readable(sql: str) -> str:
+    """Emitted SQL over several lines, for people."""
+    return sqlglot.parse_one(sql, read="duckdb").sql(dialect="duckdb", pretty=True)
+
+
+@dataclass(frozen=True)
+class _Emission:
+    core: Core
+    contributions: tuple[Contribution, ...]
+    histograms: tuple[Contribution, ...]
+    norm: Norm
+    groups: int | None
+
+    @property
+    def keys(self) -> list[str]:
+        return [f"k{place}" for place in range(len(self.core.keys))]
+
+    @property
+    def summed(self) -> list[clip.Member]:
+        """The cells that are sums of row values, with their column names."""
+        cells = enumerate(self.contributions)
+        return [(f"v{place}", each) for place, each in cells if not isinstance(each.cell, Distinct)]
+
+    @property
+    def distinct(self) -> list[clip.Member]:
+        cells = enumerate(self.contributions)
+        return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, Distinct)]
+
+    def tree(self) -> exp.Query:
+        steps: dict[str, exp.Query] = {"rows": emitted_flat(self._rows)}
+        if self._base != "rows":
+            steps["contributions"] = self._contributions()
+        if self.groups is not None:
+            names = [name for name, _ in self.summed]
+            steps |= {"crowded": keep.crowded(self.groups), "kept": keep.kept(self.keys, names, self.groups)}
+        for family, members in self._families().items():
+            sizes = {name: f"s{name[1:]}" for name in self._sizes}
+            steps |= clip.steps(family, self._base, self.keys, members, sizes, self.norm)
+        if self._has_totals:
+            steps |= {"measured": self._measured(), "totals": self._totals()}
+        for name, each in self.distinct:
+            assert each.pairs is not None
+            steps[f"pairs_{name}"] = keep.pairs(self.keys, name, each.pairs, thresholded=self.groups is not None)
+            steps[f"distinct_{name}"] = self._distinct(name)
+        for place, each in enumerate(self.histograms):
+            steps |= histogram.steps(f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None)
+        if self.core.domain is not None:
+            steps["domain"] = domain_select(self.core)
+        final = self._with_bins(self._final())
+        ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
+        for cte in ctes:
+            if cte.alias == "rows":
+                cte.set("materialized", self._keeps_rows)
+            elif cte.alias.endswith(("_own", "_counts")):  # few, and read twice
+                cte.set("materialized", True)
+        for select in list(steps["rows"].find_all(exp.Select)):
+            precompute(select)
+        with_ones(steps["rows"])
+        final.set("with_", exp.With(expressions=ctes))
+        return final
+
+    @property
+    def _has_totals(self) -> bool:
+        """Whether anything is added up: a core may only count distinct values."""
+        return bool(self.summed) or self.groups is not None
+
+    @property
+    def _base(self) -> str:
+        """What is summed: rows, or what each unit adds to each key where units are counted."""
+        if self.groups is not None:
+            return "kept"
+        return "contributions" if any(isinstance(each.cell, Units) for each in self.contributions) else "rows"
+
+    @property
+    def _keeps_rows(self) -> bool:
+        """Whether rows are kept between the steps: one table is cheaper to scan again, a join is not.
+
+        Rows that are multiplied are made once, whether or not a unit is above a limit.
+        """
+        measured = (*self.contributions, *self.histograms)
+        return is_held(self.core.relation) or len(tables_measured(self.core, [each.cell for each in measured])) > 1
+
+    @property
+    def _takes_back(self) -> bool:
+        """Whether rows without a unit are added up and taken back, so that totals need not read every row's unit.
+
+        That is for rows of a table as it is, where such rows are cheap to find, where nothing but sums reads them, and
+        where no key is shown for being theirs.
+        """
+        relation = self.core.relation
+        while isinstance(relation, Filter):
+            relation = relation.child
+        one_table = isinstance(relation, Scan) and not self._keeps_rows
+        only_sums = self._base == "rows" and not self.distinct and not self.histograms
+        return one_table and only_sums and (self.core.domain is not None or not self.keys)
+
+    @cached_property
+    def _sizes(self) -> dict[str, exp.Expr]:
+        """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
+        if self._base != "rows" or self._keeps_rows:
+            return {}
+        sizes = {name: _size(each, self.norm) for name, each in self.summed}
+        return {name: size for name, size in sizes.items() if size is not None}
+
+    def _families(self) -> dict[str, list[clip.Member]]:
+        """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
+
+        A count of units without keys needs no clipping: a unit adds at most 1 to it.
+        """
+        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, Units)]
+        units = [pair for pair in self.summed if isinstance(pair[1].cell, Units) and self.keys]
+        return {name: members for name, members in (("sums", sums), ("units", units)) if members}
+
+    def _rows(self) -> exp.Select:
+        source, joins, conditions = from_clause(self.core.relation)
+        outputs = [node.aliased(native(self.core.unit), "u")]
+        outputs += [node.aliased(key(each), name) for name, each in zip(self.keys, self.core.keys, strict=True)]
+        outputs += [node.aliased(_row_value(each), f"v{place}") for place, each in enumerate(self.contributions)]
+        outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
+        outputs += [node.aliased(_row_value(each), f"h{place}") for place, each in enumerate(self.histograms)]
+        known = [] if self._takes_back else [owned(self.core.relation, self.core.unit)]
+        return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
+
+    def _contributions(self) -> exp.Select:
+        groups: list[exp.Expr] = [node.bare(name) for name in ["u", *self.keys]]
+        outputs = list(groups)
+        for name, each in self.summed:
+            total = exp.Max(this=node.bare(name)) if isinstance(each.cell, Units) else exp.Sum(this=node.bare(name))
+            value = node.or_zero(total)
+            outputs.append(
+                node.aliased(clip.squarable(value) if isinstance(each.cell, Total | Product) else value, name)
+            )
+        return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
+
+    def _measured(self) -> exp.Query:
+        """Every value under its key and, for units above a limit, what scaling them down changes.
+
+        Rows are added up per key before, those of suspects apart (`clip`): changes have 128 bits, and rows beside them
+        would be made as wide.
+        ``counted`` is 1 on the values of kept groups, so that its sum is their number of units.
+        """
+        names = [*self.keys, *(name for name, _ in self.summed)]
+        counted = [] if self.groups is None else [node.aliased(node.integer(1), "counted")]
+        whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
+        if self._base == "rows":
+            sums = [node.aliased(node.bare(clip.raw(name, each)), name) for name, each in self.summed]
+            whole = node.select([*map(node.bare, self.keys), *sums], node.table("sums_own"))
+        if self._takes_back:
+            taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
+            nobody = exp.Is(this=node.bare("u"), expression=exp.null())
+            back = node.select([*map(node.bare, self.keys), *taken], node.table("rows"), where=nobody)
+            whole = exp.Union(this=whole, expression=back, distinct=False)
+        for family, members in self._families().items():
+            own = {*self.keys, *(name for name, _ in members)}
+            outputs: list[exp.Expr] = [node.bare(name) if name in own else exp.null() for name in names]
+            uncounted = [] if self.groups is None else [exp.null()]
+            change = node.select([*outputs, *uncounted], node.table(f"{family}_heavy"))
+            whole = exp.Union(this=whole, expression=change, distinct=False)
+        return whole
+
+    def _totals(self) -> exp.Select:
+        units = [] if self.groups is None else [node.aliased(exp.Sum(this=node.bare("counted")), "units")]
+        return self._added_up("measured", units)
+
+    def _added_up(self, source: str, more: Sequence[exp.Expr] = ()) -> exp.Select:
+        """Each sum per key, NULL where nothing adds to it, with more outputs behind."""
+        outputs: list[exp.Expr] = [node.bare(name) for name in self.keys]
+        outputs += [node.aliased(exp.Sum(this=node.bare(name)), name) for name, _ in self.summed]
+        return node.select([*outputs, *more], node.table(source), group=[node.bare(name) for name in self.keys])
+
+    def _distinct(self, name: str) -> exp.Select:
+        source = f"pairs_{name}"
+        groups = [node.column(source, each) for each in self.keys]
+        count = exp.Count(this=exp.Distinct(expressions=[node.column(source, name)]))
+        return node.select([*(group.copy() for group in groups), node.aliased(count, name)], node.table(source),
+                           group=groups)  # fmt: skip
+
+    def _final(self) -> exp.Select:
+        """Keys of the domain with their totals, 0 where there are none; or the keys that the data hold."""
+        if self.core.domain is not None:
+            base = "domain"
+        elif self._has_totals:
+            base = "totals"
+        elif self.distinct:
+            base = f"distinct_{self.distinct[0][0]}"
+        else:  # histograms of all rows
+            assert not self.keys
+            return node.select([], node.values([node.integer(0)], "whole", "row"))
+        outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
+        sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
+        for name in (f"v{place}" for place in range(len(self.contributions))):
+            outputs.append(node.aliased(node.or_zero(node.column(sources[name], name)), name))
+        if self.groups is not None:
+            outputs.append(node.column("totals", "units"))
+        joins = []
+        for source in dict.fromkeys(sources.values()):
+            if source != base:
+                equal = [node.same(node.column(base, name), node.column(source, name)) for name in self.keys]
+                joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
+        return node.select(outputs, node.table(base), joins)
+
+    def _with_bins(self, final: exp.Select) -> exp.Query:
+        """Behind the groups a row for each bin of each histogram: its keys, which histogram it is of, bin and count."""
+        if not self.histograms:
+            return final
+        cells = len(final.expressions) - len(self.keys)
+        behind = [("histogram", "int"), ("bin", "bigint"), ("v", "bigint")]
+        none = [node.aliased(node.cast(exp.null(), kind), name) for name, kind in behind]
+        final.set("expressions", [*final.expressions, *none])
+        whole: exp.Query = final
+        for place in range(len(self.histograms)):
+            name = f"h{place}"
+            outputs = [*map(node.bare, self.keys), *(exp.null() for _ in range(cells)), node.integer(place)]
+            bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
+            whole = exp.Union(this=whole, expression=bins, distinct=False)
+        return whole
+
+
+def _row_value(each: Contribution) -> exp.Expr:
+    """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
+    cell = each.cell
+    match cell:
+        case Rows(argument=argument):
+            value: exp.Expr = node.integer(each.fine)
+            if argument is not None:
+                value = node.case((node.not_null(native(argument)), value))
+        case Units():
+            value = node.integer(each.fine)
+        case Distinct(argument=argument):
+            value = key(argument)
+        case Total(argument=argument, centred=centred):
+            assert isinstance(each.grid, Quantum)
+            value = quantised(argument, each.grid, each.grid.middle if centred else 0)
+            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case Product(left=left, right=right):
+            assert isinstance(each.grid, ProductQuantum)
+            value = product(left, right, each.grid)
+            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case Histogram(argument=argument):
+            assert each.bins is not None
+            value = histogram.binned(argument, each.bins)
+        case Frequencies(argument=argument, sizes=True):
+            value = native(argument)
+        case Frequencies(argument=argument, values=values):
+            value = histogram.placed(argument, values)
+        case _:
+            assert_never(cell)
+    return value if cell.condition is None else node.case((native(cell.condition), value))
+
+
+def _size(each: Contribution, norm: Norm) -> exp.Expr | None:
+    """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
+    cell, grid = each.cell, each.grid
+    if not isinstance(cell, Total) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
+        return None
+    if clip.largest(each, norm) >= clip.MOST_ADDED * each.fine:
+        return None
+    size = at_least(cell.argument, grid)
+    return size if size is None or cell.condition is None else node.case((native(cell.condition), size))

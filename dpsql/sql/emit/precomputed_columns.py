@@ -1,0 +1,157 @@
+"""What is computed of one source of a join is computed before it, whether or not there is anything to be joined.
+
+An engine that finds no row on the right side of a join computes nothing of its condition for the rows on the left; and
+of a product it hands on the rows of one side as constants, of which it computes a function once for many pairs.
+Proved in ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.errors import StatementError
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit.flat_values import (
+    ONE,
+    PUBLIC,
+    clauses,
+    is_beside,
+    is_product,
+    is_slow_node,
+    made_flat,
+    may_be_missing,
+    own_parts,
+    with_columns,
+)
+
+#: What is slow where it reads something slow, and what only hands it on.
+_COMPUTED = (exp.Func, exp.Like, exp.DPipe)
+#: What is no value of a row, or is computed for it elsewhere.
+_HOLDERS = (exp.Alias, exp.Where, exp.Group, exp.Having, exp.Order, exp.AggFunc, exp.Filter, exp.Window, exp.Select)
+_BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
+
+
+def precompute(select: exp.Select) -> None:
+    """Make each slow part of a join's condition that reads one table before it a column of that table; where rows are
+    multiplied as they are, each slow part of the statement that reads one table.
+
+    StatementError (E_JOIN) for a part that reads several of them, or one whose rows may be missing.
+    """
+    joins: list[exp.Join] = select.args.get("joins") or []
+    if is_beside(select):
+        if joins and any(map(_computes, own_parts(select))):
+            raise StatementError(
+                "E_JOIN",
+                "a subquery that reads columns of the row beside it joins tables, and computes something of them; do "
+                "that in a subquery in FROM, and join it",
+            )
+        return
+    computed = dict[str, list[exp.Expr]]()
+    product = is_product(select)
+    if product:
+        certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(select)
+        for clause in clauses(select):
+            _below(clause, frozenset(certain), computed)
+    if not computed and not any(_is_slow(join.args.get("on")) for join in joins):
+        return
+    before = [select.args["from_"].this.alias]
+    for join in joins:
+        alias, on = join.this.alias, join.args.get("on")
+        if on is not None:
+            whole = frozenset(before) - may_be_missing(select, join) | {alias}
+            refusing = bool(join.side) and not join.meta.get(PUBLIC)
+            join.set("on", _hoisted(on, frozenset(before), whole, refusing, product, computed))
+        before.append(alias)
+    for holder in (select.args["from_"], *joins):
+        if found := computed.get(holder.this.alias):
+            more = {_name(place): each for place, each in enumerate(found)}
+            holder.set("this", with_columns(holder.this, select, more))
+
+
+def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
+    """The part with each value in it that is slow, and reads one of the ``whole`` sources, read from a column."""
+    if not _is_slow(part) or isinstance(part, exp.Select):
+        return part
+    tables = {column.table for column in part.find_all(exp.Column) if column.table}
+    if (
+        len(tables) == 1
+        and tables <= whole
+        and not isinstance(part, (*_HOLDERS, exp.If))
+        and part.find(*_HOLDERS) is None
+    ):
+        asks = any(column.name == ONE and not is_slow_node(column.parent) for column in part.find_all(exp.Column))
+        if not asks:
+            (alias,) = tables
+            known = computed.setdefault(alias, [])
+            if part not in known:
+                known.append(part.copy())
+            return _flat_again(node.column(alias, _name(known.index(part))), part)
+
+    def inside(each: object) -> object:
+        return _below(each, whole, computed) if isinstance(each, exp.Expr) else each
+
+    for name, value in list(part.args.items()):
+        part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
+    return part
+
+
+def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
+    """The column; where something is computed of it and of other sources of a product, flat among their pairs."""
+    around = part.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    computing = isinstance(around, _COMPUTED) and not isinstance(around, _BY_ROWS)
+    return made_flat(column) if computing else column
+
+
+def _hoisted(
+    part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, product: bool,
+    computed: dict[str, list[exp.Expr]],
+) -> exp.Expr:  # fmt: skip
+    """The part with what is slow in it, and reads one of the ``whole`` sources, read from a column that is computed.
+
+    ``before`` are the sources before the join; what reads that which is joined too is computed of its pairs alone.
+    """
+    if not _is_slow(part):
+        return part
+    tables = {column.table for column in part.find_all(exp.Column) if column.table}
+    if not isinstance(part, exp.Connector | exp.Paren | exp.If):
+        if len(tables) == 1 and tables <= whole:
+            (alias,) = tables
+            known = computed.setdefault(alias, [])
+            if part not in known:
+                known.append(part.copy())
+            column = node.column(alias, _name(known.index(part)))
+            return _flat_again(column, part) if product else column
+        if refusing and tables <= before and _is_computed(part):
+            raise StatementError(
+                "E_JOIN",
+                "a condition of the join computes something of several tables, or of one whose rows may be missing; "
+                "compare columns, or what is made of one table, or write the condition in WHERE",
+            )
+
+    def inside(each: object) -> object:
+        return _hoisted(each, before, whole, refusing, product, computed) if isinstance(each, exp.Expr) else each
+
+    for name, value in list(part.args.items()):
+        part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
+    return part
+
+
+def _is_computed(part: exp.Expr) -> bool:
+    """Whether the part is slow itself, and not only what it hands on or compares."""
+    if not isinstance(part, _COMPUTED) or isinstance(part, _BY_ROWS):
+        return False
+    return not is_slow_node(part) and part.name not in ("LIST_VALUE", "LEFT") and _is_slow(part)
+
+
+def _computes(part: exp.Expr) -> bool:
+    return any(map(_is_computed, part.walk()))
+
+
+def _name(place: int) -> str:
+    return f"its key {place}"
+
+
+def _is_slow(part: exp.Expr | None) -> bool:
+    return part is not None and any(map(is_slow_node, part.find_all(exp.Anonymous)))

@@ -1,0 +1,66 @@
+"""Row values → integers on a grid, clamped, before anything is added.
+
+Proved in ``docs/proofs/quantise.md``; of products, in ``docs/proofs/moments.md``.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.bounds import is_nullable
+from dpsql.sql.analysis.quantum import ProductQuantum, Quantum
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit.scalar import double, native
+from dpsql.sql.functions.signature import number
+from dpsql.sql.ir.expression import Column, Expression
+
+#: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
+MOST_BIGINT = 2**61
+
+
+def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
+    """The argument as a BIGINT between ``grid.low - offset`` and ``grid.high - offset``; NULL stays NULL.
+
+    The value is clamped to the grid's own ends, so that no rounding can leave them. NaN is greater than every number in
+    the engine and takes the upper end. GREATEST and LEAST skip NULL and would make an end of it, so they stand where
+    the value is not NULL.
+    """
+    whole = grid.size == 1 and isinstance(argument, Column) and argument.type.kind == "integer"
+    value = native(argument) if whole else double(argument)
+    low = node.integer(grid.low) if whole else number(float(grid.low * grid.size))
+    high = node.integer(grid.high) if whole else number(float(grid.high * grid.size))
+    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)
+    scaled = clamped if grid.size == 1 else node.times(clamped, number(grid.factor))
+    steps: exp.Expr = node.try_cast(scaled, "bigint")
+    if offset:
+        steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
+    return node.case((node.not_null(value), steps))
+
+
+def at_least(argument: Expression, grid: Quantum) -> exp.Expr | None:
+    """A DOUBLE that is no smaller than the size of what `quantised` makes of the argument, in units of the argument.
+
+    The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the bounds it is larger than
+    it need be, NaN is above everything, and NULL may count as 0. None where no cheap expression tells.
+    """
+    half = number(float(grid.size / 2))
+    if grid.low <= 0 <= grid.high:
+        return node.plus(node.function("ABS", double(argument)), half)
+    if grid.low > 0 and not is_nullable(argument):
+        return node.plus(node.function("GREATEST", double(argument), number(float(grid.low * grid.size))), half)
+    return None
+
+
+def product(left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
+    """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in size; NULL where
+    either is NULL."""
+    first = quantised(left, grid.left, grid.left.middle)
+    if grid.left.reach * grid.right.reach >= MOST_BIGINT:
+        first = node.cast(first, "hugeint")
+    value = node.times(first, quantised(right, grid.right, grid.right.middle))
+    if grid.divisor > 1:
+        value = exp.IntDiv(this=node.paren(node.plus(value, node.integer(grid.added))),
+                           expression=node.integer(grid.divisor))  # fmt: skip
+    if grid.taken:
+        value = exp.Sub(this=node.operand(value), expression=node.integer(grid.taken))
+    return node.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value

@@ -1,0 +1,359 @@
+"""Relations → FROM and WHERE of engine SQL.
+
+Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md``, ``docs/proofs/compound.md`` and
+``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar, assert_never
+
+from sqlglot import exp
+
+from dpsql.schema import UNIT
+from dpsql.sql.analysis.quantum import quantum
+from dpsql.sql.analysis.work.join_order import JoinOrder, Step, aliases, equalities, join_order
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
+from dpsql.sql.emit.group_limits import HASH_KEY
+from dpsql.sql.emit.quantise import quantised
+from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
+from dpsql.sql.emit.unit_variance import spread
+from dpsql.sql.functions.signature import number
+from dpsql.sql.ir.expression import Call, Column, Expression, Subquery, columns
+from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.relation import (
+    ITS_UNIT,
+    Branch,
+    Compound,
+    Constants,
+    Hop,
+    Keep,
+    Leaf,
+    PerUnit,
+    Relation,
+    Scan,
+    UnitAggregate,
+    unit_of,
+)
+
+T = TypeVar("T")
+
+#: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
+SOURCE, DERIVED = ("source", "main"), ("derived", "main")
+#: The place of a row among those of its unit: no column of a table has this name.
+_PLACE = "its place"
+#: Whether what is emitted stands in a subquery in an expression, or in a source of one.
+_BESIDE: ContextVar[bool] = ContextVar("beside", default=False)
+#: In a subquery in an expression, a column of the rows outside; None elsewhere, and in its sources.
+_OUTSIDE: ContextVar[Column | None] = ContextVar("outside", default=None)
+#: Which side of an INTERSECT a row is of.
+_SIDE = "its side"
+
+
+@contextmanager
+def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
+
+
+def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
+    """A table by its three-part name, which no temporary object can shadow."""
+    catalog, schema = DERIVED if derived else SOURCE
+    return exp.Table(this=node.name(table), db=node.name(schema), catalog=node.name(catalog),
+                     alias=exp.TableAlias(this=node.name(alias)))  # fmt: skip
+
+
+def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
+    """The first source, the joins in order, and the conditions of WHERE.
+
+    An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left out behind it: an
+    engine that finds one side of an inner join empty does not read the other, and would tell that by its time. So it
+    would by leaving out blocks of rows of which none can fulfil a condition.
+    """
+    order = join_order(relation)
+    source, joins = _leaf(order.steps[0].source)
+    conditions = [_asked(native(each), order) if _is_of_later(each, order) else _read(each) for each in order.where]
+    for step in order.steps[1:]:
+        right, hops = _leaf(step.source)
+        on = node.conjoined([_read(each) for each in step.on])
+        ties = _ties(step, order)
+        if step.kind != "inner":
+            joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
+            joins[-1 - len(hops)].meta[PUBLIC] = unit_of(step.source) is None
+        elif not ties:
+            joins += [node.join(right, on), *hops]
+        else:
+            joins += [node.join(right, on, "LEFT"), *(node.join(each.this, each.args["on"], "LEFT") for each in hops)]
+            for each in joins[-1 - len(hops) :]:
+                each.meta[INNER] = True
+            conditions += [_asked(node.compare(exp.EQ, *map(native, tie)), order) for tie in ties]
+    return source, joins, conditions
+
+
+def owned(relation: Relation, unit: Expression) -> exp.Expr:
+    """Whether a row of the relation has a unit."""
+    order, has_unit = join_order(relation), node.not_null(_exactly(unit))
+    if _BESIDE.get():
+        return _asked(has_unit, order) if _is_of_later(unit, order) else has_unit
+    return _looked_at(has_unit, unit)
+
+
+def _ties(step: Step, order: JoinOrder) -> list[tuple[Column, Column]]:
+    """The equalities without which a row has no partner in a private source, or that has no parent; none where it is
+    joined as the engine likes."""
+    if unit_of(step.source) is None or order.outside or outer_columns(step.source):
+        return []
+    found = [(own, other) for own, other in equalities(step.on) if own.relation == step.source.alias != other.relation]
+    hops = step.source.hops if isinstance(step.source, Scan) and step.source.keep is None else ()
+    return [found[0], *((hop.parent, hop.child) for hop in hops)] if found else []
+
+
+def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
+    """Whether the expression reads a private source that a LEFT JOIN brings."""
+    if order.outside or unit_of(order.steps[0].source) is None:
+        return False
+    later = [step.source for step in order.steps[1:] if unit_of(step.source) is not None]
+    return any(column.relation in aliases(source) for column in columns(expression) for source in later)
+
+
+def _read(condition: Expression) -> exp.Expr:
+    """The condition; where one source alone decides it, so that the engine can make nothing of it beforehand, neither
+    of that source nor of what is joined with it by equal values, and looks at every row."""
+    read = list(columns(condition))
+    if len({column.relation for column in read}) != 1:
+        return native(condition)
+    return _looked_at(native(condition), read[0])
+
+
+def _looked_at(condition: exp.Expr, read: Expression) -> exp.Expr:
+    """The condition, which is true where it was: the engine does not know that a one is not unlike itself.
+
+    Where the rows are those of a subquery in an expression it is a column of the rows outside, so that the engine asks
+    once it has read, and in a source of such a subquery a column that the condition reads.
+    """
+    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)
+    return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
+
+
+def _asked(condition: exp.Expr, order: JoinOrder) -> exp.Expr:
+    """The condition, of which the engine cannot tell beforehand that rows without a partner do not fulfil it: it would
+    make inner joins of their joins."""
+    return _looked_at(condition, _of_the_first(order.steps[0].source))
+
+
+def _of_the_first(source: Leaf) -> Column:
+    """A column of the source itself: its unit may be that of a parent which the statement joins later."""
+    unit = unit_of(source)
+    assert unit is not None
+    if unit.relation != source.alias and isinstance(source, Scan) and source.path is not None and source.path.hops:
+        return source.path.hops[0].child
+    return unit
+
+
+def leaf_source(leaf: Leaf) -> exp.Expr:
+    """A table or a subquery as it stands in FROM, without the parents that lead to its unit."""
+    return _leaf(leaf)[0]
+
+
+def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
+    match leaf:
+        case Scan(keep=None, alias=alias, table=table, hops=hops, derived=derived):
+            return table_by_name(table, alias, derived), _hops(hops)
+        case Scan(keep=keep, alias=alias, hops=hops):
+            assert keep is not None
+            return node.subquery(_kept(leaf, keep), alias), _hops(hops)
+        case PerUnit(alias=alias):
+            with _set(_OUTSIDE, None):
+                return node.subquery(per_unit_select(leaf), alias), []
+        case Compound(alias=alias):
+            with _set(_OUTSIDE, None):
+                return node.subquery(_compound(leaf), alias), []
+        case Constants(alias=alias, rows=rows):
+            tuples = [exp.Tuple(expressions=[node.cast(literal_node(each), engine_type(each.type)) for each in row])
+                      for row in rows]  # fmt: skip
+            names = [node.name(f"c{place}") for place in range(len(rows[0]))]
+            return exp.Values(expressions=tuples, alias=exp.TableAlias(this=node.name(alias), columns=names)), []
+        case _:
+            assert_never(leaf)
+
+
+def _hops(hops: tuple[Hop, ...]) -> list[exp.Join]:
+    return [
+        node.join(table_by_name(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent)))
+        for hop in hops
+    ]
+
+
+def _kept(scan: Scan, keep: Keep) -> exp.Query:
+    """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
+
+    The few units with more rows than are kept are found first, so that only their rows are put in order.
+    """
+    assert scan.path is not None
+    alias, unit = scan.alias, native(scan.path.unit)
+
+    def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
+        assert scan.path is not None
+        return node.select(outputs, table_by_name(scan.table, alias), [*_hops(scan.path.hops), *joins], where)
+
+    def crowded() -> exp.Subquery:
+        whole = rows([node.aliased(unit.copy(), "u")])
+        whole.set("group", exp.Group(expressions=[node.integer(1)]))
+        many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(keep.rows))
+        whole.set("having", exp.Having(this=many))
+        return node.subquery(whole, "crowded")
+
+    names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
+    columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
+    outputs = [*columns, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
+    same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
+    outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
+    free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)
+    hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(each.copy() for each in columns))
+    order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
+    place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
+    several = node.found(node.column("crowded", "u"), unit.copy())
+    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy(), "LEFT")], several)
+    first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
+    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
+                      where=first)  # fmt: skip
+    return exp.Union(this=free, expression=cut, distinct=False)
+
+
+def per_unit_select(relation: PerUnit) -> exp.Select:
+    """One row per unit and further key, with aggregates of that unit's rows alone.
+
+    Sums are of integers, so that they do not depend on the order in which the engine reads a unit's rows.
+    """
+    unit = unit_of(relation.child)
+    source, joins, conditions = from_clause(relation.child)
+    outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(unit), UNIT)]
+    outputs += [node.aliased(key(expression), name) for name, expression in relation.keys]
+    groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
+    outputs += [node.aliased(_aggregate(aggregate), name) for name, aggregate in relation.aggregates]
+    known = [] if unit is None else [owned(relation.child, unit)]
+    return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), groups)
+
+
+def _compound(compound: Compound) -> exp.Query:
+    """The branches put together; each but the only one drops rows of nobody, and has its values in one form."""
+    several = len(compound.branches) > 1
+    selects = [_branch(branch, several) for branch in compound.branches]
+    if compound.operator == "intersect" and several:
+        return _intersected(selects)
+    whole: exp.Query = selects[0]
+    for select in selects[1:]:
+        match compound.operator:
+            case "union all" | "union":
+                whole = exp.Union(this=whole, expression=select, distinct=compound.operator == "union")
+            case "intersect" | "intersect all":
+                whole = exp.Intersect(this=whole, expression=select, distinct=False)
+            case "except" | "except all":
+                whole = exp.Except(this=whole, expression=select, distinct=compound.operator == "except")
+            case _:
+                assert_never(compound.operator)
+    return whole
+
+
+def _intersected(selects: Sequence[exp.Select]) -> exp.Select:
+    """The rows that all of them have, found in a grouping: an engine that finds one side of an INTERSECT empty does not
+    read the other."""
+    names = [each.alias_or_name for each in selects[0].expressions]
+    whole: exp.Query | None = None
+    for side, select in enumerate(selects):
+        select.set("expressions", [*select.expressions, node.aliased(node.integer(side), _SIDE)])
+        whole = select if whole is None else exp.Union(this=whole, expression=select, distinct=False)
+    assert whole is not None
+    outputs: list[exp.Expr] = [node.column("sides", name) for name in names]
+    sides = exp.Count(this=exp.Distinct(expressions=[node.column("sides", _SIDE)]))
+    in_all = node.compare(exp.EQ, sides, node.integer(len(selects)))
+    groups = [each.copy() for each in outputs]
+    return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_all)
+
+
+def _branch(branch: Branch, several: bool) -> exp.Select:
+    source, joins, conditions = from_clause(branch.relation)
+    outputs = [] if branch.unit is None else [node.aliased(_exactly(branch.unit), UNIT)]
+    outputs += [
+        node.aliased(_exactly(each) if _keeps_its_form(each, several) else key(each), f"c{place}")
+        for place, each in enumerate(branch.columns)
+    ]
+    if several and branch.unit is not None:
+        conditions.append(owned(branch.relation, branch.unit))
+    return node.select(outputs, source, joins, node.conjoined(conditions))
+
+
+def _keeps_its_form(column: Expression, several: bool) -> bool:
+    """Whether a column is handed on as the engine holds it: alone, or as a name of the unit, which compares exactly."""
+    if isinstance(column, Column):
+        return not several or column.identifies is not None
+    return _is_either(column)
+
+
+def _is_either(expression: Expression) -> bool:
+    """Whether the expression is that of two columns of one type which is not NULL, as a full join has it."""
+    if not (isinstance(expression, Call) and expression.function == "coalesce"):
+        return False
+    return all(isinstance(each, Column) and each.type == expression.type for each in expression.arguments)
+
+
+def _exactly(expression: Expression) -> exp.Expr:
+    """The expression as the engine holds its columns: numbers are not made DOUBLE, so no two units become one."""
+    if isinstance(expression, Call) and _is_either(expression):
+        first, *others = map(native, expression.arguments)
+        return exp.Coalesce(this=first, expressions=others)
+    return native(expression)
+
+
+def subquery(expression: Subquery) -> exp.Expr:
+    """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
+    outside = next(iter(outer_columns(expression.relation)), None)
+    with _set(_BESIDE, True), _set(_OUTSIDE, outside):
+        source, joins, conditions = from_clause(expression.relation)
+        output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
+    inner = node.select([output], source, joins, node.conjoined(conditions))
+    if expression.aggregate is not None:
+        return exp.Subquery(this=inner)
+    return node.paren(node.same(exp.Exists(this=inner), exp.true()))  # not a semi-join, which may end before it reads
+
+
+def _aggregate(aggregate: UnitAggregate) -> exp.Expr:
+    argument = aggregate.argument
+
+    def when(value: exp.Expr) -> exp.Expr:
+        return value if aggregate.condition is None else node.case((native(aggregate.condition), value))
+
+    match aggregate.function:
+        case "count":
+            return exp.Count(this=when(node.integer(1) if argument is None else native(argument)))
+        case "count distinct":
+            assert argument is not None
+            return exp.Count(this=exp.Distinct(expressions=[when(key(argument))]))
+        case "every" | "some":
+            assert argument is not None
+            return node.function("MIN" if aggregate.function == "every" else "MAX", when(native(argument)))
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+            assert argument is not None
+            return spread(aggregate.function, argument, when)
+        case "min" | "max":
+            assert argument is not None
+            return node.function(aggregate.function.upper(), when(key(argument)))
+        case "sum" | "avg":
+            assert argument is not None
+            grid = quantum(argument)
+            total = node.cast(exp.Sum(this=when(quantised(argument, grid))), "double")
+            scaled = node.times(total, number(float(grid.size)))
+            if aggregate.function == "sum":
+                return scaled
+            count = exp.Count(this=when(quantised(argument, grid)))
+            return exp.Div(this=node.paren(scaled), expression=exp.Nullif(this=count, expression=node.integer(0)),
+                           typed=False, safe=False)  # fmt: skip
+        case _:
+            assert_never(aggregate.function)

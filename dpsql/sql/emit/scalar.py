@@ -1,0 +1,256 @@
+"""Scalar expressions → engine SQL that gives a value or NULL on every row.
+
+Proved in ``docs/proofs/expression.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TypeAlias, assert_never
+
+from sqlglot import exp
+
+from dpsql.schema import SqlType
+from dpsql.sql.emit import expression_size as size
+from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit.flat_values import flat, reads_flat
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.arithmetic import half_away
+from dpsql.sql.functions.dates import ordinary
+from dpsql.sql.functions.signature import number
+from dpsql.sql.ir.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
+
+#: Where a column is found when it is not under its relation's own alias.
+Places: TypeAlias = Mapping[Column, tuple[str, str]]
+
+_ENGINE_TYPES = {
+    "boolean": "boolean", "integer": "bigint", "double": "double", "text": "varchar", "date": "date",
+    "timestamp": "timestamp",
+}  # fmt: skip
+#: The first and the last moment that a client has a value for.
+_ENDS: dict[str, tuple[date, date]] = {
+    "date": (date.min, date.max),
+    "timestamp": (datetime.min, datetime.max),
+}
+_CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
+#: Characters of ASCII that follow each other, or one beyond it.
+_RUNS = re.compile(r"([\x00-\x7f]+)|(.)", re.DOTALL)
+_CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
+
+
+def engine_type(sql_type: SqlType) -> str:
+    """The engine's name of the type."""
+    if sql_type.kind == "decimal":
+        return f"decimal({sql_type.precision},{sql_type.scale})"
+    return _ENGINE_TYPES[sql_type.kind]
+
+
+def literal_node(literal: Literal) -> exp.Expr:
+    """A constant, written again from its typed value in printable ASCII."""
+    value = literal.value
+    match value:
+        case None:
+            return node.cast(exp.null(), engine_type(literal.type))
+        case bool():
+            return exp.Boolean(this=value)
+        case int():
+            return node.integer(value)
+        case float() | Decimal():
+            amount = number(abs(float(value)))
+            return exp.Neg(this=amount) if value < 0 else amount
+        case str():
+            return _text(value)
+        case datetime():
+            return node.cast(exp.Literal.string(value.isoformat(sep=" ")), "timestamp")
+        case date():
+            return node.cast(exp.Literal.string(value.isoformat()), "date")
+        case _:
+            assert_never(value)
+
+
+def _text(value: str) -> exp.Expr:
+    """A string literal; characters beyond ASCII are called by their number."""
+    size.require(len(value))
+    if value.isascii():
+        return exp.Literal.string(value)
+    pieces: list[exp.Expr] = []
+    for plain, other in _RUNS.findall(value):
+        pieces.append(exp.Literal.string(plain) if plain else node.function("CHR", node.integer(ord(other))))
+    return node.paren(node.balanced(pieces, exp.DPipe))
+
+
+def native(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """The expression in the engine's own type; StatementError (E_LIMITS) where it is more than an engine plans."""
+    return size.limited(_native(expression, places))
+
+
+def _native(expression: Expression, places: Places | None) -> exp.Expr:
+    match expression:
+        case Column(relation=relation, name=name):
+            return node.column(*(places or {}).get(expression, (relation, name)))
+        case Literal():
+            return literal_node(expression)
+        case Call(function=function) if function in _CONDITIONS:
+            return _condition(expression, places)
+        case Call(function=function, arguments=arguments) if function in _CHOICES:
+            if function == "nullif":
+                return _nullif(expression, places)
+            parts = _alike(arguments, places)
+            if function != "coalesce" and reads_flat(function):
+                parts = [flat(each, part) for each, part in zip(parts, arguments, strict=True)]
+            return FUNCTIONS[function].total(*parts)
+        case Call():
+            return _call(expression, places)
+        case Case(branches=branches, default=default):
+            conditions = [native(condition, places) for condition, _ in branches]
+            results = [value for _, value in branches] + ([] if default is None else [default])
+            values = _alike(tuple(results), places)
+            return node.case(*zip(conditions, values, strict=False), default=None if default is None else values[-1])
+        case Cast():
+            return _cast(expression, places)
+        case Subquery():
+            from dpsql.sql.emit.relation import subquery  # relations hold expressions, and these hold relations
+
+            return subquery(expression)
+        case _:
+            assert_never(expression)
+
+
+def _call(call: Call, places: Places | None) -> exp.Expr:
+    """A function applied to arguments of the engine types that its total form wants."""
+    entry = FUNCTIONS[call.function]
+    emitted = [
+        _argument(argument, kind, entry.jumps, places)
+        for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
+    ]
+    if reads_flat(call.function):
+        emitted = [flat(each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
+    whole = entry.total(*emitted)
+    keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
+    return node.try_cast(whole, "date") if keeps_date else whole
+
+
+def _nullif(call: Call, places: Places | None) -> exp.Expr:
+    """The first argument in its own type, NULL where it equals the second."""
+    first, second = call.arguments
+    if first.type.is_numeric:
+        return FUNCTIONS["nullif"].total(nearest(first, places), nearest(second, places))
+    parts = [flat(each, part) for each, part in zip(_alike(call.arguments, places), call.arguments, strict=True)]
+    whole = FUNCTIONS["nullif"].total(*parts)
+    return node.try_cast(whole, "date") if first.type.kind == "date" != second.type.kind else whole
+
+
+def _argument(argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:
+    match kind:
+        case "number":
+            return nearest(argument, places) if jumps else double(argument, places)
+        case "integer":
+            emitted = native(argument, places)
+            return node.try_cast(emitted, "bigint") if is_double(argument) else node.cast(emitted, "bigint")
+        case _:
+            return native(argument, places)
+
+
+def _cast(cast: Cast, places: Places | None) -> exp.Expr:
+    """TRY_CAST of the value as the engine has it in its declared type.
+
+    A decimal that was computed as a double is brought to its own scale first, and so rounds a half away from zero.
+    A timestamp is written as a text within the years 1 to 9999 only: some that a file may hold have no text at all.
+    """
+    argument, target = cast.argument, cast.type
+    computed = is_double(argument) and argument.type.kind != "double"
+    if not (argument.type.is_numeric and target.is_numeric):
+        value = flat(native(argument, places), argument)
+        if target.kind == "text" and argument.type.kind == "timestamp":
+            value = ordinary(value)
+        elif target.kind == "text" and computed:
+            value = node.try_cast(value, engine_type(argument.type))
+        return node.try_cast(value, engine_type(target))
+    if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):
+        scale, digits = argument.type.scale or 0, target.scale or 0
+        value = double(argument, places)
+        rounded = half_away(value, scale, digits) if digits < scale else nearest(argument, places)
+        return node.try_cast(rounded if computed else native(argument, places), engine_type(target))
+    wide = argument.type.kind == "decimal" and target.is_numeric
+    return node.try_cast(double(argument, places) if wide else native(argument, places), engine_type(target))
+
+
+def nearest(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """A number as DOUBLE, a computed decimal as the double nearest to it, so that what jumps does so at decimals."""
+    emitted = double(expression, places)
+    if expression.type.kind != "decimal" or not isinstance(expression, Call | Case):
+        return emitted
+    return node.function("ROUND", emitted, node.integer(expression.type.scale or 0))
+
+
+def double(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """A number as DOUBLE, on which arithmetic never fails."""
+    if isinstance(expression, Literal) and isinstance(expression.value, int) and not isinstance(expression.value, bool):
+        amount = number(float(abs(expression.value)))
+        return exp.Neg(this=amount) if expression.value < 0 else amount
+    emitted = native(expression, places)
+    return emitted if is_double(expression) else node.cast(emitted, "double")
+
+
+def is_double(expression: Expression) -> bool:
+    """Whether ``native`` gives a DOUBLE for the expression."""
+    match expression:
+        case Literal(value=value):
+            return isinstance(value, float | Decimal)
+        case Call(function=function, type=sql_type):
+            entry = FUNCTIONS[function]
+            return sql_type.is_numeric and not entry.whole
+        case Case(type=sql_type):
+            return sql_type.is_numeric
+        case Cast(type=sql_type):
+            return sql_type.kind == "double"
+        case Column() | Subquery():
+            return False  # the engine may hold a narrower type
+        case _:
+            assert_never(expression)
+
+
+def _condition(call: Call, places: Places | None) -> exp.Expr:
+    """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
+    other numbers as DOUBLE, dates as timestamps."""
+    whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
+    exact = whole or all(isinstance(part, Column) and part.type == call.arguments[0].type for part in call.arguments)
+    if exact:
+        parts = [native(part, places) for part in call.arguments]
+    elif call.arguments[0].type.is_numeric:
+        parts = [nearest(part, places) for part in call.arguments]
+    else:
+        parts = _alike(call.arguments, places)
+    if not exact and (reads_flat(call.function) or any(part.type.kind == "text" for part in call.arguments)):
+        parts = [flat(each, part) for each, part in zip(parts, call.arguments, strict=True)]
+    return FUNCTIONS[call.function].total(*parts)
+
+
+def _alike(expressions: tuple[Expression, ...], places: Places | None) -> list[exp.Expr]:
+    if any(expression.type.is_numeric for expression in expressions):
+        return [double(expression, places) for expression in expressions]
+    if len({expression.type.kind for expression in expressions}) > 1:
+        return [node.try_cast(native(expression, places), "timestamp") for expression in expressions]
+    return [native(expression, places) for expression in expressions]
+
+
+def key(expression: Expression, places: Places | None = None) -> exp.Expr:
+    """A group key in its declared type, equal keys in one spelling (−0.0 is written 0.0).
+
+    Dates outside the years 1 to 9999, the infinite ones among them, are NULL: a client has no value for them.
+    """
+    emitted = native(expression, places)
+    if expression.type.is_temporal:
+        first, last = (literal_node(Literal(end, expression.type)) for end in _ENDS[expression.type.kind])
+        inside = exp.And(
+            this=node.compare(exp.GTE, emitted, first), expression=node.compare(exp.LTE, emitted.copy(), last)
+        )
+        return node.case((inside, emitted.copy()), default=None)
+    if expression.type.kind == "double":
+        return node.plus(double(expression, places), number(0.0))
+    if expression.type.is_numeric:
+        return node.try_cast(emitted, engine_type(expression.type))
+    return emitted

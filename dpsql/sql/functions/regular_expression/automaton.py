@@ -1,0 +1,298 @@
+"""The states of the automata by which RE2 follows a regular expression: how many it may need, whatever the texts are.
+
+RE2 makes of a pattern those states of a deterministic automaton over bytes that the texts ask for. Here they are made
+as it makes them, for all texts. Proved in ``docs/proofs/automaton.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from dpsql.sql.functions.regular_expression.program import Begin, Check, Pass, Program, Read, Split, anchors, program
+from dpsql.sql.functions.regular_expression.simplified import simplified
+from dpsql.sql.functions.regular_expression.syntax import with_its_options
+from dpsql.sql.functions.regular_expression.tree import (
+    Alternation,
+    Assertion,
+    Concatenation,
+    Group,
+    RegularExpression,
+    Repetition,
+    positions,
+)
+
+#: So many states an automaton may have, and so many bytes for them: RE2 has 2.6 MB for those of one, or a little less.
+MOST_STATES, MOST_BYTES = 1_000, 1_500_000
+#: So many characters a pattern may have, written out.
+_MOST_POSITIONS = 1_000
+#: What a state takes, each byte that may follow it, and each thread in it.
+_STATE, _FOLLOWING, _THREAD = 64, 8, 4
+#: So many pairs of searches are followed.
+_MOST_PAIRS = 20_000
+#: What separates the threads of one begin from those of the next in a search for the longest match.
+_MARK = -1
+#: The end of the text, where a byte would be.
+END = -1
+#: What is known of the place before a byte: the text begins, a word or a line ends.
+_BEGIN, _WORD, _LINE = 1, 2, 4
+_PLACES = {"begin": 1, "end": 2, "edge": 4, "no edge": 8}
+_OF_WORDS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+#: Whether threads are kept in their order, up to the first match, or as sets, one for each begin of the match.
+Matching: TypeAlias = Literal["first", "longest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A way to run a pattern's program: from the begin or from the end of a text, at that place or at any.
+
+    ``earliest`` searches end with any match.
+    """
+
+    matching: Matching
+    backward: bool = False
+    anchored: bool = True
+    earliest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What RE2 knows of a text up to a byte: the threads that read on, and whether the byte before ended a match."""
+
+    threads: tuple[int, ...]
+    matched: bool
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """All states of a search, and those that follow each by a byte of each kind, or by the end of the text.
+
+    ``starts`` are those at the begin of a text, and behind a line, a word, and another character; ``kinds`` is for each
+    byte the first that the pattern does not tell apart from it.
+    """
+
+    starts: tuple[State, ...]
+    after: Mapping[State, Mapping[int, State]]
+    kinds: tuple[int, ...]
+
+
+class TooLargeError(Exception):
+    """The automaton has more states than are followed."""
+
+
+def searches(function: str, tree: RegularExpression) -> tuple[Search, ...]:
+    """How RE2 searches for the pattern where DuckDB computes the function."""
+    _, begins, ends = anchors(tree)
+    back = Search("longest", backward=True)
+    if function == "regexp_full_match" or (begins and ends):
+        return (Search("longest"),)
+    if begins:
+        return (Search("first"),)
+    if ends:
+        return (back,)
+    if function == "regexp_matches":
+        forward = Search("longest", anchored=False, earliest=True)
+        return (forward, back) if _asks_for_the_end(tree) else (forward,)
+    return (Search("first", anchored=False), back)
+
+
+@lru_cache(4_096)
+def most_states(function: str, pattern: str) -> int | None:
+    """The most states of an automaton of the pattern; None where these may be too many for RE2 to keep."""
+    tree = simplified(with_its_options(pattern))
+    try:
+        return max(len(automaton(tree, each).after) for each in searches(function, tree))
+    except TooLargeError:
+        return None
+
+
+def _asks_for_the_end(tree: RegularExpression) -> bool:
+    match tree:
+        case Assertion(place=place):
+            return place == "end"
+        case Concatenation(parts=parts) | Alternation(parts=parts):
+            return any(map(_asks_for_the_end, parts))
+        case Repetition(part=part) | Group(part=part):
+            return _asks_for_the_end(part)
+        case _:
+            return False
+
+
+# -- states -------------------------------------------------------------------------------------------------------
+
+
+def automaton(tree: RegularExpression, search: Search) -> Automaton:
+    """All states that a search may come to; TooLargeError where there are too many."""
+    if positions(tree) > _MOST_POSITIONS:
+        raise TooLargeError
+    making = _Making(program(tree, backward=search.backward, anchored=search.anchored), search)
+    waiting, found, size = list(making.starts), dict[State, Mapping[int, State]](), 0
+    while waiting:
+        state = waiting.pop()
+        if state in found:
+            continue
+        size += making.size(state)
+        if len(found) >= MOST_STATES or size > MOST_BYTES:
+            raise TooLargeError
+        found[state] = {} if search.earliest and state.matched else dict(making.after(state))
+        waiting += found[state].values()
+    return Automaton(making.starts, found, making.kinds)
+
+
+class _Making:
+    """The states of one search while they are made, as ``dfa.cc`` of RE2 makes them."""
+
+    def __init__(self, whole: Program, search: Search) -> None:
+        self._program, self._search = whole, search
+        self._checks = any(isinstance(step, Check) for step in whole.steps)
+        self.kinds, self._intervals = _kinds(whole, self._checks)
+        self._classes = sorted(set(self.kinds))
+        self._accepts = [
+            frozenset(byte for byte in self._classes if any(low <= byte <= high for low, high in step.ranges))
+            if isinstance(step, Read) else frozenset()
+            for step in whole.steps
+        ]  # fmt: skip
+        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    @property
+    def starts(self) -> tuple[State, ...]:
+        """Those in which a search begins: at the begin of a text, behind a line, a word, and another character."""
+        states = [
+            self._state(self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0), False, before)
+            for before in (_BEGIN, _LINE, _WORD, 0)
+        ]
+        return tuple(state for state in states if state is not None)
+
+    def size(self, state: State) -> int:
+        """The bytes that RE2 takes for the state, or a few more."""
+        return _STATE + _FOLLOWING * (self._intervals + 1) + _THREAD * len(state.threads)
+
+    def after(self, state: State) -> Iterator[tuple[int, State]]:
+        """The states that follow, by one byte of each kind, and by the end of the text."""
+        known = dict[object, State | None]()
+        for byte in (*self._classes, END):
+            threads = self._asked(state, byte)
+            alike = (byte == END, byte in _OF_WORDS, byte == 10) if self._checks else byte == END
+            read = tuple(each for each in threads if each >= 0 and byte in self._accepts[each])
+            if (key := (threads, read, alike)) not in known:
+                known[key] = self._read(threads, frozenset(read), byte)
+            if (found := known[key]) is not None:
+                yield byte, found
+
+    def _asked(self, state: State, byte: int) -> tuple[int, ...]:
+        """The threads of a state, and those that go on at a place which the byte behind it tells."""
+        if not self._checks:
+            return state.threads
+        begins = _PLACES["begin"] if state.before & _BEGIN else 0
+        edge = (byte in _OF_WORDS) != bool(state.before & _WORD)
+        places = begins | _PLACES["edge" if edge else "no edge"] | (_PLACES["end"] if byte == END else 0)
+        if not places & ~begins & self._needed(state.threads):
+            return state.threads
+        return _merged(((each,) if each == _MARK else self._threads(each, places)) for each in state.threads)
+
+    def _read(self, threads: tuple[int, ...], reading: frozenset[int], byte: int) -> State | None:
+        """The state behind a byte that some of the threads read."""
+        more, matched = list[tuple[int, ...]](), False
+        for each in threads:
+            if each == _MARK:
+                if matched:
+                    break
+                more.append((_MARK,))
+            elif each in reading:
+                step = self._program.steps[each]
+                assert isinstance(step, Read)
+                more.append(self._threads(step.out, 0))
+            elif each == 0 and (byte == END or not self._program.at_end):
+                matched = True
+                if self._search.matching == "first":
+                    break
+        before = (_WORD if byte in _OF_WORDS else 0) | (_LINE if byte == 10 else 0)
+        return self._state(_merged(more), matched, before)
+
+    def _state(self, threads: Iterable[int], matched: bool, before: int) -> State | None:
+        kept: list[list[int]] = [[]]
+        ends = False
+        for each in threads:
+            if ends and (self._search.matching == "first" or each == _MARK):
+                break
+            if each == _MARK:
+                kept += [[]] if kept[-1] else []
+                continue
+            kept[-1].append(each)
+            ends = ends or (each == 0 and not self._program.at_end)
+        groups = [group for group in kept if group]
+        if not groups and not matched:
+            return None
+        if self._search.matching == "longest":
+            groups = [sorted(group) for group in groups]
+        flat = [each for group in groups for each in (_MARK, *group)][1:]
+        return State(tuple(flat), matched, before if self._needed(flat) else 0)
+
+    def _needed(self, threads: Iterable[int]) -> int:
+        """The places that the threads ask for."""
+        if not self._checks:
+            return 0
+        steps, needed = self._program.steps, 0
+        for each in threads:
+            step = steps[each]
+            if isinstance(step, Check) and each != _MARK:
+                needed |= _PLACES[step.place]
+        return needed
+
+    def _threads(self, start: int, places: int) -> tuple[int, ...]:
+        """The steps that wait for a byte, a place or the end of the pattern where a thread goes on at ``start``."""
+        if (start, places) not in self._known:
+            self._known[start, places] = tuple(self._followed(start, places))
+        return self._known[start, places]
+
+    def _followed(self, start: int, places: int) -> Iterator[int]:
+        waiting, seen = [start], set[int]()
+        while waiting:
+            place = waiting.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            yield place
+            if place == _MARK:
+                continue
+            match self._program.steps[place]:
+                case Begin(pattern=pattern, later=later):
+                    waiting += (later, _MARK, pattern) if self._search.matching == "longest" else (later, pattern)
+                case Split(first=first, second=second):
+                    waiting += (second, first)
+                case Check(place=asked, out=out) if _PLACES[asked] & places:
+                    waiting.append(out)
+                case Pass(out=out):
+                    waiting.append(out)
+
+
+def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
+    """The threads in their order, each once, with marks between."""
+    seen, merged = set[int](), list[int]()
+    for each in (one for group in threads for one in group):
+        if each == _MARK:
+            if merged and merged[-1] != _MARK:
+                merged.append(_MARK)
+        elif each not in seen:
+            seen.add(each)
+            merged.append(each)
+    return tuple(merged)
+
+
+def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
+    """For each byte the first that the program does not tell apart from it, and into how many ranges it cuts them."""
+    reads = [step for step in whole.steps if isinstance(step, Read)]
+    cuts = {0} | {end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF}
+    if checks:
+        cuts |= {byte + more for byte in (*_OF_WORDS, 10) for more in (0, 1)}
+    first, kinds = dict[object, int](), list[int]()
+    for byte in range(0x100):
+        if byte in cuts:
+            read = tuple(any(low <= byte <= high for low, high in step.ranges) for step in reads)
+            kind = first.setdefault((read, checks and byte in _OF_WORDS, checks and byte == 10), byte)
+        kinds.append(kind)
+    return tuple(kinds), len(cuts)

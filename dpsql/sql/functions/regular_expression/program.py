@@ -1,0 +1,231 @@
+"""A regular expression as RE2 compiles it: steps over bytes of UTF-8, forward or backward, with its anchors taken off.
+
+Proved in ``docs/proofs/automaton.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from dpsql.sql.functions.regular_expression.tree import (
+    LAST,
+    Alternation,
+    Assertion,
+    Characters,
+    Concatenation,
+    Group,
+    Place,
+    Ranges,
+    RegularExpression,
+    Repetition,
+    may_be_empty,
+)
+
+#: How deep RE2 looks for an anchor at an end.
+_DEEPEST_ANCHOR = 4
+_MIRRORED: dict[Place, Place] = {"begin": "end", "end": "begin", "edge": "edge", "no edge": "no edge"}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Reads a byte that lies in one of the ranges."""
+
+    ranges: Ranges
+    out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Goes on at both, the first before the second."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Goes on at a place in the text."""
+
+    place: Place
+    out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The pattern has matched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Goes on: a group begins or ends here, or nothing is read."""
+
+    out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Begins the pattern here, and at each byte behind."""
+
+    pattern: int
+    later: int
+
+
+Step: TypeAlias = Read | Split | Check | Match | Pass | Begin
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The steps of a pattern; ``at_end`` where it may match at the end of what is read only."""
+
+    steps: tuple[Step, ...]
+    start: int
+    at_end: bool
+
+
+def anchors(tree: RegularExpression) -> tuple[RegularExpression, bool, bool]:
+    """The pattern without ^ at its begin and $ at its end, and whether it has these."""
+    without, begins = _without(tree, "begin", 0)
+    without, ends = _without(without, "end", 0)
+    return without, begins, ends
+
+
+def _without(tree: RegularExpression, place: Place, depth: int) -> tuple[RegularExpression, bool]:
+    if depth >= _DEEPEST_ANCHOR:
+        return tree, False
+    match tree:
+        case Assertion(place=own) if own == place:
+            return Concatenation(()), True
+        case Concatenation(parts=(*parts,)) if parts:
+            at = 0 if place == "begin" else len(parts) - 1
+            parts[at], found = _without(parts[at], place, depth + 1)
+            return Concatenation(tuple(parts)), found
+        case Group(part=part):
+            part, found = _without(part, place, depth + 1)
+            return Group(part), found
+        case _:
+            return tree, False
+
+
+def program(tree: RegularExpression, *, backward: bool, anchored: bool) -> Program:
+    """The program that reads texts from their begin, or their end; one that is not ``anchored`` begins anywhere."""
+    without, begins, ends = anchors(tree)
+    compiler = _Compiler(backward)
+    steps, start = compiler.steps, compiler.part(without, 0)
+    if not anchored:
+        steps += [Begin(start, len(steps) + 1), Read(((0, 0xFF),), len(steps))]
+        start = len(steps) - 2
+    return Program(tuple(steps), start, begins if backward else ends)
+
+
+class _Compiler:
+    """The steps of a pattern while they are written, the last of them first."""
+
+    def __init__(self, backward: bool) -> None:
+        self._backward = backward
+        self.steps: list[Step] = [Match()]
+
+    def part(self, tree: RegularExpression, out: int) -> int:
+        """The first step of the part, behind which ``out`` comes."""
+        match tree:
+            case Characters(ranges=ranges):
+                return self._characters(ranges, out)
+            case Assertion(place=place):
+                return self._add(Check(_MIRRORED[place] if self._backward else place, out))
+            case Concatenation(parts=()):
+                return self._add(Pass(out))
+            case Concatenation(parts=parts):
+                for each in parts if self._backward else reversed(parts):
+                    out = self.part(each, out)
+                return out
+            case Alternation(parts=parts):
+                return self._either([self.part(each, out) for each in parts])
+            case Repetition(part=part, least=0 | 1 as least, most=None, greedy=greedy):
+                if least == 0 and may_be_empty(part):
+                    return self.part(Repetition(Repetition(part, 1, None, greedy), 0, 1, greedy), out)
+                return self._loop(part, out, least, greedy)
+            case Repetition(part=part, least=0, most=1, greedy=greedy):
+                inside = self.part(part, out)
+                return self._add(Split(inside, out) if greedy else Split(out, inside))
+            case Repetition():
+                return self.part(_written_out(tree), out)
+            case Group(part=part):
+                return self._add(Pass(self.part(part, self._add(Pass(out)))))
+            case _:
+                assert_never(tree)
+
+    def _add(self, step: Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def _either(self, starts: list[int]) -> int:
+        whole = starts[-1]
+        for each in reversed(starts[:-1]):
+            whole = self._add(Split(each, whole))
+        return whole
+
+    def _loop(self, part: RegularExpression, out: int, least: int, greedy: bool) -> int:
+        again = self._add(Match())  # until it is known what it repeats
+        inside = self.part(part, again)
+        self.steps[again] = Split(inside, out) if greedy else Split(out, inside)
+        return inside if least else again
+
+    def _characters(self, ranges: Ranges, out: int) -> int:
+        single = tuple((low, min(high, 0x7F)) for low, high in ranges if low <= 0x7F)
+        starts = [self._add(Read(single, out))] if single or not ranges else []
+        if ranges[-1:] and ranges[-1][0] <= 0x80 and ranges[-1][1] == LAST:
+            starts += self._beyond_ascii(out)
+            ranges = ranges[:-1]
+        for sequence in (each for low, high in ranges for each in _sequences(max(low, 0x80), high)):
+            starts.append(self._bytes(sequence, out))
+        return self._either(starts)
+
+    def _bytes(self, sequence: Iterable[tuple[int, int]], out: int) -> int:
+        for low, high in sequence if self._backward else reversed(tuple(sequence)):
+            out = self._add(Read(((low, high),), out))
+        return out
+
+    def _beyond_ascii(self, out: int) -> list[int]:
+        """All characters of two bytes and more, of which the last bytes are shared where they come last."""
+        heads, tail = ((0xC2, 0xDF), (0xE0, 0xEF), (0xF0, 0xF4)), (0x80, 0xBF)
+        if self._backward:
+            return [self._bytes((head, *[tail] * (size + 1)), out) for size, head in enumerate(heads)]
+        starts = []
+        for head in heads:
+            out = self._add(Read((tail,), out))
+            starts.append(self._add(Read((head,), out)))
+        return starts
+
+
+def _written_out(repetition: Repetition) -> RegularExpression:
+    part, least, most, greedy = repetition.part, repetition.least, repetition.most, repetition.greedy
+    if most is None:
+        return Concatenation((*[part] * (least - 1), Repetition(part, 1, None, greedy)))
+    maybe: tuple[RegularExpression, ...] = ()
+    for _ in range(most - least):
+        maybe = (Repetition(Concatenation((part, *maybe)), 0, 1, greedy),)
+    return Concatenation((*[part] * least, *maybe))
+
+
+def _sequences(low: int, high: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """The characters between the two as ranges of first, second … bytes."""
+    for end in (0x7FF, 0xFFFF):
+        if low <= end < high:
+            yield from _sequences(low, end)
+            low = end + 1
+    if low > high:
+        return
+    for place in (1, 2, 3):
+        below = (1 << 6 * place) - 1
+        if low | below != high | below:
+            if low & below:
+                yield from _sequences(low, low | below)
+                yield from _sequences((low | below) + 1, high)
+                return
+            if high & below != below:
+                yield from _sequences(low, (high & ~below) - 1)
+                yield from _sequences(high & ~below, high)
+                return
+    first, last = (chr(end).encode("utf-8", "surrogatepass") for end in (low, high))
+    yield tuple(zip(first, last, strict=True))

@@ -1,0 +1,96 @@
+"""How far a search for the next match reads beyond it, where a text is searched again and again behind each match.
+
+Proved in ``docs/proofs/automaton.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, TooLargeError, automaton, searches
+from dpsql.sql.functions.regular_expression.simplified import simplified
+from dpsql.sql.functions.regular_expression.syntax import with_its_options
+
+#: So many pairs of searches are followed.
+_MOST_PAIRS = 50_000
+#: The states that follow each state by a byte, without those that nothing follows.
+_Steps = Mapping[State, Mapping[int, State]]
+
+
+@lru_cache(4_096)
+def most_bytes_behind(pattern: str) -> int | None:
+    """So many bytes behind each match are read once more for the next one; None where it may be any number of them."""
+    tree = simplified(with_its_options(pattern))
+    (search, *_) = searches("regexp_replace", tree)
+    if search.anchored:
+        return 0
+    try:
+        return _most_bytes_behind(automaton(tree, search))
+    except TooLargeError:
+        return None
+
+
+def _most_bytes_behind(states: Automaton) -> int | None:
+    steps = {state: {byte: one for byte, one in found.items() if byte != END} for state, found in states.after.items()}
+    open_, longest = _open_states(steps)
+    if open_ and _meets_a_match(states, steps, open_):
+        return None
+    return longest
+
+
+def _open_states(steps: _Steps) -> tuple[set[State], int]:
+    """The states in which a search that has matched reads on for ever without another match, and how many bytes it
+    reads at most in the others."""
+    behind = _reached([after for state in steps if state.matched for after in steps[state].values()], steps)
+    lengths = dict[State, int]()
+    waiting = True
+    while waiting:
+        waiting = False
+        for state in behind - set(lengths):
+            after = [each for each in steps[state].values() if not each.matched]
+            if all(each in lengths for each in after):
+                lengths[state] = 1 + max((lengths[each] for each in after), default=0)
+                waiting = True
+    return behind - set(lengths), 1 + max(lengths.values(), default=0)
+
+
+def _reached(begin: Iterable[State], steps: _Steps) -> set[State]:
+    """The states without a match that are reached from these by others without one."""
+    waiting, found = [each for each in begin if not each.matched], set[State]()
+    while waiting:
+        state = waiting.pop()
+        if state not in found:
+            found.add(state)
+            waiting += (each for each in steps[state].values() if not each.matched)
+    return found
+
+
+def _meets_a_match(states: Automaton, steps: _Steps, open_: set[State]) -> bool:
+    """Whether a search may match behind the match of an earlier one that would read on for ever from there.
+
+    The earlier search is followed from its last match, the later one from any place behind it.
+    """
+    waiting = [(state, start) for state in open_ for start in states.starts]
+    waiting += [
+        (after, later)
+        for state in steps
+        for byte, after in steps[state].items()
+        if after.matched
+        for start in states.starts
+        if (later := steps[start].get(byte)) is not None
+    ]
+    seen = set(waiting)
+    while waiting:
+        earlier, later = waiting.pop()
+        if earlier in open_ and later.matched:
+            return True
+        for byte, one in steps[earlier].items():
+            other = steps[later].get(byte)
+            if one.matched or other is None or (one, other) in seen:
+                continue
+            if len(seen) >= _MOST_PAIRS:
+                return True
+            seen.add((one, other))
+            waiting.append((one, other))
+    return False

@@ -1,0 +1,171 @@
+"""The closed union of typed scalar expressions over the columns of a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from dpsql.schema import Bound, SqlType
+
+if TYPE_CHECKING:
+    from dpsql.sql.ir.relation import Relation, UnitAggregate
+
+BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
+TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
+
+#: A value that a statement or a key domain can name.
+Scalar: TypeAlias = bool | int | Decimal | float | str | date | datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of one relation in scope, with all that the schema says of its values.
+
+    ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where it holds a key on the
+    way to the unit: by lineage from the base column, never by its name. ``public`` is true where the table it belongs
+    to is public, and ``released`` where that table is derived from released rows. ``domain`` lists the public key
+    domain where there is one.
+    """
+
+    relation: str
+    name: str
+    type: SqlType
+    nullable: bool = True
+    bounds: tuple[Bound, Bound] | None = None
+    domain: tuple[Scalar, ...] | None = None
+    identifies: str | None = None
+    public: bool = False
+    released: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant of the statement, as a typed value."""
+
+    value: Scalar
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the allow-list (`dpsql.sql.functions`) applied to arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch whose condition holds, else the default (NULL where there is none)."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression | None
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The argument as another type; NULL where the value has no such form."""
+
+    argument: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """What a subquery gives for a row: whether it has rows, or an aggregate of its rows.
+
+    ``relation`` is public, or it is tied to the row's unit. ``reads`` are the columns of the row that choose its rows.
+    """
+
+    relation: Relation
+    aggregate: UnitAggregate | None
+    reads: tuple[Column, ...]
+    type: SqlType
+    nullable: bool = False
+    bounds: tuple[Bound, Bound] | None = None
+
+
+Expression: TypeAlias = Column | Literal | Call | Case | Cast | Subquery
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside this one."""
+    match expression:
+        case Column() | Literal():
+            return ()
+        case Call(arguments=arguments):
+            return arguments
+        case Case(branches=branches, default=default):
+            inner = tuple(part for branch in branches for part in branch)
+            return inner if default is None else (*inner, default)
+        case Cast(argument=argument):
+            return (argument,)
+        case Subquery(reads=reads):
+            return reads
+        case _:
+            assert_never(expression)
+
+
+def subqueries(expression: Expression) -> Iterator[Subquery]:
+    """The subqueries that stand in the expression, without those inside them."""
+    if isinstance(expression, Subquery):
+        yield expression
+    for part in parts(expression):
+        yield from subqueries(part)
+
+
+def columns(expression: Expression) -> Iterator[Column]:
+    """Every column that the expression reads, as often as it reads it."""
+    if isinstance(expression, Column):
+        yield expression
+    for part in parts(expression):
+        yield from columns(part)
+
+
+def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with each of the parts directly inside it changed."""
+    match expression:
+        case Column() | Literal() | Subquery():
+            return expression
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(map(change, arguments)))
+        case Case(branches=branches, default=default):
+            pairs = tuple((change(condition), change(value)) for condition, value in branches)
+            return replace(expression, branches=pairs, default=None if default is None else change(default))
+        case Cast(argument=argument):
+            return replace(expression, argument=change(argument))
+        case _:
+            assert_never(expression)
+
+
+def has_more_parts(expression: Expression, most: int) -> bool:
+    """Whether the expression is made of more than ``most`` expressions; it is not read further than that."""
+    waiting, seen = [expression], 0
+    while waiting and seen <= most:
+        seen += 1
+        waiting += parts(waiting.pop())
+    return seen > most
+
+
+def conjuncts(expression: Expression | None) -> Iterator[Expression]:
+    """The conditions that must all hold, where the expression is their AND."""
+    if expression is None:
+        return
+    if isinstance(expression, Call) and expression.function == "and":
+        for argument in expression.arguments:
+            yield from conjuncts(argument)
+    else:
+        yield expression
+
+
+def conjunction(conditions: list[Expression]) -> Expression | None:
+    """The AND of the conditions; None where there is none."""
+    whole: Expression | None = None
+    for condition in conditions:
+        whole = condition if whole is None else Call("and", (whole, condition), BOOLEAN)
+    return whole

@@ -1,0 +1,173 @@
+"""Constants: read from the statement or from parameters, folded at planning time, and never left to the engine."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal, DecimalException, localcontext
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dpsql.schema import SqlType
+from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Call, Expression, Literal, Scalar
+from dpsql.sql.ir.refusal import refuse
+
+MAX_DIGITS, MAX_EXPONENT, INT64 = 18, 300, 2**63
+_NUMBER = re.compile(r"(\d+)?(\.\d*)?([eE][+-]?\d{1,4})?", re.ASCII)
+
+#: NULL has no type of its own; it takes that of what it stands beside.
+NULL = Literal(None, INTEGER)
+
+
+def number(text: str, node: exp.Expr) -> Literal:
+    """The exact number that the digits say: an integer, a decimal or, with an exponent, a double."""
+    if not _NUMBER.fullmatch(text) or text in ("", "."):
+        refuse("E_TYPE", "this number is not read; write plain digits", node)
+    value = Decimal(text)
+    if value and not -MAX_EXPONENT <= value.adjusted() <= MAX_EXPONENT:
+        refuse("E_TYPE", f"a number must lie within ±1e{MAX_EXPONENT}", node)
+    return typed_number(value, node)
+
+
+def typed_number(value: Decimal, node: exp.Expr | None) -> Literal:
+    """A number of the statement with the narrowest type that holds it."""
+    exponent = value.as_tuple().exponent
+    if exponent == 0 and abs(value) < INT64:
+        return Literal(int(value), INTEGER)
+    digits = len(value.as_tuple().digits)
+    if isinstance(exponent, int) and -MAX_DIGITS <= exponent < 0 and digits <= MAX_DIGITS:
+        return Literal(value, SqlType("decimal", MAX_DIGITS, -exponent))
+    return Literal(float(value), DOUBLE)
+
+
+def parameter(value: object, node: exp.Expr) -> Literal:
+    """A bound parameter as a typed constant; refused where its Python type has no SQL type."""
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return Literal(value, BOOLEAN)
+        case int() if abs(value) < INT64:
+            return Literal(value, INTEGER)
+        case float() if value == value and abs(value) != float("inf"):
+            return Literal(value, DOUBLE)
+        case Decimal() if value.is_finite() and (not value or abs(value.adjusted()) <= MAX_EXPONENT):
+            return typed_number(value, node)
+        case str():
+            return text(value, node)
+        case datetime():
+            return Literal(value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None), TIMESTAMP)
+        case date() if not isinstance(value, datetime):
+            return Literal(value, DATE)
+        case _:
+            refuse("E_PARAM", f"a parameter of type {type(value).__name__} with this value has no SQL form", node)
+
+
+def text(value: str, node: exp.Expr) -> Literal:
+    """A string constant; refused where it holds characters that engines read in different ways."""
+    if any(ord(character) < 32 or 0xD800 <= ord(character) < 0xE000 for character in value) or "\x7f" in value:
+        refuse("E_CHARSET", "a string may not hold control characters", node)
+    return Literal(value, TEXT)
+
+
+def as_type(literal: Literal, target: SqlType, node: exp.Expr) -> Literal:
+    """The constant as a value of the type, converted now; refused where it has no such value."""
+    value = literal.value
+    if value is None or literal.type == target:
+        return Literal(value, target)
+    try:
+        match target.kind:
+            case "date" if isinstance(value, str):
+                return Literal(date.fromisoformat(value.strip()), target)
+            case "date" if isinstance(value, datetime):
+                return Literal(value.date(), target)
+            case "timestamp" if isinstance(value, str):
+                moment = datetime.fromisoformat(value.strip())
+                if not moment.utcoffset():  # none, or that of UTC, in which the data's moments stand
+                    return Literal(moment.replace(tzinfo=None), target)
+            case "timestamp" if isinstance(value, date):
+                return Literal(datetime(value.year, value.month, value.day), target)
+            case "double" if isinstance(value, int | Decimal | str):
+                return Literal(_finite(float(value)), target)
+            case "integer" if isinstance(value, int | Decimal | float | str):
+                whole = (
+                    round(value) if isinstance(value, float) else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
+                )
+                if abs(whole) < INT64:
+                    return Literal(whole, target)
+            case "decimal" if isinstance(value, int | Decimal | float | str):
+                return Literal(Decimal(value).quantize(Decimal(1).scaleb(-(target.scale or 0))), target)
+            case "text":
+                return Literal(_plain(value), target)
+            case "boolean" if value in ("true", "false"):
+                return Literal(value == "true", target)
+    except (ValueError, OverflowError, DecimalException):
+        pass
+    refuse("E_TYPE", f"this constant is no {target}", node)
+
+
+def _finite(value: float) -> float:
+    if value - value != 0:
+        raise ValueError("not finite")
+    return value
+
+
+def _plain(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+_ARITHMETIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+}
+
+
+def folded(call: Call) -> Expression:
+    """The call itself, or its value where all arguments are exact numbers.
+
+    ``0.06 + 0.01`` is 0.07 here, as it is for the reader, and not the double beside it.
+    """
+    values = [part.value for part in call.arguments if isinstance(part, Literal)]
+    if len(values) < len(call.arguments) or not all(type(value) in (int, Decimal) for value in values):
+        return call
+    numbers = [Decimal(value) for value in values]  # type: ignore[arg-type]
+    with localcontext(prec=60):
+        if call.function == "negate":
+            return typed_number(-numbers[0], None)
+        if call.function in _ARITHMETIC:
+            return typed_number(_ARITHMETIC[call.function](numbers[0], numbers[1]), None)
+    return call
+
+
+def shifted(moment: Literal, unit: str, amount: int, node: exp.Expr) -> Literal:
+    """A constant date or timestamp moved by a calendar span."""
+    value = moment.value
+    if not isinstance(value, date):
+        refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
+    try:
+        if unit in ("year", "month"):
+            months = value.year * 12 + value.month - 1 + amount * (12 if unit == "year" else 1)
+            year, month = divmod(months, 12)
+            day = min(value.day, monthrange(year, month + 1)[1])
+            return Literal(value.replace(year=year, month=month + 1, day=day), moment.type)
+        if unit in ("day", "week"):
+            return Literal(value + timedelta(days=amount * (7 if unit == "week" else 1)), moment.type)
+        start = as_type(moment, TIMESTAMP, node).value
+        assert isinstance(start, datetime)
+        return Literal(start + timedelta(**{f"{unit}s": amount}), TIMESTAMP)
+    except (ValueError, OverflowError):
+        refuse("E_TYPE", "this date is outside the calendar", node)
+
+
+def exact(literal: Literal) -> Fraction | None:
+    """The number as a fraction; None where the constant is no number."""
+    value = literal.value
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    return Fraction(value)

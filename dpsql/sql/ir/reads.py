@@ -1,0 +1,185 @@
+"""What a relation reads: base tables, its subqueries' among them, and columns of rows outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias, assert_never
+
+from dpsql.sql.ir.expression import Column, Expression, columns, subqueries
+from dpsql.sql.ir.relation import (
+    Branch,
+    Cell,
+    Compound,
+    Constants,
+    Core,
+    Distinct,
+    Filter,
+    Frequencies,
+    Histogram,
+    Join,
+    PerUnit,
+    Product,
+    Relation,
+    Rows,
+    Scan,
+    Total,
+    UnitAggregate,
+    Units,
+    unit_of,
+)
+
+#: A table: whether it is derived, and its name.
+Read: TypeAlias = tuple[bool, str]
+
+
+def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[Read]:
+    """Every table that the core's rows, keys and cells read, or that its key domain is made of.
+
+    A cell may read less than its aggregate: that a value is there is not asked where it always is.
+    """
+    arguments = [part for cell in cells for part in _read_of(cell)]
+    leaves = () if core.domain is None else core.domain.tables
+    whole = tables_of(core.relation) | tables_in(*core.keys, *arguments)
+    return whole.union(*map(tables_of, leaves))
+
+
+def _read_of(cell: Cell) -> tuple[Expression | None, ...]:
+    match cell:
+        case Units(condition=condition):
+            return (condition,)
+        case Product(left=left, right=right, condition=condition):
+            return left, right, condition
+        case Rows() | Distinct() | Total() | Histogram() | Frequencies():
+            return cell.argument, cell.condition
+        case _:
+            assert_never(cell)
+
+
+def tables_of(relation: Relation) -> frozenset[Read]:
+    """Every table that the relation reads, in subqueries of its conditions too."""
+    inside = tables_in(*expressions_of(relation))
+    match relation:
+        case Scan(table=table, hops=hops, derived=derived, keep=keep, path=path):
+            hops = path.hops if keep is not None and path is not None else hops
+            return frozenset({(derived, table), *((False, hop.table) for hop in hops)})
+        case Join(left=left, right=right):
+            return tables_of(left) | tables_of(right) | inside
+        case Filter(child=child) | PerUnit(child=child):
+            return tables_of(child) | inside
+        case Compound(branches=branches):
+            return inside.union(*(tables_of(branch.relation) for branch in branches))
+        case Constants():
+            return frozenset()
+        case _:
+            assert_never(relation)
+
+
+def is_held(relation: Relation) -> bool:
+    """Whether units are held to the limits of a table before its rows are joined, here or in a subquery."""
+    inside = [part.relation for each in expressions_of(relation) for part in subqueries(each)]
+    match relation:
+        case Scan(keep=keep):
+            return keep is not None
+        case Constants():
+            return False
+        case Join(left=left, right=right):
+            return any(map(is_held, [left, right, *inside]))
+        case Filter(child=child) | PerUnit(child=child):
+            return any(map(is_held, [child, *inside]))
+        case Compound(branches=branches):
+            return any(map(is_held, [*(branch.relation for branch in branches), *inside]))
+        case _:
+            assert_never(relation)
+
+
+def tables_in(*expressions: Expression | None) -> frozenset[Read]:
+    """Every table that subqueries in the expressions read."""
+    found = [
+        tables_of(subquery.relation) | tables_in(*_arguments(subquery.aggregate))
+        for each in expressions
+        if each is not None
+        for subquery in subqueries(each)
+    ]
+    return frozenset().union(*found)
+
+
+def reads_private(relation: Relation) -> bool:
+    """Whether a row of the relation belongs to a unit, or a condition of it looks at rows that do."""
+    inside = [subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)]
+    if unit_of(relation) is not None or any(map(reads_private, inside)):
+        return True
+    match relation:
+        case Scan() | Constants():
+            return False
+        case Compound(branches=branches):
+            return any(reads_private(branch.relation) for branch in branches)
+        case Join(left=left, right=right):
+            return reads_private(left) or reads_private(right)
+        case Filter(child=child) | PerUnit(child=child):
+            return reads_private(child)
+        case _:
+            assert_never(relation)
+
+
+def expressions_of(relation: Relation) -> list[Expression]:
+    """The expressions that the relation itself holds, without those of the relations it is made of."""
+    match relation:
+        case Scan() | Constants():
+            return []
+        case Compound(branches=branches):
+            return [part for branch in branches for part in _outputs(branch)]
+        case Join(condition=condition):
+            return [] if condition is None else [condition]
+        case Filter(condition=condition):
+            return [condition]
+        case PerUnit(keys=keys, aggregates=aggregates):
+            arguments = [part for _, aggregate in aggregates for part in _arguments(aggregate)]
+            return [*(key for _, key in keys), *arguments]
+        case _:
+            assert_never(relation)
+
+
+def _outputs(branch: Branch) -> list[Expression]:
+    return [*branch.columns, *(() if branch.unit is None else (branch.unit,))]
+
+
+def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
+    parts = () if aggregate is None else (aggregate.argument, aggregate.condition)
+    return [part for part in parts if part is not None]
+
+
+def outer_columns(relation: Relation, aggregate: UnitAggregate | None = None) -> tuple[Column, ...]:
+    """The columns that the relation, or an aggregate of its rows, reads and that belong to no relation in it."""
+    known, read = _named(relation)
+    read += [column for part in _arguments(aggregate) for column in columns(part)]
+    return tuple(dict.fromkeys(column for column in read if column.relation not in known))
+
+
+def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
+    """Whether the aggregate of the relation's rows reads columns, and all of them belong to rows outside."""
+    read = {column for part in _arguments(aggregate) for column in columns(part)}
+    return bool(read) and read <= set(outer_columns(relation, aggregate))
+
+
+def _named(relation: Relation) -> tuple[set[str], list[Column]]:
+    """The aliases inside the relation, and the columns that its expressions read."""
+    read = [column for each in expressions_of(relation) for column in columns(each)]
+    match relation:
+        case Scan(alias=alias, hops=hops):
+            return {alias, *(hop.alias for hop in hops)}, read
+        case Join(left=left, right=right):
+            (ours, our_columns), (theirs, their_columns) = _named(left), _named(right)
+            return ours | theirs, [*our_columns, *their_columns, *read]
+        case Filter(child=child):
+            inside, inner = _named(child)
+            return inside, [*inner, *read]
+        case PerUnit(alias=alias, child=child):
+            inside, inner = _named(child)
+            return {alias, *inside}, [*inner, *read]
+        case Compound(alias=alias, branches=branches):
+            parts = [_named(branch.relation) for branch in branches]
+            return {alias}.union(*(names for names, _ in parts)), [*read, *(each for _, more in parts for each in more)]
+        case Constants(alias=alias):
+            return {alias}, read
+        case _:
+            assert_never(relation)

@@ -1,0 +1,1 @@
+"""Text and tokens → one understood statement, or a refusal with its place."""

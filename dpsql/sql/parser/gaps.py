@@ -1,0 +1,119 @@
+"""Gaps in a statement that the parser would close with a guess: refused, each with its place and what belongs there."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from sqlglot import Token, TokenType
+
+from dpsql.errors import Position
+from dpsql.sql.ir.refusal import place, refuse
+
+MAX_DEPTH = 60
+
+#: Tokens after which a list begins: a comma behind them, or behind another comma, has nothing before it.
+_BEGINNINGS = frozenset({
+    TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.SELECT, TokenType.DISTINCT,
+    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
+})  # fmt: skip
+#: Tokens after which nothing but a name may stand: a dot behind them lacks the name before it.
+_BEFORE_NAMES = _BEGINNINGS - {TokenType.SELECT} | {TokenType.FROM, TokenType.JOIN}
+#: What is in quotes, and what stands between AS and the brackets of a WITH, which is no name.
+_QUOTED, _BEHIND_AS = frozenset({TokenType.IDENTIFIER, TokenType.STRING}), frozenset({"NOT", "MATERIALIZED"})
+#: Operators of two signs, which the parser takes apart too.
+_SHIFTS = frozenset({TokenType.LT, TokenType.GT})
+
+
+def require_brackets(bare: str, text: str) -> None:
+    """Refuse brackets of a text without strings that do not close one another, as in ``MAX(x AS y FROM t``."""
+    opened: list[re.Match[str]] = []
+    for bracket in re.finditer(r"[()\[\]]", bare):
+        if bracket.group() in "([":
+            opened.append(bracket)
+        elif not opened or opened.pop().group() + bracket.group() not in ("()", "[]"):
+            refuse("E_PARSE", "this bracket closes none", place(text, bracket.start()))
+        if len(opened) > MAX_DEPTH:
+            refuse(
+                "E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start())
+            )
+    if opened:
+        refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
+
+
+def with_plain_names(tokens: list[Token]) -> list[Token]:
+    """The tokens, with what can be nothing but a name or a text as a name that looks like no other token.
+
+    That is what is quoted, and each word behind a dot or an AS, whatever it says: ``t.then``, ``AS "and"``.
+    """
+    found: list[Token] = []
+    for number, token in enumerate(tokens):
+        last = found[-1].token_type if found else None
+        word = token.text.isidentifier() and token.text.upper() not in _BEHIND_AS
+        called = last == TokenType.ALIAS and (number < 2 or tokens[number - 2].token_type != TokenType.SELECT)
+        if token.token_type in _QUOTED or (word and (last == TokenType.DOT or called)):
+            text = "x" * max(len(token.text), 1)
+            token = Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
+        found.append(token)
+    return found
+
+
+def require_operands(tokens: list[Token]) -> None:
+    """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
+    ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a comma between them."""  # fmt: skip
+    for number, token in enumerate(tokens):
+        kind, before = token.token_type, [each.token_type for each in tokens[max(number - 3, 0) : number]]
+        last = before[-1] if before else None
+        if kind == TokenType.COMMA:
+            begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
+            if begins or last == TokenType.ALIAS:
+                missing("nothing stands before this comma" if begins else "no name stands behind this AS", token)
+        if kind == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
+            missing("USING takes the names of columns", token)
+        if kind == TokenType.ALIAS:
+            if last in (TokenType.SELECT, TokenType.L_PAREN) and following(tokens, number) not in ("STRUCT", "VALUE"):
+                missing("nothing stands before this AS", token)
+            if following(tokens, number) in ("", ")", ";"):
+                missing("no name stands behind this AS", token)
+        if kind == TokenType.JOIN and last == TokenType.COMMA:
+            missing("nothing stands between the comma and this JOIN", token)
+        if kind == TokenType.ON and last == TokenType.DISTINCT and following(tokens, number) != "(":
+            missing("DISTINCT ON takes its expressions in parentheses", token)
+        if kind == TokenType.IS and last == TokenType.NOT:
+            missing("NOT stands before this IS; write NOT before the whole, or IS NOT", token)
+        if kind in _SHIFTS and last == kind and tokens[number - 1].end + 1 != token.start:
+            missing(f"{token.text} {token.text} is no operator; write {token.text * 2} or one of them", token)
+        if kind == TokenType.DOT and last in _BEFORE_NAMES and not following(tokens, number)[:1].isdigit():
+            missing("no name stands before this dot", token)
+    _require_commas_between_rows(tokens)
+
+
+def _require_commas_between_rows(tokens: list[Token]) -> None:
+    for number, token in enumerate(tokens):
+        if token.token_type == TokenType.VALUES and following(tokens, number) == "(":
+            behind = after_brackets(tokens, number + 1)
+            while behind < len(tokens) and tokens[behind].token_type == TokenType.COMMA:
+                behind = after_brackets(tokens, behind + 1)
+            if behind < len(tokens) and tokens[behind].token_type == TokenType.L_PAREN:
+                missing("no comma stands before this row of VALUES", tokens[behind])
+
+
+def following(tokens: list[Token], number: int) -> str:
+    """The text of the token behind that one, in capitals; nothing at the end."""
+    return tokens[number + 1].text.upper() if number + 1 < len(tokens) else ""
+
+
+def after_brackets(tokens: list[Token], number: int) -> int:
+    """The number of the token behind the bracket that opens there; the same number where none does."""
+    depth = 0
+    for at, token in enumerate(tokens[number:], number):
+        depth += token.token_type == TokenType.L_PAREN
+        depth -= token.token_type == TokenType.R_PAREN
+        if depth == 0:
+            return at + (at > number)
+    return len(tokens)
+
+
+def missing(reason: str, token: Token) -> NoReturn:
+    """Raise the refusal of a gap at a token."""
+    refuse("E_PARSE", reason, Position(token.line, token.col - len(token.text) + 1))

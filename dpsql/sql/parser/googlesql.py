@@ -1,0 +1,124 @@
+"""GoogleSQL's ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (…)``: read on the tokens, turned into marks in the tree.
+
+What the clause asks for only ever tightens what the owner allows (``dpsql/sql/parser/privacy_clause.py``).
+"""
+
+from __future__ import annotations
+
+from sqlglot import Token, TokenType, exp
+
+from dpsql.errors import Position
+from dpsql.sql.ir.refusal import refuse
+
+#: The functions that stand in the tree for the clause, and for the bounds that follow an argument.
+CLAUSE, PER_ROW, PER_GROUP = "dpsql_clause", "dpsql_per_row", "dpsql_per_group"
+#: Stands in WHERE for the demand that a column is the privacy unit.
+IS_UNIT = "dpsql_is_unit"
+_BOUNDS = {"contribution_bounds_per_row": PER_ROW, "contribution_bounds_per_group": PER_GROUP}
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET})
+
+
+def marked(tokens: list[Token]) -> list[Token]:
+    """The tokens with the clause as a first item of the SELECT list, and bounds as a function around the argument.
+
+    >>> from sqlglot import Dialect
+    >>> text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (delta = 1) SUM(x, contribution_bounds_per_row => (0, 9))"
+    >>> " ".join(token.text for token in marked(Dialect.get_or_raise("duckdb").tokenize(text)))
+    'SELECT dpsql_clause ( delta = 1 ) , SUM ( dpsql_per_row ( x , ( 0 , 9 ) ) )'
+    """
+    names = [token.text.lower() for token in tokens]
+    if "differential_privacy" not in names:
+        return tokens
+    return _with_bounds(_with_clause(tokens))
+
+
+def _with_clause(tokens: list[Token]) -> list[Token]:
+    found: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        words = [token.text.lower() for token in tokens[place : place + 3]]
+        opens = bool(found) and found[-1].token_type == TokenType.SELECT
+        if not opens or words[:2] != ["with", "differential_privacy"]:
+            found.append(tokens[place])
+            place += 1
+            continue
+        start = tokens[place]
+        found.append(_like(start, TokenType.VAR, CLAUSE))
+        place += 2
+        if words[2:] == ["options"]:
+            end = _end_of_parentheses(tokens, place + 1)
+            found += tokens[place + 1 : end]
+            place = end
+        else:
+            found += [_like(start, TokenType.L_PAREN, "("), _like(start, TokenType.R_PAREN, ")")]
+        found.append(_like(start, TokenType.COMMA, ","))
+    return found
+
+
+def _with_bounds(tokens: list[Token]) -> list[Token]:
+    found: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        name = _BOUNDS.get(tokens[place].text.lower())
+        after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
+        if name is None or after != TokenType.FARROW:
+            found.append(tokens[place])
+            place += 1
+            continue
+        if not found or found[-1].token_type != TokenType.COMMA:
+            refuse("E_PARSE", f"{tokens[place].text} follows the argument of an aggregate")
+        comma = found.pop()
+        if found and found[-1].token_type == TokenType.COMMA:
+            refuse("E_PARSE", "nothing stands before this comma", Position(comma.line, comma.col))
+        end = _end_of_parentheses(tokens, place + 2)
+        start, stop = _first_argument(found)
+        argument = found[start:stop]
+        wrapped = [_like(comma, TokenType.VAR, name), _like(comma, TokenType.L_PAREN, "("), *argument, comma,
+                   *tokens[place + 2 : end], _like(comma, TokenType.R_PAREN, ")")]  # fmt: skip
+        found[start:stop] = wrapped
+        place = end
+    return found
+
+
+def _first_argument(tokens: list[Token]) -> tuple[int, int]:
+    """Where the first argument of the call begins and ends that the tokens leave open."""
+    depth = 0
+    commas: list[int] = []
+    for place in range(len(tokens) - 1, -1, -1):
+        kind = tokens[place].token_type
+        depth += (kind in _CLOSING) - (kind in _OPENING)
+        if depth < 0:
+            start = place + 1
+            start += start < len(tokens) and tokens[start].token_type == TokenType.DISTINCT
+            return start, min(commas, default=len(tokens))
+        if depth == 0 and kind == TokenType.COMMA:
+            commas.append(place)
+    refuse("E_PARSE", "contribution bounds stand in the parentheses of an aggregate")
+
+
+def _end_of_parentheses(tokens: list[Token], place: int) -> int:
+    """The place after the parenthesis that closes the one that opens at ``place``."""
+    depth = 0
+    for end in range(place, len(tokens)):
+        kind = tokens[end].token_type
+        depth += (kind in _OPENING) - (kind in _CLOSING)
+        if depth == 0:
+            if end > place:
+                return end + 1
+            break
+    refuse("E_PARSE", "options and contribution bounds stand in parentheses")
+
+
+def _like(token: Token, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, token.line, token.col, token.start, token.end)
+
+
+def bounded(mark: exp.Anonymous) -> tuple[exp.Expr, exp.Expr]:
+    """The argument and its bounds; refused where the analyst left one out, or wrote the mark without them."""
+    if len(mark.expressions) != 2:
+        refuse(
+            "E_PARSE", "contribution bounds follow one argument: SUM(x, contribution_bounds_per_group => (0, 9))", mark
+        )
+    argument, bounds = mark.expressions
+    return argument, bounds

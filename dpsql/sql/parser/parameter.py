@@ -1,0 +1,176 @@
+"""The parameters of a statement: each ? is known by its place in the text, each $1 by its number.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from sqlglot import Dialect, Token, TokenType, exp
+
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.parser.clauses import require_clauses
+from dpsql.sql.parser.gaps import require_operands, with_plain_names
+from dpsql.sql.parser.googlesql import marked
+from dpsql.sql.parser.reserved import require_parts
+
+#: What a ? carries in ``meta``: its place among the parameters, from 0.
+PLACE = "dpsql_parameter"
+#: What a function carries in ``meta``: its name as the analyst wrote it.
+WRITTEN = "dpsql_written"
+#: Starts a string that stands for a ? while the parser works; no statement may hold it.
+_MARK = "\x00"
+#: What stands before the number of a parameter, as written and as `_apart` writes it.
+_NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
+#: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
+_NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
+_DOLLAR = re.compile(r"'(?:[^']|'')*+'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
+#: Names of the aggregate that joins texts, where they are called.
+_JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNORECASE)
+
+
+def parse_numbered(text: str) -> list[exp.Expr]:
+    """The statements of a scanned text, each parameter with its place.
+
+    The parser keeps no places for ?, and its tree does not follow the order of the text. So a ? is parsed as a string
+    that the text cannot hold, and turned back in the tree.
+
+    >>> (tree,) = parse_numbered("SELECT COUNT(*) FILTER (WHERE a < ?), b > ?")
+    >>> sorted(mark.meta[PLACE] for mark in tree.find_all(exp.Placeholder)), tree.sql()
+    ([0, 1], 'SELECT COUNT(*) FILTER(WHERE a < ?), b > ?')
+    >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT $2 + $1 + $2")[0].find_all(exp.Placeholder))
+    [0, 1, 1]
+    >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT a IN ($1,$2)")[0].find_all(exp.Placeholder))
+    [0, 1]
+    >>> parse_numbered("SELECT ?::DATE")[0].sql("duckdb")
+    'SELECT CAST(? AS DATE)'
+    """
+    dialect = Dialect.get_or_raise("duckdb")
+    tokens: list[Token] = []
+    count, numbered = 0, False
+    for token in marked(_called(_parted(dialect.tokenize(_apart(text))))):
+        if tokens and text[tokens[-1].start] == "$" and tokens[-1].token_type in _NUMBERED:
+            token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
+        elif token.token_type == TokenType.PLACEHOLDER and text[token.start] != "$":
+            token, count = _mark(token, count), count + 1
+        if tokens and (token.text.startswith(_MARK) or tokens[-1].text.startswith(_MARK)):
+            _require_apart(tokens[-1], token)
+        tokens.append(token)
+    plain = with_plain_names(tokens)
+    require_operands(plain)
+    require_clauses(plain)
+    if numbered and count:
+        refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
+    trees = [tree for tree in dialect.parser().parse(tokens, text) if tree is not None]
+    require_parts(trees, plain)
+    return [_turned_back(_as_written(tree, text)) for tree in trees]
+
+
+def _apart(text: str) -> str:
+    """The text, in which a parser does not take what stands between two parameters, as in $1,$2, for a quote's tag.
+
+    >>> _apart("SELECT '$1,$2' IN ($1,$2), $3"), _apart("SELECT $1, $2")
+    ("SELECT '$1,$2' IN (?1,?2), ?3", 'SELECT $1, $2')
+    """
+    if _NEIGHBOURS.search(text) is None:
+        return text
+    return _DOLLAR.sub(lambda found: "?" if found.group() == "$" else found.group(), text)
+
+
+def _require_apart(before: Token, after: Token) -> None:
+    """Refuse a parameter directly beside another or beside a string, which the parser would put together."""
+    if before.token_type == after.token_type == TokenType.STRING:
+        refuse("E_PARSE", "two values stand side by side; put a comma between them, or join them with ||")
+
+
+def _mark(token: Token, place: int) -> Token:
+    return Token(TokenType.STRING, f"{_MARK}{place}", token.line, token.col, token.start, token.end)
+
+
+def _parted(tokens: list[Token]) -> list[Token]:
+    """The tokens, with a parameter and its cast apart, as in ?::DATE, and FETCH FIRST 1 ROW as one of rows."""
+    found: list[Token] = []
+    for token in tokens:
+        if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
+            token = Token(TokenType.ROWS, token.text, token.line, token.col, token.start, token.end)
+        if token.token_type == TokenType.QDCOLON:
+            found.append(Token(TokenType.PLACEHOLDER, "?", token.line, token.col - 2, token.start, token.start))
+            token = Token(TokenType.DCOLON, "::", token.line, token.col, token.start + 1, token.end)
+        found.append(token)
+    return found
+
+
+#: Tokens after which DIV stands between two numbers.
+_OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN})
+
+
+def _called(tokens: list[Token]) -> list[Token]:
+    """The tokens, with DIV as a name where it is called: DIV(x, 2)."""
+    found: list[Token] = []
+    for place, token in enumerate(tokens):
+        after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
+        operator = bool(found) and found[-1].token_type in _OPERANDS
+        if token.token_type == TokenType.DIV and after == TokenType.L_PAREN and not operator:
+            token = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
+        found.append(token)
+    return found
+
+
+def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
+    """The tree, in which each function remembers the name that the analyst called it by, those among them that are
+    operators to the parser: CORR(x, y), MOD(x, 2)."""
+    joining = [(found.start(), found[1]) for found in _JOINS_TEXTS.finditer(text)]
+    for node in tree.find_all(exp.Func, exp.Binary):
+        if "start" in node.meta:
+            node.meta[WRITTEN] = text[node.meta["start"] : node.meta["end"] + 1]
+        elif isinstance(node, exp.GroupConcat):  # its place is not kept: the last such name before its argument
+            start = min((part.meta["start"] for part in node.this.walk() if "start" in part.meta), default=0)
+            before = bisect_left(joining, (start, ""))
+            node.meta[WRITTEN] = joining[before - 1][1] if before else "string_agg"
+    return tree
+
+
+def _turned_back(tree: exp.Expr) -> exp.Expr:
+    for literal in list(tree.find_all(exp.Literal)):
+        if literal.is_string and literal.this.startswith(_MARK):
+            mark = exp.Placeholder()
+            mark.meta[PLACE] = int(literal.this[len(_MARK) :])
+            literal.replace(mark)
+    if any(name.name.startswith(_MARK) for name in tree.find_all(exp.Identifier)):
+        refuse("E_PARAM", "a parameter stands for a value, never for a name")
+    return tree
+
+
+def require_values(tree: exp.Expr, parameters: tuple[object, ...]) -> None:
+    """Refuse the statement unless it has one ? for each value."""
+    places = {mark.meta.get(PLACE) for mark in tree.find_all(exp.Placeholder)}
+    if places != set(range(len(parameters))):
+        refuse("E_PARAM", f"the statement has {len(places)} parameters and {len(parameters)} values were given")
+
+
+def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr, tuple[object, ...]]:
+    """The tree in which a parameter whose value is a list is a list of parameters, and the values of these.
+
+    >>> (tree,) = parse_numbered("SELECT a = ANY(?), ?")
+    >>> listed, values = with_lists(tree, (["x", "y"], 1))
+    >>> listed.sql("duckdb"), values
+    ('SELECT a = ANY([?, ?]), ?', (('x', 'y'), 1, 'x', 'y'))
+    """
+    if not any(isinstance(value, list | tuple) for value in parameters):
+        return tree, parameters
+    flat = [tuple(value) if isinstance(value, list) else value for value in parameters]
+    copy = tree.copy()
+    for mark in list(copy.find_all(exp.Placeholder)):
+        members = flat[mark.meta[PLACE]]
+        if isinstance(members, tuple):
+            mark.replace(exp.Array(expressions=[_placed(len(flat) + each) for each in range(len(members))]))
+            flat.extend(members)
+    return copy, tuple(flat)
+
+
+def _placed(place: int) -> exp.Placeholder:
+    mark = exp.Placeholder()
+    mark.meta[PLACE] = place
+    return mark

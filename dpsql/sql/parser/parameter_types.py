@@ -1,0 +1,167 @@
+"""The types of parameters, from what stands beside them in the statement: no value is needed.
+
+A type that is inferred decides how a client's text is read, and nothing about privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.optimizer.qualify import qualify
+
+from dpsql.schema import Schema, SqlType
+from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.parser.parameter import PLACE
+
+TEXT, WHOLE, TRUTH, MOMENT = "VARCHAR", "BIGINT", "BOOLEAN", "TIMESTAMP"
+#: Numbers, the narrowest first: a parameter beside several has the widest.
+_NUMBERS = ("BIGINT", "DECIMAL", "DOUBLE")
+_MOMENTS = ("DATE", "TIMESTAMP")
+
+_TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Tuple)
+_TEXTUAL = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Escape, exp.DPipe, exp.Concat,
+            exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.StartsWith, exp.StrPosition, exp.Replace)  # fmt: skip
+_QUANTIFIERS = ("any", "some", "all")
+_TRUTHS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)
+
+
+def parameter_types(tree: exp.Expr, schema: Schema, declared: Sequence[str | None] = ()) -> tuple[str, ...]:
+    """DuckDB's name of each parameter's type; VARCHAR where nothing tells, and refused where two uses do not agree.
+
+    ``declared`` are the types that the client has given, None where it leaves one open.
+    """
+    marks = [mark for mark in tree.find_all(exp.Placeholder) if PLACE in mark.meta]
+    if not marks:
+        return ()
+    found: dict[int, list[str]] = {mark.meta[PLACE]: [] for mark in marks}
+    for mark in _annotated(tree, schema).find_all(exp.Placeholder):
+        kind = _kind(mark)
+        if kind is not None:
+            found[mark.meta[PLACE]].append(kind)
+    count = max(found) + 1
+    given = (*declared, *[None] * (count - len(declared)))
+    return tuple(given[place] or _agreed(place, found.get(place, [])) for place in range(count))
+
+
+def _annotated(tree: exp.Expr, schema: Schema) -> exp.Expr:
+    """A copy in which every expression has its type, as far as it can be told."""
+    tables: dict[str, object] = {
+        name: {column: engine_type(each.type) for column, each in table.columns.items()}
+        for name, table in schema.tables.items()
+    }
+    copy = _without_schemas(tree.copy())
+    try:
+        copy = qualify(copy, dialect="duckdb", schema=tables, validate_qualify_columns=False, quote_identifiers=False,
+                       identify=False)  # fmt: skip
+        return annotate_types(copy, schema=tables, dialect="duckdb")
+    except (SqlglotError, ValueError, AttributeError, TypeError, KeyError):  # what it does not follow stays untyped
+        return tree.copy()
+
+
+def _without_schemas(tree: exp.Expr) -> exp.Expr:
+    """The tree with tables and columns named without schema and database."""
+    for node in tree.find_all(exp.Table, exp.Column):
+        node.set("db", None)
+        node.set("catalog", None)
+    return tree
+
+
+def _kind(mark: exp.Expr) -> str | None:
+    """What the place of the parameter says of its type."""
+    node, parent = mark, mark.parent
+    while isinstance(parent, _TRANSPARENT):
+        beside = _first(parent, node)
+        if beside is not None:
+            return beside
+        node, parent = parent, parent.parent
+    match parent:
+        case exp.Any() | exp.All() | exp.Anonymous() if _is_quantifier(parent):
+            return _listed(None if parent.parent is None else _first(parent.parent, parent))
+        case exp.Cast() if parent.this is node:
+            return _named(parent.to)
+        case exp.Limit() | exp.Offset() | exp.Fetch():
+            return WHOLE
+        case exp.Substring() | exp.Left() | exp.Right() | exp.Pad() | exp.SplitPart() if parent.this is not node:
+            return None if node.arg_key in ("fill_pattern", "delimiter") else WHOLE
+        case exp.Round() | exp.Trunc() if parent.this is not node:
+            return WHOLE
+        case exp.DateTrunc() | exp.TimestampTrunc() | exp.Extract():
+            return MOMENT if node is (parent.expression if isinstance(parent, exp.Extract) else parent.this) else TEXT
+        case exp.Add() | exp.Sub():
+            return _amount(_first(parent, node), parent, node)
+        case exp.If() if node.arg_key == "true" and isinstance(parent.parent, exp.Case):
+            return _first(parent.parent, parent)
+        case _ if isinstance(parent, _TEXTUAL):
+            return TEXT
+        case _ if isinstance(parent, _TRUTHS):
+            return TRUTH
+        case exp.Binary() | exp.Between() | exp.In() | exp.Case():
+            return _first(parent, node)
+    return None
+
+
+def _amount(beside: str | None, parent: exp.Expr, node: exp.Expr) -> str | None:
+    """Days are added to dates; a date is taken from a date."""
+    if beside in _MOMENTS and (isinstance(parent, exp.Add) or parent.expression is node):
+        return WHOLE
+    return beside
+
+
+def _first(parent: exp.Expr, node: exp.Expr) -> str | None:
+    """The first type among what stands beside the node."""
+    for other in parent.iter_expressions():
+        if other is not node:
+            branch = other.args.get("true") if isinstance(other, exp.If) else other
+            kind = None if branch is None else _typed(branch)
+            if kind is not None:
+                return kind
+    return None
+
+
+def _typed(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Query):
+        node = node.selects[0] if len(node.selects) == 1 else node
+    return None if node.type is None or node.find(exp.Placeholder) is node else _named(node.type)
+
+
+def _is_quantifier(node: exp.Expr) -> bool:
+    return not isinstance(node, exp.Anonymous) or node.name.lower() in _QUANTIFIERS
+
+
+def _listed(kind: str | None) -> str:
+    """The type of lists of a type, of texts where it is not known."""
+    return f"{kind or TEXT}[]"
+
+
+def _named(data_type: exp.Expr) -> str | None:
+    """DuckDB's name of the type, as the schema's columns have them; None where dpsql has no such values."""
+    if isinstance(data_type, exp.DataType) and data_type.this in (exp.DType.ARRAY, exp.DType.LIST):
+        inner = _named(data_type.expressions[0]) if data_type.expressions else None
+        return None if inner is None else _listed(inner)
+    try:
+        return engine_type(SqlType.parse(data_type.sql(dialect="duckdb"))).upper()
+    except ValueError:
+        return None
+
+
+def _agreed(place: int, kinds: Sequence[str]) -> str:
+    """The one type of a parameter that is used several times."""
+    if not kinds:
+        return TEXT
+    for family in (_NUMBERS, _MOMENTS):
+        ranks = [family.index(kind.partition("(")[0]) for kind in kinds if kind.partition("(")[0] in family]
+        if len(ranks) == len(kinds):
+            return kinds[ranks.index(max(ranks))]
+    if len(set(kinds)) > 1:
+        _refuse(place, kinds)
+    return kinds[0]
+
+
+def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
+    names = " and as ".join(sorted(set(kinds)))
+    refuse("E_PARAM", f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters")

@@ -1,0 +1,205 @@
+"""Text → one understood SELECT, or a refusal."""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dpsql.errors import Position
+from dpsql.sql.ir.refusal import place, refuse
+from dpsql.sql.parser.constant_datetime import with_constant_moments
+from dpsql.sql.parser.gaps import require_brackets
+from dpsql.sql.parser.parameter import parse_numbered
+from dpsql.sql.parser.pivot import as_select
+from dpsql.sql.parser.privacy_clause import Options, read_clause
+from dpsql.sql.parser.reserved import require_names
+from dpsql.sql.parser.semi_joins import with_exists
+
+MAX_BYTES, MAX_NODES, MAX_TREE_DEPTH = 20_000, 1_500, 120
+
+#: What the parser raises and, of trees that it made without a part (as of ``BOOLAND(x, 1, 2)``), whoever reads them.
+MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
+
+# what sqlglot cannot read is refused; its warnings would quote the statement to whoever reads the log
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+_TOKEN = re.compile(
+    r"(?P<text>'(?:[^']|'')*')|(?P<name>\"(?:[^\"]|\"\")*\")|(?P<line>--[^\r\n]*)|(?P<block>/\*.*?\*/)|(?P<other>[^'\"/-]+|.)",
+    re.DOTALL,
+)
+_PREFIXED = re.compile(r"(?<![A-Za-z0-9_])(?:[eExXbBnNrR]|[uU]&)'")
+_ESCAPING = re.compile(r"(?<![A-Za-z0-9_])[eE]'")
+_JUXTAPOSED = re.compile(r"'\s*'")
+_GLUED_NUMBER = re.compile(r"(?<![A-Za-z0-9_.\"])\d+(?:\.\d*)?(?![eE][+-]?\d)[A-Za-z_]")
+_ALLOWED = frozenset(map(chr, range(32, 127))) | set("\t\r\n")
+_FORBIDDEN = frozenset("`{}@#\\")
+_DOLLAR = re.compile(r"\$(?![1-9]\d{0,2}(?![A-Za-z0-9_$]))|(?<=[A-Za-z0-9_$])\$", re.ASCII)
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+#: A text of characters that are read wherever they stand.
+_READ_ANYWHERE = re.compile(f"[{re.escape(''.join(sorted(_ALLOWED - _FORBIDDEN)))}]*")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One SELECT (or a set operation of them) as the analyst wrote it."""
+
+    tree: exp.Expr
+    text: str
+    options: Options | None = None
+
+
+def parse(text: str) -> Statement:
+    """The one query that the text holds; refused are other statements, several of them, and hidden characters.
+
+    >>> parse("FROM patients SELECT COUNT(*)").tree.sql()
+    'SELECT COUNT(*) FROM patients'
+    """
+    plain = without_idle_prefixes(text)
+    scan(plain)
+    try:
+        trees = parse_numbered(plain)
+    except RecursionError:
+        refuse("E_LIMITS", "the statement is nested too deeply")
+    except SqlglotError as error:
+        refuse("E_PARSE", "the statement is not SQL that dpsql can read", _where(error))
+    except MALFORMED:  # such as for SHOW ALL
+        refuse("E_PARSE", "the statement is not SQL that dpsql can read")
+    if not trees:
+        refuse("E_PARSE", "the statement is empty")
+    if len(trees) > 1:
+        refuse("E_MULTI", "send one statement at a time", trees[1])
+    (tree,) = trees
+    if isinstance(tree, exp.Pivot):
+        tree = as_select(tree)
+    if isinstance(tree, exp.Condition | exp.Alias):  # such as for SELEC x
+        refuse("E_PARSE", "the statement is not SQL that dpsql can read; it begins with SELECT, FROM, WITH or VALUES")
+    if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
+        refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
+    _check_size(tree)
+    tree, options = read_clause(_without_idle_limits(tree))
+    require_names(tree, blanked(plain, "line", "block"))
+    return Statement(with_constant_moments(with_exists(tree)), text, options)
+
+
+def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
+    """The tree without OFFSET 0, and without LIMIT ALL, which older parsers take for a column of that name."""
+    for offset in list(tree.find_all(exp.Offset)):
+        if isinstance(offset.expression, exp.Literal) and offset.expression.name == "0":
+            offset.pop()
+    for limit in list(tree.find_all(exp.Limit)):
+        if isinstance(limit.expression, exp.Column) and limit.expression.sql().upper() == "ALL":
+            limit.pop()
+    for fetch in tree.find_all(exp.Fetch):
+        options = fetch.args.get("limit_options")
+        if options is not None and (options.args.get("with_ties") or options.args.get("percent")):
+            refuse("E_STMT", "FETCH with TIES or PERCENT is not answered; write LIMIT and a number", fetch)
+    return tree
+
+
+def _check_size(tree: exp.Expr) -> None:
+    """Refuse a tree with too many nodes, or with nodes too deep for the rooms that read it node by node."""
+    level, nodes, depth = [tree], 0, 0
+    while level:
+        nodes, depth = nodes + len(level), depth + 1
+        if nodes > MAX_NODES:
+            refuse("E_LIMITS", f"the statement has more than {MAX_NODES} parts")
+        if depth > MAX_TREE_DEPTH:
+            refuse("E_LIMITS", f"the statement is more than {MAX_TREE_DEPTH} levels deep; write IN (…) for long ORs")
+        level = [part for node in level for part in node.iter_expressions()]
+
+
+def without_idle_prefixes(text: str) -> str:
+    """The text with a blank for the E of each E'…' that has no backslash: it means the same without.
+
+    >>> without_idle_prefixes("SELECT E'a', e'b\\\\n', 'E', name'x'")
+    "SELECT  'a', e'b\\\\n', 'E', name'x'"
+    """
+    if not _ESCAPING.search(text):
+        return text
+    tokens = list(_TOKEN.finditer(text))
+    pieces = [token.group() for token in tokens]
+    for number, (before, after) in enumerate(pairwise(tokens)):
+        idle = after.lastgroup == "text" and "\\" not in after.group()
+        if idle and before.lastgroup == "other" and _ESCAPING.search(before.group() + "'"):
+            pieces[number] = pieces[number][:-1] + " "
+    return "".join(pieces)
+
+
+def blanked(text: str, *kinds: str) -> str:
+    """The text with blanks for its tokens of some kinds (text, name, line, block), each other character in its place.
+
+    >>> blanked("SELECT 'a to b' -- to", "text", "line")
+    'SELECT               '
+    """
+    return "".join(
+        " " * len(token.group()) if token.lastgroup in kinds else token.group() for token in _TOKEN.finditer(text)
+    )
+
+
+def scan(text: str) -> None:
+    """Refuse characters and spellings on which two parsers could disagree."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        refuse("E_LIMITS", f"the statement is longer than {MAX_BYTES} bytes")
+    bare: list[str] = []
+    for token in _TOKEN.finditer(text):
+        kind, piece = token.lastgroup, token.group()
+        if kind == "text":
+            _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
+            bare.append("'" + " " * (len(piece) - 1))
+        elif kind == "name":
+            if len(piece) == 2 or '"' in piece[1:-1] or piece[1:-1].isspace():
+                refuse("E_CHARSET", "a quoted name may not be empty or hold quotes", place(text, token.start()))
+            _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
+            bare.append('"' + " " * (len(piece) - 2) + '"')
+        elif kind in ("line", "block"):
+            _check_characters(piece, text, token.start(), seen=_ALLOWED.__contains__)
+            if piece.startswith("/*+") or "/*" in piece[2:]:
+                refuse("E_PARSE", "hints and nested comments are not read", place(text, token.start()))
+            bare.append(" " * len(piece))
+        else:
+            _check_characters(piece, text, token.start(), seen=lambda c: c in _ALLOWED and c not in _FORBIDDEN)
+            if piece in "'\"":
+                refuse("E_PARSE", "a quote is not closed", place(text, token.start()))
+            bare.append(piece)
+    _check_spellings("".join(bare), text)
+
+
+_SPELLINGS = (
+    (_PREFIXED, "E_CHARSET", "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string"),
+    (_JUXTAPOSED, "E_PARSE", "two strings stand side by side; join them with ||"),
+    (_DOLLAR, "E_CHARSET", "a $ stands before the number of a parameter only, as in $1"),
+    (_GLUED_NUMBER, "E_PARSE", "a name stands directly after a number; put a blank between them"),
+)
+
+
+def _check_spellings(bare: str, text: str) -> None:
+    """Look at the text with strings and comments blanked out, each character still in its place."""
+    unnamed = re.sub(r'"[^"]*"', lambda name: '"' * len(name.group()), bare)
+    for pattern, code, reason in _SPELLINGS:
+        found = pattern.search(unnamed)
+        if found is not None:
+            refuse(code, reason, place(text, found.start()))
+    require_brackets(bare, text)
+
+
+def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], bool]) -> None:
+    if _READ_ANYWHERE.fullmatch(piece):
+        return
+    for offset, character in enumerate(piece):
+        if not seen(character):
+            mend = "; write names with it in double quotes, and comments without it" if character.isalpha() else ""
+            reason = f"character U+{ord(character):04X} is not read here{mend}"
+            refuse("E_CHARSET", reason, place(text, start + offset))
+
+
+def _where(error: SqlglotError) -> Position | None:
+    details = getattr(error, "errors", None) or [{}]
+    line, column = details[0].get("line"), details[0].get("col")
+    return Position(line, column) if line and column else None

@@ -1,0 +1,193 @@
+"""The shell's SQL: everything that may stand over released rows, with private tables nowhere in it.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.correlation import TIED, VALUE, Correlated, Outside
+from dpsql.sql.binder.scope import require_known_schema
+from dpsql.sql.emit.scalar import literal_node
+from dpsql.sql.ir import literal
+from dpsql.sql.ir.refusal import called, only, refuse
+from dpsql.sql.parser.googlesql import IS_UNIT
+from dpsql.sql.parser.parameter import PLACE
+from dpsql.sql.parser.pivot import pivoted
+from dpsql.sql.postprocess.functions import FUNCTIONS
+from dpsql.sql.postprocess.text_limits import require_small
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.bind import Binder
+    from dpsql.sql.binder.sources.ctes import Ctes
+
+
+#: Syntax that the shell may have. Whatever is not here or in the function list is refused.
+_NODES: frozenset[str] = frozenset(
+    "select from join where group having order ordered limit offset fetch limitoptions distinct qualify subquery "
+    "tablealias alias column identifier literal boolean null star paren tuple and or not eq neq gt gte lt lte "
+    "between in is like ilike escape case if add sub mul div intdiv mod neg dpipe nullsafeeq nullsafeneq exists "
+    "interval var datatype datatypeparam cast trycast window windowspec filter withingroup union intersect except "
+    "values any all rollup cube groupingsets extract array bracket ignorenulls respectnulls bitwiseand "
+    "bitwiseor bitwisexor bitwisenot bitwiseleftshift bitwiserightshift slice similarto propertyeq".split()
+)
+
+
+def check_node(node: exp.Expr) -> None:
+    """Refuse the node unless the shell may have it."""
+    require_small(node)
+    if isinstance(node, exp.Anonymous):
+        name = node.name.lower()
+        if name == IS_UNIT:
+            refuse("E_KEY", "these rows are public and have no privacy unit; leave WITH DIFFERENTIAL_PRIVACY out", node)
+        if name not in FUNCTIONS:
+            refuse("E_FUNC", f"{name.upper()} is not in the list of functions", node)
+    elif isinstance(node, exp.Func) and node.key not in _NODES:
+        names = {name.lower() for name in node.sql_names()}
+        if not names & FUNCTIONS:
+            refuse("E_FUNC", f"{called(node)} is not in the list of functions", node)
+    elif node.key not in _NODES:
+        code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
+        refuse(code, f"{node.key.upper()} is not answered here", node)
+
+
+def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The node with each of its parts changed; the original stays as it is."""
+
+    def part(value: object) -> object:
+        if isinstance(value, exp.Expr):
+            return change(value)
+        return [part(each) for each in value] if isinstance(value, list) else value
+
+    return type(node)(**{name: part(value) for name, value in node.args.items()})
+
+
+def parameter_node(node: exp.Placeholder, binder: Binder) -> exp.Expr:
+    """A bound parameter as a constant of the shell; None is NULL, of the type that its place gives it."""
+    value = binder.parameters[node.meta[PLACE]]
+    return exp.null() if value is None else literal_node(literal.parameter(value, node))
+
+
+def refuse_raw(select: exp.Select) -> NoReturn:
+    """Refuse a SELECT whose rows would be those of people."""
+    refuse("E_RAW", "these would be single people's rows; only aggregates over them are answered", select)
+
+
+def released_table(name: str) -> exp.Table:
+    """The table of the sandbox that holds a core's released rows."""
+    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("released", quoted=True),
+                     alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))  # fmt: skip
+
+
+def values(query: exp.Values, binder: Binder, ctes: Ctes) -> exp.Values:
+    """A VALUES list of constants as a table of its own."""
+    result = _Public(binder, ctes).change(query)
+    assert isinstance(result, exp.Values)
+    return result
+
+
+def public_select(select: exp.Select, binder: Binder, ctes: Ctes) -> exp.Select:
+    """A SELECT over public and released tables, as the sandbox runs it."""
+    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
+         "qualify", "windows", code="E_STMT")  # fmt: skip
+    return _Public(binder, ctes).select(select)
+
+
+def clause(node: exp.Expr, binder: Binder, ctes: Ctes) -> exp.Expr:
+    """An ORDER BY, LIMIT or OFFSET over released rows."""
+    return _Public(binder, ctes).change(node)
+
+
+def value_of(tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside) -> exp.Select:
+    """The value of the one group of a correlated subquery that the row outside is tied to; always one row."""
+
+    def column(name: str) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier("tied", quoted=True))
+
+    ties = [exp.EQ(this=column(f"{TIED}{place}"), expression=outside(node)) for place, node in enumerate(tied.outer)]
+    value: exp.Expr = exp.Max(this=column(VALUE))
+    if empty is not None:
+        none = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+        value = exp.Case(ifs=[exp.If(this=none, true=empty)], default=value)
+    alias = exp.TableAlias(this=exp.to_identifier("tied", quoted=True))
+    select = exp.Select(expressions=[exp.alias_(value, VALUE, quoted=True)],
+                        from_=exp.From(this=exp.Subquery(this=groups, alias=alias)))  # fmt: skip
+    return select.where(*ties, copy=False)
+
+
+class _Public:
+    """Rebuilds a query over public and released tables, cutting private subqueries as it meets them."""
+
+    def __init__(self, binder: Binder, ctes: Ctes) -> None:
+        self._binder, self._ctes = binder, ctes
+
+    def select(self, select: exp.Select) -> exp.Select:
+        parts: dict[str, object] = {}
+        for name, value in select.args.items():
+            if isinstance(value, list):
+                parts[name] = [self._named(each) if name == "expressions" else self.change(each) for each in value]
+            elif isinstance(value, exp.Expr):
+                parts[name] = self.change(value)
+        return exp.Select(**parts)
+
+    def _named(self, item: exp.Expr) -> exp.Expr:
+        changed = self.change(item)
+        if isinstance(item, exp.Alias | exp.Column | exp.Star):
+            return changed
+        return exp.alias_(changed, output_name(item, self._binder.manner), quoted=True)
+
+    def change(self, node: exp.Expr) -> exp.Expr:
+        match node:
+            case exp.Table():
+                return self._table(node)
+            case exp.Subquery():
+                only(node, "this", "alias", "pivots", code="E_TABLE")
+                inner = self._binder.released(node.this, self._ctes, self.change)
+                return self._with_pivots(node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias"))))
+            case exp.Select() | exp.SetOperation():
+                return self._binder.released(node, self._ctes, self.change)
+            case exp.Placeholder():
+                return parameter_node(node, self._binder)
+            case exp.Unnest():
+                refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
+            case exp.Column() if node.args.get("db") or node.args.get("catalog"):
+                require_known_schema(node)
+                return exp.Column(this=self.change(node.this), table=node.args["table"].copy())
+            case exp.Join():
+                only(node, "this", "on", "using", "kind", "side", "method", code="E_JOIN")
+        if isinstance(node, exp.Join | exp.From | exp.Values):
+            return rebuilt(node, self.change)
+        check_node(node)
+        return rebuilt(node, self.change)
+
+    def _with_pivots(self, node: exp.Expr, changed: exp.Expr) -> exp.Expr:
+        if node.args.get("pivots"):
+            changed.set("pivots", [pivoted(each, self.change) for each in node.args["pivots"]])
+        return changed
+
+    def _table(self, node: exp.Table) -> exp.Expr:
+        only(node, "this", "alias", "db", "catalog", "pivots", code="E_TABLE", what="this form of a table")
+        if not isinstance(node.this, exp.Identifier):
+            refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
+        alias = _copied(node.args.get("alias")) or exp.TableAlias(this=node.this.copy())
+        cte = None if node.db else self._ctes.get(fold(node.name))
+        if cte is not None:
+            if cte.columns and not alias.args.get("columns"):
+                alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
+            inner = self._binder.released(cte.query, cte.ctes)
+            return self._with_pivots(node, exp.Subquery(this=inner, alias=alias))
+        name = self._binder.table_name(node)
+        self._binder.public.add(name)
+        table = exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
+                          alias=alias)  # fmt: skip
+        return self._with_pivots(node, table)
+
+
+def _copied(node: exp.Expr | None) -> exp.Expr | None:
+    return None if node is None else node.copy()
