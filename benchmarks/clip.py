@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from dpsql.engines.exact import CoreRows, ExactRows  # noqa: E402
-from dpsql.plan import Plan  # noqa: E402
+from dpsql.planning.plan import Plan  # noqa: E402
 from dpsql.release import NOTHING, Released, release  # noqa: E402
 from dpsql.session import Session, open_session  # noqa: E402
 

@@ -22,9 +22,9 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.release import ReleasedTable, release
-from dpsql.result_columns import OutputColumn
 from dpsql.session import Session, open_session
 from dpsql.shell.computed import computed_intervals
 from dpsql.shell.sandbox import Sandbox

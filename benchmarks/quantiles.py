@@ -20,17 +20,17 @@ from typing import TypeAlias
 import duckdb
 from events import write_schema
 
-from dpsql.chosen import ChosenQuantiles
 from dpsql.demo import SCHEMA as NAFLD
 from dpsql.engines.duckdb import core_sql
 from dpsql.engines.opened import run_core
-from dpsql.plan import CorePlan
+from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.estimators.quantiles import Distribution
+from dpsql.planning.estimators.rank_quantiles import ChosenQuantiles
+from dpsql.planning.plan import CorePlan
+from dpsql.planning.sensitivity import ranking, tree
 from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.quantile import Distribution
 from dpsql.schema import Schema, load
-from dpsql.sensitivity import ranking, tree
-from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 from dpsql.sql.analysis.bins import Bins
 from dpsql.sql.analysis.contribution import Contribution, Norm

@@ -9,8 +9,12 @@ from fractions import Fraction
 from dpsql.accuracy.expected import ColumnError, expected, place_of
 from dpsql.accuracy.reach import Errors
 from dpsql.accuracy.reached import Reached
-from dpsql.estimate import Alone, Mean, Seen, Shifted
-from dpsql.explained import (
+from dpsql.planning.estimators.estimate import Alone, Mean, Seen, Shifted
+from dpsql.planning.estimators.frequencies import Clip, Counted, Most
+from dpsql.planning.estimators.moment_intervals import typical_half_width
+from dpsql.planning.estimators.moments import Moment
+from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.explain_cells import (
     ExplainedCell,
     cell_note,
     explained_cell,
@@ -19,16 +23,12 @@ from dpsql.explained import (
     histogram_note,
     rank_width,
 )
-from dpsql.explained_groups import groups_said
-from dpsql.frequency import Clip, Counted, Most
-from dpsql.given import taken_as_given
-from dpsql.moment_intervals import typical_half_width
-from dpsql.moments import Moment
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.explain_groups import groups_said
+from dpsql.planning.given import taken_as_given
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
-from dpsql.quantile import Ranked
-from dpsql.result_columns import OutputColumn
 from dpsql.shell.possible import ranges
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.emit import readable

@@ -8,7 +8,7 @@ import duckdb
 
 from dpsql.engines.duckdb import core_sql
 from dpsql.engines.opened import run_core
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 
 
 def exact_rows(connection: duckdb.DuckDBPyConnection, core: CorePlan) -> list[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.engine import Engine, Held, Reading, Rowset
 from dpsql.engines.exact import ExactRows
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema
 

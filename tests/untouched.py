@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dpsql.engines.engine import Held, Reading
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import loads
 from dpsql.session import Session, open_accountant

@@ -14,11 +14,11 @@ from statistics import median
 from typing import cast
 
 from dpsql.accuracy.grouping_sets import finest_half_width
-from dpsql.estimate import Estimate, Interval, Mean, Seen
-from dpsql.frequency import Clip, Counted, Frequent, Most
-from dpsql.plan import CorePlan, Plan
-from dpsql.quantile import Ranked
-from dpsql.result_columns import OutputColumn
+from dpsql.planning.estimators.estimate import Estimate, Interval, Mean, Seen
+from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most
+from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.shell import Result
 
 

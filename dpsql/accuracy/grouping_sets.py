@@ -11,9 +11,9 @@ from math import prod
 import numpy as np
 
 from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
-from dpsql.estimate import Alone, Shifted
-from dpsql.least_squares import Measured, spreads
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.estimators.estimate import Alone, Shifted
+from dpsql.planning.estimators.least_squares import Measured, spreads
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Laplace
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.ir.expression import BOOLEAN, Column, Expression

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsql.estimate import Interval, interval
-from dpsql.explained import rank_width
-from dpsql.frequency import Clip, Counted, Most
-from dpsql.plan import CorePlan, Plan
-from dpsql.quantile import Curve, Ranked
+from dpsql.planning.estimators.estimate import Interval, interval
+from dpsql.planning.estimators.frequencies import Clip, Counted, Most
+from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.explain_cells import rank_width
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release import Released, ReleasedTable
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from hashlib import blake2b
 
 from dpsql.errors import InternalError
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
 FORMAT = 3

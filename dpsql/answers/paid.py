@@ -16,7 +16,7 @@ from fractions import Fraction
 from dpsql.answers.key import answer_key, kin_key
 from dpsql.answers.written import read, written
 from dpsql.errors import LedgerError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.ledger import Ledger
 from dpsql.release import Released
 

@@ -16,12 +16,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
-from dpsql.chosen import DRAWN
-from dpsql.columns import Between, ByColumn, Multiples, Value, column, columns
-from dpsql.estimate import Interval
-from dpsql.plan import CorePlan
+from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, Value, column, columns
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.estimators.rank_quantiles import DRAWN
+from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.quantile import Curve, Ranked
 from dpsql.release import Released, ReleasedTable
 
 #: The most bytes that the text of an answer may have.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dpsql.audit.report import Check, Room
 from dpsql.errors import LedgerError
+from dpsql.planning.workload.block import statements_of
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.ledger import Entry
@@ -20,7 +21,6 @@ from dpsql.privacy.ledger.restoring import remembered
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Schema
 from dpsql.session import ledger_of, open_accountant
-from dpsql.workload.block import statements_of
 
 #: How far clocks of machines that share a ledger may be apart.
 _APART = timedelta(minutes=1)

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from dpsql.audit.histograms import frequencies, levels, ranks, sizes
 from dpsql.audit.uses import Compared, Use, distance
 from dpsql.engines.exact import CoreRows
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking

@@ -24,7 +24,7 @@ from dpsql.audit.report import Check, Figure, Room
 from dpsql.audit.statements import Exact, look
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.release import release
 from dpsql.schema import Schema

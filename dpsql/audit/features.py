@@ -14,7 +14,7 @@ from zlib import crc32
 
 from dpsql.audit.claims import Side
 from dpsql.engines.exact import CoreRows
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.release import Released, ReleasedTable
 

@@ -21,7 +21,7 @@ from dpsql.engines.spilling import remove_folder, spill_folder
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.instance import close_instance, open_instance
 from dpsql.optimizer import CAREFUL
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema
 from dpsql.sql.binder.sources.derived import Derived
 

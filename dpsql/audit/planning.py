@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from dpsql.audit.neighbours import Neighbours
 from dpsql.engines.engine import Reading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema

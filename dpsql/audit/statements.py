@@ -22,7 +22,7 @@ from dpsql.audit.report import Check, Figure, Room
 from dpsql.audit.uses import Compared, Use
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release import NOTHING, release
 from dpsql.schema import Schema
 

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from statistics import NormalDist
 
-from dpsql.least_squares import Spread
-from dpsql.plan import CorePlan
+from dpsql.planning.estimators.least_squares import Spread
+from dpsql.planning.plan import CorePlan
 
 #: Noise that is all but certain to be 0 has a deviation that is no double, and neither is the square of a variance of
 #: 1e-170; a larger one only makes intervals wider.

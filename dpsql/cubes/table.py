@@ -16,10 +16,20 @@ from numpy.typing import NDArray
 
 from dpsql.cubes.present import present_groups
 from dpsql.cubes.sums import Group, Key, Sums, steps_of
-from dpsql.estimate import Alone, Average, Interval, Mean, Shifted, average, interval, linear, simulated
-from dpsql.forms import GAUSSIAN, Form
+from dpsql.planning.estimators.estimate import (
+    Alone,
+    Average,
+    Interval,
+    Mean,
+    Shifted,
+    average,
+    interval,
+    linear,
+    simulated,
+)
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, Form
+from dpsql.planning.estimators.quantiles import Curve
 from dpsql.privacy.sampling import discrete_gaussian
-from dpsql.quantile import Curve
 from dpsql.release import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
 

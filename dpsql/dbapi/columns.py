@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from dpsql.errors import NotSupportedError
-from dpsql.result_columns import end_type
+from dpsql.planning.result_columns import end_type
 
 if TYPE_CHECKING:
-    from dpsql.result_columns import CellInterval
+    from dpsql.planning.result_columns import CellInterval
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from dpsql.errors import DataError, InterfaceError
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.accuracy.target import Goal, Target
     from dpsql.explain import Explanation
+    from dpsql.planning.workload import Workload as Priced
     from dpsql.privacy.remaining import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
-    from dpsql.workload import Workload as Priced
 
 T = TypeVar("T")
 

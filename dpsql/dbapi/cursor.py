@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     import pyarrow
 
     from dpsql.dbapi.connection import Connection
-    from dpsql.result_columns import CellInterval
+    from dpsql.planning.result_columns import CellInterval
     from dpsql.shell import Price, Result
 
 Row: TypeAlias = tuple[object, ...]

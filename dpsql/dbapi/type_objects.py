@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `import dpsql`
-    from dpsql.result_columns import OutputColumn
+    from dpsql.planning.result_columns import OutputColumn
 
 #: name, type code, display size, internal size, precision, scale, whether it may be NULL.
 Described: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]

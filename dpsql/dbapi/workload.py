@@ -8,8 +8,8 @@ from dpsql.dbapi.cursor import Cursor
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.dbapi.connection import Connection
-    from dpsql.workload import Offer
-    from dpsql.workload import Workload as Priced
+    from dpsql.planning.workload import Offer
+    from dpsql.planning.workload import Workload as Priced
 
 
 class Workload:

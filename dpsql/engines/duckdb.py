@@ -21,7 +21,7 @@ from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotRe
 from dpsql.engines.spilling import most_spilled
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.owners_log import record, swallowed
-from dpsql.plan import CorePlan, Plan, Stage
+from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema
 from dpsql.sql.binder.sources.derived import Derived

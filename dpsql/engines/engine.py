@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 from dpsql.engines.exact import ExactRows
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 
 #: The rows of a table that the sandbox has made.

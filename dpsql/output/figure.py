@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from dpsql.estimate import Interval
-    from dpsql.result_columns import CellInterval
+    from dpsql.planning.estimators.estimate import Interval
+    from dpsql.planning.result_columns import CellInterval
 
 
 def cell(value: object, interval: CellInterval | None, with_bar: bool, null: str = "NULL") -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from dpsql.result_columns import end_type
+from dpsql.planning.result_columns import end_type
 
 if TYPE_CHECKING:
     from dpsql.dbapi import Cursor
-    from dpsql.result_columns import CellInterval
+    from dpsql.planning.result_columns import CellInterval
     from dpsql.shell import Result
 
 Row: TypeAlias = tuple[object, ...]

@@ -17,9 +17,9 @@ from dpsql.pgwire.command import Query
 from dpsql.pgwire.errors import error_fields
 from dpsql.pgwire.portal import Outcome, Rows
 from dpsql.pgwire.types import Column, Type, by_name
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import shown
-from dpsql.result_columns import OutputColumn
 from dpsql.session import Session
 from dpsql.shell import Result
 

@@ -14,7 +14,7 @@ from dpsql.output import Rows
 from dpsql.repl.interruptible import interruptibly
 
 if TYPE_CHECKING:
-    from dpsql.plan import Plan
+    from dpsql.planning.plan import Plan
     from dpsql.session import Session
     from dpsql.shell import Result
 

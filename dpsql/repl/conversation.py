@@ -32,7 +32,7 @@ from dpsql.repl.screen import Screen, said_of
 
 if TYPE_CHECKING:
     from dpsql.explain import Explanation
-    from dpsql.plan import Plan
+    from dpsql.planning.plan import Plan
     from dpsql.session import Session
 
 #: How deep files may run files.

@@ -10,7 +10,7 @@ from dpsql.output import Rows
 from dpsql.privacy.measure import FREE, shown
 
 if TYPE_CHECKING:
-    from dpsql.plan import Plan
+    from dpsql.planning.plan import Plan
     from dpsql.privacy.remaining import Remaining
 
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from dpsql.answers import Paid
 from dpsql.clipping import left_out
-from dpsql.explained_groups import nothing_seen
-from dpsql.given import taken_as_given
-from dpsql.plan import Plan
+from dpsql.planning.explain_groups import nothing_seen
+from dpsql.planning.given import taken_as_given
+from dpsql.planning.plan import Plan
 from dpsql.release import NOTHING, Released
 from dpsql.session.candidates import many_candidates
 from dpsql.session.memory import Memory

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import TypeAlias
 
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.release import Released
 from dpsql.sql.emit.key_domain_size import counting, many_keys, require_few_keys
 

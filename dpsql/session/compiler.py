@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import DatabaseError, StatementError
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.choosing import allowed_price
@@ -19,7 +20,6 @@ from dpsql.session.memory import Memory
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.running import Turns
 from dpsql.session.told import budget_row
-from dpsql.shares import plan_cores
 from dpsql.shell import Shell
 from dpsql.shell.answer import Described
 from dpsql.sql.analysis.contribution import norm_of

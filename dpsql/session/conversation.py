@@ -16,7 +16,8 @@ from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.explain import Explanation, explain
 from dpsql.explain import priced as cost_lines
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload import Workload, priced
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
@@ -36,7 +37,6 @@ from dpsql.session.together import Asked, Together, asked, statuses
 from dpsql.shell import Result, Shells
 from dpsql.sql.ir.dialect_options import PEOPLE, Manner
 from dpsql.statement import SETTINGS, Choices
-from dpsql.workload import Workload, priced
 
 
 class Session:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from dpsql.planning.sensitivity import mechanism
 from dpsql.privacy.measure import Cost
 from dpsql.schema import Schema
 from dpsql.schema.privacy import Noise
-from dpsql.sensitivity import mechanism
 from dpsql.sql.analysis.contribution import Norm, counted_once, norm_of
 
 

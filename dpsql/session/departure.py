@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import TracebackType
 from typing import Final, Protocol
 
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 
 
 class Clock(Protocol):

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.shell import Price, Result
 from dpsql.sql.ir.dialect_options import Manner
 from dpsql.statement import Choices

@@ -11,8 +11,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from dpsql.errors import DatabaseError
-from dpsql.plan import Plan
-from dpsql.result_columns import OutputColumn
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.sql.parser.parameter_value import read_value
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.

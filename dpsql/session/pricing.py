@@ -16,7 +16,7 @@ from dpsql.accuracy.reach import Errors, Wanted, approximate_price, exact_price,
 from dpsql.accuracy.reached import Reached
 from dpsql.accuracy.target import Goal, Target
 from dpsql.errors import BudgetExhausted, Refused, StatementError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.remaining import Remaining
 from dpsql.release import Released

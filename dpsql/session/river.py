@@ -14,7 +14,8 @@ from dpsql.answers import Answers, Paid
 from dpsql.engines.engine import Engine, Held
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.explain import journal_note
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload import Block
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release import NOTHING, Released, release
@@ -24,7 +25,6 @@ from dpsql.session.running import Running
 from dpsql.session.trouble import told_nothing
 from dpsql.shell import Shell
 from dpsql.shell.sandbox import PublicRows
-from dpsql.workload import Block
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]

@@ -13,7 +13,7 @@ from dpsql.accuracy.reached import Reached, plain, said
 from dpsql.accuracy.target import Goal
 from dpsql.answers import Answers
 from dpsql.errors import BudgetExhausted, Error, StatementError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
 from dpsql.release import Released

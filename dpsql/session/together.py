@@ -12,14 +12,14 @@ from typing import NoReturn, TypeAlias
 
 from dpsql.answers import Paid
 from dpsql.errors import DataError, OperationalError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload import Block, Offer, Workload
+from dpsql.planning.workload.priced import Status
 from dpsql.release import NOTHING
 from dpsql.session.answering import Answering
 from dpsql.session.river import River
 from dpsql.session.running import Turns
 from dpsql.shell import Result
-from dpsql.workload import Block, Offer, Workload
-from dpsql.workload.priced import Status
 
 #: A statement, alone or with its parameters.
 Asked: TypeAlias = str | tuple[str, Sequence[object]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.remaining import Remaining
-from dpsql.result_columns import OutputColumn
 from dpsql.shell import Result
 from dpsql.sql.binder.budget_table import BudgetRow
 

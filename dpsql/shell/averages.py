@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpsql.estimate import Average, Interval
-from dpsql.forms import Form, ratio
+from dpsql.planning.estimators.estimate import Average, Interval
+from dpsql.planning.estimators.linear_forms import Form, ratio
 
 #: How near to the end of what is possible an interval's end is taken to be cut there.
 CUT = 1e-9

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.errors import ShellFailed, ShellStopped
-from dpsql.estimate import Interval
-from dpsql.forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.linear_forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
 from dpsql.shell.arithmetic import (
     INSIDE,
     Arithmetic,

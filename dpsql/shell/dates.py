@@ -8,7 +8,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.quantile import Curve
+from dpsql.planning.estimators.quantiles import Curve
 from dpsql.sql.analysis.bins import SECONDS
 
 #: 1970-01-01 in days of the axis, which are those of `date.fromordinal`.

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.result_columns import Ends, Later
+from dpsql.planning.result_columns import Ends, Later
 from dpsql.schema import fold
 from dpsql.shell.origin import Origin, ReleasedColumns, Source, leave_out, origin_of, output_origins
 from dpsql.shell.trace import hides_star, is_odd, renamed

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TypeAlias
 
-from dpsql.columns import column
-from dpsql.estimate import Interval
-from dpsql.plan import Plan
-from dpsql.result_columns import CellInterval, Ends, OutputColumn, end_type
+from dpsql.planning.estimators.columns import column
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn, end_type
 from dpsql.schema import fold
 from dpsql.shell import computed
 from dpsql.shell.computed import computed_intervals

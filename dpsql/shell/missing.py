@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dpsql.plan import Plan
-from dpsql.result_columns import CellInterval
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import CellInterval
 from dpsql.shell import computed, seen
 from dpsql.shell.drawn import Rows
 

@@ -12,9 +12,9 @@ from math import ceil, floor
 import sqlglot
 from sqlglot import exp
 
-from dpsql.forms import cut
-from dpsql.plan import Plan
-from dpsql.result_columns import CellInterval, OutputColumn
+from dpsql.planning.estimators.linear_forms import cut
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import CellInterval, OutputColumn
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive, shapes
 from dpsql.sql.analysis.key_domain.enumeration import column_values, values

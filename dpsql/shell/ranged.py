@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.errors import ShellFailed, ShellStopped
-from dpsql.estimate import Interval
+from dpsql.planning.estimators.estimate import Interval
 from dpsql.shell.dates import is_date
 from dpsql.shell.drawn import AT_A_TIME, Rows, drawn_types, drawn_values
 from dpsql.shell.sandbox import Sandbox, column_types

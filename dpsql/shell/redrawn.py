@@ -12,8 +12,8 @@ from typing import Any
 from sqlglot import exp
 
 from dpsql.errors import Refused
-from dpsql.estimate import Interval
-from dpsql.result_columns import Ends, Later, OutputColumn, Redrawn
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.result_columns import Ends, Later, OutputColumn, Redrawn
 from dpsql.schema import fold
 from dpsql.shell.drawn import drawn_places, is_number
 from dpsql.shell.draws import Kind

@@ -14,10 +14,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.cells import aggregate_type
-from dpsql.columns import columns
 from dpsql.cubes import CubeTable
 from dpsql.instance import close_instance, open_instance
+from dpsql.planning.cells import aggregate_type
+from dpsql.planning.estimators.columns import columns
 from dpsql.release import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.shell.faults import failed, unfit

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dpsql.errors import ShellFailed, ShellStopped
-from dpsql.estimate import Interval
-from dpsql.forms import FROM_ZERO, cut
-from dpsql.result_columns import Redrawn
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.linear_forms import FROM_ZERO, cut
+from dpsql.planning.result_columns import Redrawn
 from dpsql.shell.alike import evened
 from dpsql.shell.computed import summary, told
 from dpsql.shell.drawn import Rows, as_number

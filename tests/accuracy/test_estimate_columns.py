@@ -12,13 +12,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.columns import Between, ByColumn, Multiples, column
-from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted, interval, value
-from dpsql.estimate_columns import read_column
-from dpsql.forms import GAUSSIAN, Law, laplace
-from dpsql.moments import Moment, Variable
+from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, column
+from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shifted, interval, value
+from dpsql.planning.estimators.estimate_columns import read_column
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
+from dpsql.planning.estimators.moments import Moment, Variable
+from dpsql.planning.estimators.rounding import as_type, quotients_as_type
 from dpsql.release import in_order, rank
-from dpsql.rounded import as_type, quotients_as_type
 
 STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))
 SIZES = (0, 3, 10**3, 10**9, 2**52, 2**61)

@@ -13,9 +13,9 @@ from dpsql.accuracy.grouping_sets import key_sizes
 from dpsql.cubes.spread import LEAST_VARIANCE
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import Refused
-from dpsql.estimate import Alone, Shifted
-from dpsql.least_squares import Measured, consistent, spreads
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.estimators.estimate import Alone, Shifted
+from dpsql.planning.estimators.least_squares import Measured, consistent, spreads
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release import release
 from dpsql.session import Session

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpsql.engines.gathered import gathered
-from dpsql.histogram import Reading
-from dpsql.plan import CorePlan
+from dpsql.planning.estimators.histogram import Reading
+from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking

@@ -15,8 +15,8 @@ from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
 from dpsql import statement
 from dpsql.errors import Error, OperationalError, ShellFailed
-from dpsql.estimate import Mean
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.estimators.estimate import Mean
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.session import Session
 from dpsql.shell import Result
 

@@ -8,7 +8,7 @@ from typing import Any
 from dpsql.engines.duckdb import DuckDBEngine, DuckDBHeld, DuckDBReading
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlglot import exp, parse_one
 
-from dpsql.histogram import MeasuredHistogram
-from dpsql.plan import Plan
+from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.plan import Plan
 
 Row = tuple[Any, ...]
 

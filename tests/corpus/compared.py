@@ -6,7 +6,7 @@ import duckdb
 from agreement import disagreement
 from corpora import Asked
 
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.session import Session
 
 

@@ -16,7 +16,7 @@ from dpsql.engines.process import client
 from dpsql.engines.process.data import ProcessData
 from dpsql.engines.process.protocol import Message
 from dpsql.engines.source import CoreSql, Rows
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.session import Session
 
 ONE = "SELECT COUNT(*) FROM patients"

@@ -10,7 +10,7 @@ from databases import clinic
 
 from dpsql.engines.cross_check import require_planned
 from dpsql.errors import ExecutionFailed
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_session
 
 

@@ -105,6 +105,12 @@ from dpsql.engines.process import child, limits
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"pydantic", "sqlglot", "numpy", "dpsql.plan", "dpsql.sql", "dpsql.schema", "dpsql.privacy"} & set(
-        loaded
-    )
+    assert not {
+        "pydantic",
+        "sqlglot",
+        "numpy",
+        "dpsql.planning.plan",
+        "dpsql.sql",
+        "dpsql.schema",
+        "dpsql.privacy",
+    } & set(loaded)

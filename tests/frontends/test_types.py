@@ -19,7 +19,7 @@ PROJECT = Path(__file__).parents[2]
 
 PAID = """
 from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant
 
 def answer(engine: DuckDBEngine, accountant: Accountant, plan: Plan) -> DuckDBReading:

@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["dpsql"]):
     from dpsql.demo import SCHEMA
     from dpsql.engines.cross_check import require_planned
     from dpsql.errors import DatabaseError, InternalError
-    from dpsql.plan import Plan
+    from dpsql.planning.plan import Plan
     from dpsql.session import Session, open_session
 
 import duckdb

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from untouched import planning_session
 
-from dpsql.explained import measured
-from dpsql.histogram import MeasuredHistogram
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.explain_cells import measured
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking

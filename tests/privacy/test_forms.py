@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.forms import EVERYTHING, GAUSSIAN, Form, Law, laplace, ratio, reach
+from dpsql.planning.estimators.linear_forms import EVERYTHING, GAUSSIAN, Form, Law, laplace, ratio, reach
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.sums import Term, sum_half_width
 

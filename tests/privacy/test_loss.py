@@ -106,7 +106,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 def test_the_extra_is_imported_when_it_is_used_and_not_before() -> None:
     import subprocess
 
-    code = "import sys, dpsql, dpsql.session, dpsql.workload; sys.exit('dp_accounting' in sys.modules)"
+    code = "import sys, dpsql, dpsql.session, dpsql.planning.workload; sys.exit('dp_accounting' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

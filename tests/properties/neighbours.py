@@ -21,9 +21,9 @@ from dpsql.engines.duckdb import derived_table
 from dpsql.engines.exact import ExactRows
 from dpsql.engines.opened import put_derived
 from dpsql.errors import ExecutionFailed
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release import NOTHING, release
-from dpsql.shares import plan_cores
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived import Derived
 from dpsql.sql.parser.parse import parse

@@ -24,7 +24,7 @@ from dpsql.engines.opened import OpenedSource
 from dpsql.engines.process.data import ProcessData
 from dpsql.engines.source import Source
 from dpsql.instance import close_instance, open_instance
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_accountant
 
 Opens: TypeAlias = Callable[[Source], Data]

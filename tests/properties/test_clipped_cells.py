@@ -14,8 +14,8 @@ from neighbours import Tally, faults, planned, report
 from statements import Writer
 
 from dpsql.errors import DatabaseError
-from dpsql.plan import CorePlan
-from dpsql.shares import plan_cores
+from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.plan import CorePlan
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.binder.aggregates.clipping_report import clipped
 from dpsql.sql.binder.bind import Query

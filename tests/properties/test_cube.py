@@ -19,11 +19,11 @@ from worlds import Column, Table, World
 from dpsql.cubes import cube_table
 from dpsql.cubes.sums import carried
 from dpsql.errors import Refused
-from dpsql.least_squares import Measured, consistent
+from dpsql.planning.estimators.least_squares import Measured, consistent
+from dpsql.planning.estimators.rounding import as_type
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release import ReleasedTable
-from dpsql.rounded import as_type
 
 _KINDS = {"grade": "VARCHAR", "small": "INTEGER", "flag": "BOOLEAN", "price": "DECIMAL(12,2)", "word": "VARCHAR"}
 

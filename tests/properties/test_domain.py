@@ -10,10 +10,10 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from dpsql.plan import CorePlan
+from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
-from dpsql.shares import plan_cores
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.parser.parse import parse

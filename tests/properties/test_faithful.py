@@ -16,13 +16,13 @@ from statements import statement
 from world_session import session_on, without_noise
 
 from dpsql.errors import DatabaseError
-from dpsql.estimate import Estimate
-from dpsql.frequency import Counted, Frequent, Most
-from dpsql.histogram import MeasuredHistogram
-from dpsql.moments import Moment
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.estimators.estimate import Estimate
+from dpsql.planning.estimators.frequencies import Counted, Frequent, Most
+from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.estimators.moments import Moment
+from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism.ranking import Ranking
-from dpsql.quantile import Ranked
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000

@@ -19,7 +19,7 @@ from tally import Tally
 import dpsql
 from dpsql.errors import SchemaError
 from dpsql.optimizer import CAREFUL
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
 from dpsql.shell import Shell

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from databases import without_noise
 
-from dpsql.explained import measured
-from dpsql.moment_intervals import moment_interval
-from dpsql.moments import Moment, Variable, statistic
+from dpsql.planning.estimators.moment_intervals import moment_interval
+from dpsql.planning.estimators.moments import Moment, Variable, statistic
+from dpsql.planning.explain_cells import measured
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.relation import Joint, Product, Spread

@@ -15,10 +15,10 @@ from parallel_blocks import BlockWriter
 from worlds import World
 
 from dpsql.errors import DatabaseError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload import Block
+from dpsql.planning.workload.block import Invalid, Parallel, Sequential
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.workload import Block
-from dpsql.workload.block import Invalid, Parallel, Sequential
 
 pytestmark = pytest.mark.slow
 

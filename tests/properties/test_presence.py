@@ -17,8 +17,8 @@ from scipy import stats
 
 from dpsql.database import Database, open_database
 from dpsql.engines.exact import ExactRows
-from dpsql.plan import CorePlan, MeasuredCell
-from dpsql.presence import APPEARS, Presence
+from dpsql.planning.plan import CorePlan, MeasuredCell
+from dpsql.planning.presence import APPEARS, Presence
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release import release
 from dpsql.session import Session

@@ -11,7 +11,7 @@ from world_session import FrozenNoise, session_on
 from worlds import World
 
 from dpsql.errors import DatabaseError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.session import Session
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from statements import statement
 from worlds import NULL, World
 
 from dpsql.errors import DatabaseError, StatementError
-from dpsql.plan import CorePlan
+from dpsql.planning.plan import CorePlan
 from dpsql.sql.analysis.work.rows import MOST_ROWS, most_rows
 
 #: A step of a core joins rows with what clipping changes of them, and with those that are taken back.

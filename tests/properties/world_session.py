@@ -19,7 +19,7 @@ from dpsql.engines.duckdb import core_sqls, derived_table, tables_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.engines.opened import put_derived
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.scan import Scan

@@ -8,7 +8,7 @@ import pytest
 from untouched import planning_session
 
 from dpsql.errors import DatabaseError, DataError, Refused
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.session import Session
 
 ROWS = "COUNT(*) AS n FROM labs"

@@ -13,7 +13,7 @@ import pytest
 from untouched import planning_session
 
 from dpsql.answers.key import answer_key
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.session import Session
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))

@@ -11,7 +11,7 @@ import pytest
 from databases import clinic
 
 from dpsql.errors import DatabaseError
-from dpsql.least_squares import LEAST_SHARE, Measured, comparable, consistent, spreads
+from dpsql.planning.estimators.least_squares import LEAST_SHARE, Measured, comparable, consistent, spreads
 from dpsql.session import Session, open_session
 
 AGGREGATES = (

@@ -18,7 +18,7 @@ import dpsql
 from dpsql.accuracy.expected import expected
 from dpsql.database import Database, open_database
 from dpsql.errors import BudgetExhausted, DataError, Refused
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.repl.asking import answer
 from dpsql.session import Session
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.estimate import Mean, average
-from dpsql.forms import GAUSSIAN
+from dpsql.planning.estimators.estimate import Mean, average
+from dpsql.planning.estimators.linear_forms import GAUSSIAN
 from dpsql.shell.averages import sum_interval
 
 HALF, DRAWS = 1.959964, 2_000

@@ -9,7 +9,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from dpsql.forms import EVERYTHING
+from dpsql.planning.estimators.linear_forms import EVERYTHING
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 

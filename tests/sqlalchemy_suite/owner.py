@@ -13,7 +13,7 @@ import duckdb
 
 from dpsql.database import Database
 from dpsql.engines.engine import Reading
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant, Charge
 from dpsql.schema import loads
 from dpsql.session import open_accountant

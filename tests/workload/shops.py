@@ -10,9 +10,9 @@ from pathlib import Path
 import duckdb
 from exact_rows import exact_rows
 
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.workload import Workload
 from dpsql.session import Session, open_session
-from dpsql.workload import Workload
 
 SCHEMA = """
 name = "shop"

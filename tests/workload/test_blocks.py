@@ -13,12 +13,12 @@ from shops import COUNT, LAPLACE, MICRO, counts, opened, shop, valid, why
 import dpsql
 from dpsql.database import open_database
 from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalError, OperationalError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload import Block
+from dpsql.planning.workload.block import Sequential
 from dpsql.privacy.accountant import Charge, divided
 from dpsql.session import Session
 from dpsql.shell import Price, Result
-from dpsql.workload import Block
-from dpsql.workload.block import Sequential
 
 
 def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

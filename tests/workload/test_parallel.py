@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from shops import COUNT, LAPLACE, VISITED, costs_of_one_person, counts, opened, valid, why
 
 import dpsql
+from dpsql.planning.workload import Block
+from dpsql.planning.workload.block import Invalid, Parallel, Sequential
+from dpsql.planning.workload.disjoint import conditions as conditions_of
+from dpsql.planning.workload.disjoint import points
 from dpsql.session import Session
-from dpsql.workload import Block
-from dpsql.workload.block import Invalid, Parallel, Sequential
-from dpsql.workload.disjoint import conditions as conditions_of
-from dpsql.workload.disjoint import points
 
 DISJOINT = [
     ("member", "NOT member"),

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from shops import LAPLACE, MICRO, opened, shop, why
 
+from dpsql.planning.workload import Block
+from dpsql.planning.workload.block import LossBlock
+from dpsql.planning.workload.losses import losses
 from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, Leak, Loss
 from dpsql.session import Session, open_session
-from dpsql.workload import Block
-from dpsql.workload.block import LossBlock
-from dpsql.workload.losses import losses
 
 
 def test_losses_cover_every_release_of_a_plan(tmp_path: Path) -> None:

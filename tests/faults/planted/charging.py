@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "levels of a cube are put together whatever their variances",
-        "dpsql/least_squares.py",
+        "dpsql/planning/estimators/least_squares.py",
         "    least = LEAST_SHARE * max(",
         "    least = 0 * max(",
         (f"{PRICES}::test_levels_of_any_two_variances_are_put_together",),

@@ -11,7 +11,7 @@ CLIPPING = "tests/session/test_clipping.py"
 FAULTS = (
     Fault(
         "no interval takes what was released before as given",
-        "dpsql/given.py",
+        "dpsql/planning/given.py",
         "if table.cores}",
         "if not table.cores}",
         ("tests/session/test_given.py::test_it_is_said_beforehand_and_with_the_answer",),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "noise of few steps adds up as noise of many does",
-        "dpsql/plan.py",
+        "dpsql/planning/plan.py",
         ".half_width(confidence) >= MANY_STEPS for",
         ".half_width(confidence) >= 0 for",
         ("tests/shell/test_coarse_sums.py::test_the_interval_of_a_sum_of_counts_is_that_of_its_law",),
@@ -74,14 +74,14 @@ FAULTS = (
     ),
     Fault(
         "Fieller's set without the noise of the denominator",
-        "dpsql/forms.py",
+        "dpsql/planning/estimators/linear_forms.py",
         "a, b, c = n * n - nn, t * n - tn, t * t - tt",
         "a, b, c = n * n, t * n - tn, t * t - tt",
         (f"{FORMS}::test_fieller_s_set_holds_the_ratio",),
     ),
     Fault(
         "what two forms share is counted twice",
-        "dpsql/forms.py",
+        "dpsql/planning/estimators/linear_forms.py",
         "self.moved.get(cell, 0.0) + other.moved.get(cell, 0.0)",
         "math.hypot(self.moved.get(cell, 0.0), other.moved.get(cell, 0.0))",
         (f"{FORMS}::test_forms_add_what_they_share",),
@@ -109,7 +109,7 @@ FAULTS = (
     ),
     Fault(
         "what is counted beside an answer is not paid for",
-        "dpsql/shares.py",
+        "dpsql/planning/budget_split.py",
         "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
         "draft.weight / whole",
         ("tests/session/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
@@ -144,7 +144,7 @@ FAULTS = (
     ),
     Fault(
         "a shown count has the interval of any count",
-        "dpsql/plan.py",
+        "dpsql/planning/plan.py",
         "return self.selection is not None and self.estimates[place] == Alone(len(self.cells))",
         "return self.selection is None and self.estimates[place] == Alone(len(self.cells))",
         ("tests/session/test_shown_counts.py::test_the_interval_is_that_among_shown_groups",),

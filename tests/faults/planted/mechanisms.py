@@ -88,7 +88,7 @@ FAULTS = (
     ),
     Fault(
         "the noise of the children inside a node is forgotten",
-        "dpsql/edge_noise.py",
+        "dpsql/planning/estimators/edge_noise.py",
         "        return own + first * (1 - two)",
         "        return own",
         ("tests/privacy/test_tree.py::test_the_deviation_of_a_rank_is_known",),
@@ -119,7 +119,7 @@ FAULTS = (
     ),
     Fault(
         "the tree around a value is made for the whole price",
-        "dpsql/sensitivity.py",
+        "dpsql/planning/sensitivity.py",
         "share * (1 - VALUE_SHARE), most_cells",
         "share, most_cells",
         (f"{PRICE}[L1]", f"{PRICE}[L2]"),
@@ -309,14 +309,14 @@ FAULTS = (
     ),
     Fault(
         "a scan takes a unit for one row",
-        "dpsql/sensitivity.py",
+        "dpsql/planning/sensitivity.py",
         "return Scan(sizes, l1_sensitivity(contribution, neighbours), epsilon * share, False, monotone)",
         "return Scan(sizes, contribution.fine, epsilon * share, False, monotone)",
         claims("rows", "L1", "size"),
     ),
     Fault(
         "a scan takes counts for monotone where units are replaced",
-        "dpsql/sensitivity.py",
+        "dpsql/planning/sensitivity.py",
         'sizes, monotone = len(contribution.cell.values), neighbours == "add-remove"',
         "sizes, monotone = len(contribution.cell.values), True",
         claims("all", "replace", "size", "size by integer", "per unit size"),

@@ -10,9 +10,9 @@ SHOWN = f"{TESTS}_groups_are_shown_as_the_setting_says"
 PAID = f"{TESTS}_evidence_is_paid_for_within_the_price"
 SELDOM = f"{TESTS}_empty_groups_appear_in_one_answer_of_twenty_at_most"
 
-PRESENCE = "dpsql/presence.py"
+PRESENCE = "dpsql/planning/presence.py"
 EMPTY = "dpsql/sql/binder/empty_groups.py"
-SHARES = "dpsql/shares.py"
+SHARES = "dpsql/planning/budget_split.py"
 
 FAULTS = (
     Fault(
@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "a count of values is taken for evidence of rows",
-        "dpsql/cells.py",
+        "dpsql/planning/cells.py",
         "not any(each in wanted for each in self._cells)",
         "not any(isinstance(each, Rows | Units) for each in self._cells)",
         (f"{TESTS}_all_evidence_of_an_answer_together_is_wrong_in_one_of_twenty_at_most",),

@@ -32,14 +32,14 @@ FAULTS = (
     ),
     Fault(
         "sums over groups read what is shown",
-        "dpsql/rounded.py",
+        "dpsql/planning/estimators/rounding.py",
         "        return _nearest(numerators, denominator)\n",
         "        return [max(0, each) for each in _nearest(numerators, denominator)]\n",
         (f"{POSSIBLE}::test_sums_over_groups_do_not_read_what_is_shown",),
     ),
     Fault(
         "integers that are read row by row are cut at zero",
-        "dpsql/rounded.py",
+        "dpsql/planning/estimators/rounding.py",
         "        return max(-INT64, min(INT64 - 1, round(number)))\n",
         "        return max(0, min(INT64 - 1, round(number)))\n",
         COLUMNS,
@@ -67,14 +67,14 @@ FAULTS = (
     ),
     Fault(
         "columns of numbers beyond the integers of a double are read as doubles",
-        "dpsql/estimate_columns.py",
+        "dpsql/planning/estimators/estimate_columns.py",
         "if max(most + abs(added), denominator) >= EXACT:",
         "if max(most + abs(added), denominator) >= 2**62:",
         COLUMNS,
     ),
     Fault(
         "Fieller's set of a column is closed where it is open",
-        "dpsql/estimate_columns.py",
+        "dpsql/planning/estimators/estimate_columns.py",
         "closed = (a > 0) & (below > 0)",
         "closed = below > 0",
         COLUMNS,
@@ -283,7 +283,7 @@ FAULTS = (
     ),
     Fault(
         "the spread of a total forgets the levels above",
-        "dpsql/least_squares.py",
+        "dpsql/planning/estimators/least_squares.py",
         "        normal += (level.group[:, None] == level.group[None, :]) / level.variance\n",
         "        normal += (level.group[:, None] == level.group[None, :]) / (2 * level.variance)\n",
         ("tests/accuracy/test_expected.py::test_the_spread_of_least_squares_is_that_of_its_estimate",),

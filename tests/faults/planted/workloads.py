@@ -13,8 +13,8 @@ MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
 ROWS = f"{PARALLEL}::test_rows_that_are_apart_are_not_units_that_are"
 PARTED = f"{PARALLEL}::test_units_that_conditions_part_cost_the_most_of_them"
 UNITS_OF_BLOCKS = ("tests/properties/test_parallel_blocks.py",)
-BLOCK = "dpsql/workload/block.py"
-DISJOINT = "dpsql/workload/disjoint.py"
+BLOCK = "dpsql/planning/workload/block.py"
+DISJOINT = "dpsql/planning/workload/disjoint.py"
 
 FAULTS = (
     Fault(
@@ -202,14 +202,14 @@ FAULTS = (
     ),
     Fault(
         "the losses of a histogram's levels are forgotten",
-        "dpsql/workload/losses.py",
+        "dpsql/planning/workload/losses.py",
         "return [_of_noise(tree.node, alone=False)] * tree.levels",
         "return [_of_noise(tree.node, alone=False)]",
         (f"{LOSSES}::test_losses_cover_every_release_of_a_plan",),
     ),
     Fault(
         "Gaussian noise on many groups is taken for that on one number",
-        "dpsql/workload/losses.py",
+        "dpsql/planning/workload/losses.py",
         "            if alone and variance <= WIDEST_GAUSSIAN**2:\n",
         "            if True:\n",
         (f"{LOSSES}::test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release",),

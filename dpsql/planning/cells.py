@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.estimate import Alone, Estimate, Mean, Seen, Shifted
-from dpsql.frequency import Clip, Counted, Frequent, Most
-from dpsql.moments import Moment, Variable
-from dpsql.quantile import Ranked
+from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shifted
+from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most
+from dpsql.planning.estimators.moments import Moment, Variable
+from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.complete_pairs import Pairs

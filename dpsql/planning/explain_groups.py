@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.cells import EVIDENCE_SHARE
-from dpsql.estimate import Alone
-from dpsql.plan import CorePlan, Plan
-from dpsql.presence import Presence
+from dpsql.planning.cells import EVIDENCE_SHARE
+from dpsql.planning.estimators.estimate import Alone
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.presence import Presence
 from dpsql.sql.ir.relation import Units
 
 #: For how many keys the threshold is told where only public tables know their number.

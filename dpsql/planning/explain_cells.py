@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dpsql.histogram import MeasuredHistogram, target
+from dpsql.planning.estimators.histogram import MeasuredHistogram, target
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,

@@ -9,15 +9,15 @@ from functools import cached_property
 from typing import ClassVar, TypeAlias, assert_never
 
 from dpsql.errors import DataError
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload.disjoint import conditions, determined, points
+from dpsql.planning.workload.losses import Unknown, losses, released_costs
 from dpsql.privacy.loss import epsilon_of_losses
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism.choice import pure_rho
 from dpsql.privacy.renyi import renyi_of, renyi_total
 from dpsql.privacy.rule import advanced
 from dpsql.schema import Schema
-from dpsql.workload.disjoint import conditions, determined, points
-from dpsql.workload.losses import Unknown, losses, released_costs
 
 #: The orders of which a block, whose parameters are all fixed, takes the best.
 ORDERS = (*range(2, 65), *range(72, 257, 8), *range(288, 1025, 32))

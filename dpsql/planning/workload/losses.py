@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import isqrt
 from typing import assert_never
 
-from dpsql.plan import CorePlan, Plan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
 from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, LaplaceLoss, Leak, Loss, PureLoss, smoothing
 from dpsql.privacy.measure import FREE, Cost

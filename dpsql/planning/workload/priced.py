@@ -8,12 +8,8 @@ from fractions import Fraction
 from typing import Literal as OneOf
 
 from dpsql.errors import DataError
-from dpsql.plan import Plan
-from dpsql.privacy.filter import Standing, admits
-from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
-from dpsql.privacy.remaining import Remaining
-from dpsql.schema import Schema
-from dpsql.workload.block import (
+from dpsql.planning.plan import Plan
+from dpsql.planning.workload.block import (
     AdvancedBlock,
     Block,
     Invalid,
@@ -26,6 +22,10 @@ from dpsql.workload.block import (
     loss_epsilon,
     renyi_epsilon,
 )
+from dpsql.privacy.filter import Standing, admits
+from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
+from dpsql.privacy.remaining import Remaining
+from dpsql.schema import Schema
 
 #: The part of the δ for thresholds that a block may use, where it is priced as (ε, δ).
 BLOCK_SHARE = Fraction(1, 10)

@@ -12,17 +12,17 @@ from functools import cached_property
 from itertools import pairwise
 
 from dpsql.errors import StatementError
-from dpsql.estimate import Alone, Estimate, Shifted
-from dpsql.forms import GAUSSIAN, Law, laplace
-from dpsql.frequency import Clip, Counted, Frequent, Most
-from dpsql.histogram import MeasuredHistogram
-from dpsql.presence import Presence
+from dpsql.planning.estimators.estimate import Alone, Estimate, Shifted
+from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most
+from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
+from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.presence import Presence
+from dpsql.planning.result_columns import Ends, OutputColumn, Redrawn
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.sums import Term, sum_half_width
 from dpsql.privacy.selection import Threshold
-from dpsql.quantile import Ranked
-from dpsql.result_columns import Ends, OutputColumn, Redrawn
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut

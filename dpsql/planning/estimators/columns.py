@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, overload
 
-from dpsql.forms import Interval
+from dpsql.planning.estimators.linear_forms import Interval
 
 Value = TypeVar("Value")
 

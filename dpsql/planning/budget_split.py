@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.cells import COUNTS, EVIDENCE_SHARE, Choice, choose_cells
 from dpsql.errors import Refused
-from dpsql.histogram import measured_histogram
-from dpsql.plan import CorePlan, MeasuredCell
-from dpsql.presence import APPEARS, Presence
+from dpsql.planning.cells import COUNTS, EVIDENCE_SHARE, Choice, choose_cells
+from dpsql.planning.estimators.histogram import measured_histogram
+from dpsql.planning.plan import CorePlan, MeasuredCell
+from dpsql.planning.presence import APPEARS, Presence
+from dpsql.planning.sensitivity import key_threshold, mechanism
 from dpsql.schema import Privacy
-from dpsql.sensitivity import key_threshold, mechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.ir.relation import Cell, Core, Units

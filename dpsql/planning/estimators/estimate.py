@@ -12,9 +12,9 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.forms import GAUSSIAN, Form, Interval, Law, Noisy, ratio
-from dpsql.moment_intervals import moment_interval
-from dpsql.moments import Moment, statistic
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, Form, Interval, Law, Noisy, ratio
+from dpsql.planning.estimators.moment_intervals import moment_interval
+from dpsql.planning.estimators.moments import Moment, statistic
 
 __all__ = ["Alone", "Average", "Estimate", "Interval", "Mean", "Moment", "Noisy", "Seen", "Shifted", "average",
            "interval", "simulated", "value"]  # fmt: skip

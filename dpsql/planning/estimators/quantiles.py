@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.edge_noise import Moved
+from dpsql.planning.estimators.edge_noise import Moved
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
 from dpsql.sql.analysis.bins import Bins

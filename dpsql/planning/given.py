@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.plan import Plan
+from dpsql.planning.plan import Plan
 
 
 def taken_as_given(plan: Plan) -> tuple[str, ...]:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.frequency import Clip, Frequent, Most
+from dpsql.planning.estimators.frequencies import Clip, Frequent, Most
+from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.quantile import Ranked
-from dpsql.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.relation import Frequencies, Ranks
 

@@ -1,4 +1,4 @@
-"""What `dpsql.estimate` reads off the noisy cells of one row, for all rows at once.
+"""What `dpsql.planning.estimators.estimate` reads off the noisy cells of one row, for all rows at once.
 
 Proved in ``docs/proofs/estimate.md``.
 """
@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.columns import Between, Multiples
-from dpsql.estimate import Alone, Estimate, Mean, Shifted, interval, linear, value
-from dpsql.forms import Interval, Law
-from dpsql.rounded import EXACT, as_type, quotients_as_type
+from dpsql.planning.estimators.columns import Between, Multiples
+from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Shifted, interval, linear, value
+from dpsql.planning.estimators.linear_forms import Interval, Law
+from dpsql.planning.estimators.rounding import EXACT, as_type, quotients_as_type
 
 #: A column of released values, and one of their intervals.
 Read: TypeAlias = tuple[Sequence[object], Sequence[Interval | None]]
@@ -29,7 +29,7 @@ def read_column(
 ) -> Read:  # fmt: skip
     """An aggregate's value, in the type of its column, and its interval on every row.
 
-    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `dpsql.estimate` has
+    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `dpsql.planning.estimators.estimate` has
     them but for the rounding of doubles, and all else is the same exactly; what has no arithmetic of columns is read
     row by row.
     """
@@ -137,7 +137,7 @@ def _mean(estimate: Mean, cells: Sequence[Multiples], halves: Sequence[Fraction]
 def ratios(
     above: _Doubles, half_above: float, below: _Doubles, half_below: float, law: Law, reach: float
 ) -> tuple[_Doubles, _Doubles]:
-    """Fieller's set of each above/below within ± reach, from its least to its greatest, as `dpsql.forms.ratio` has it.
+    """Fieller's set of each above/below within ± reach, from its least to its greatest, as `dpsql.planning.estimators.linear_forms.ratio` has it.
 
     The cells above and below have independent noises of these half-widths.
     """

@@ -11,8 +11,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.forms import EVERYTHING, FROM_ZERO, GAUSSIAN, Form, Interval, Law, Noisy, cut, ratio
-from dpsql.moments import Moment, Variable
+from dpsql.planning.estimators.linear_forms import (
+    EVERYTHING,
+    FROM_ZERO,
+    GAUSSIAN,
+    Form,
+    Interval,
+    Law,
+    Noisy,
+    cut,
+    ratio,
+)
+from dpsql.planning.estimators.moments import Moment, Variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dpsql.histogram import target
+from dpsql.planning.estimators.histogram import target
+from dpsql.planning.estimators.quantiles import Curve
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.ranking import Chosen, Target
-from dpsql.quantile import Curve
 from dpsql.sql.analysis.bins import Bins
 from dpsql.sql.ir.relation import Ranks
 

@@ -1,0 +1,1 @@
+"""How aggregates and their intervals are read off noisy cells."""
