@@ -24,7 +24,7 @@ import duckdb
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
-from dpsql.release import ReleasedTable, release
+from dpsql.release.noise import ReleasedTable, release
 from dpsql.session import Session, open_session
 from dpsql.shell.computed import computed_intervals
 from dpsql.shell.sandbox import Sandbox

@@ -21,7 +21,7 @@ from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.explain import journal_note
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import Plan
-from dpsql.release import release
+from dpsql.release.noise import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.public_sizes import PublicSizes

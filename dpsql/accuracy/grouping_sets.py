@@ -10,9 +10,9 @@ from math import prod
 
 import numpy as np
 
-from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
 from dpsql.planning.estimators.estimate import Alone, Shifted
 from dpsql.planning.estimators.least_squares import Measured, spreads
+from dpsql.planning.grouping_set_noise import DENSE, cell_variance, spread_half_width
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Laplace
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive

@@ -12,7 +12,7 @@ from dpsql.planning.estimators.frequencies import Clip, Counted, Most
 from dpsql.planning.estimators.quantiles import Curve, Ranked
 from dpsql.planning.explain_cells import rank_width
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.release import Released, ReleasedTable
+from dpsql.release.noise import Released, ReleasedTable
 
 
 @dataclass(frozen=True)

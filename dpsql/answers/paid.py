@@ -18,7 +18,7 @@ from dpsql.answers.written import read, written
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import Plan
 from dpsql.privacy.ledger import Ledger
-from dpsql.release import Released
+from dpsql.release.noise import Released
 
 #: How many prices are kept of releases of the same exact rows.
 MOST_PRICES = 64

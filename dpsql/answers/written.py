@@ -22,7 +22,7 @@ from dpsql.planning.estimators.quantiles import Curve, Ranked
 from dpsql.planning.estimators.rank_quantiles import DRAWN
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.release import Released, ReleasedTable
+from dpsql.release.noise import Released, ReleasedTable
 
 #: The most bytes that the text of an answer may have.
 LARGEST = 2**28

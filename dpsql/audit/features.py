@@ -16,7 +16,7 @@ from dpsql.audit.claims import Side
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.release import Released, ReleasedTable
+from dpsql.release.noise import Released, ReleasedTable
 
 
 def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]) -> list[float]:

@@ -23,7 +23,7 @@ from dpsql.audit.uses import Compared, Use
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.release import NOTHING, release
+from dpsql.release.noise import NOTHING, release
 from dpsql.schema import Schema
 
 #: The exact rows of all cores of a plan; None for one on which the engine failed.

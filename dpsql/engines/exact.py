@@ -1,4 +1,4 @@
-"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release`.
+"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release.noise`.
 
 Proved in ``docs/proofs/river.md``.
 """

@@ -9,11 +9,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.answers import Paid
-from dpsql.clipping import left_out
 from dpsql.planning.explain_groups import nothing_seen
 from dpsql.planning.given import taken_as_given
 from dpsql.planning.plan import Plan
-from dpsql.release import NOTHING, Released
+from dpsql.release.clipping_report import left_out
+from dpsql.release.noise import NOTHING, Released
 from dpsql.session.candidates import many_candidates
 from dpsql.session.memory import Memory
 from dpsql.session.river import River

@@ -10,7 +10,7 @@ from math import prod
 from typing import TypeAlias
 
 from dpsql.planning.plan import Plan
-from dpsql.release import Released
+from dpsql.release.noise import Released
 from dpsql.sql.emit.key_domain_size import counting, many_keys, require_few_keys
 
 #: The number that SQL over public tables gives.

@@ -19,7 +19,7 @@ from dpsql.errors import BudgetExhausted, Refused, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.remaining import Remaining
-from dpsql.release import Released
+from dpsql.release.noise import Released
 from dpsql.shell import Result
 
 #: An answer reaches a target that depends on its own size if it is no wider than this many times: or noise in the size

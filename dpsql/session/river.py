@@ -18,7 +18,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
-from dpsql.release import NOTHING, Released, release
+from dpsql.release.noise import NOTHING, Released, release
 from dpsql.session.candidates import require_few_candidates
 from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.running import Running

@@ -16,7 +16,7 @@ from dpsql.errors import BudgetExhausted, Error, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
-from dpsql.release import Released
+from dpsql.release.noise import Released
 from dpsql.session.pricing import Pricing, Unknown
 from dpsql.session.running import Turns
 from dpsql.shell import Price, Result

@@ -15,7 +15,7 @@ from dpsql.errors import DataError, OperationalError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block, Offer, Workload
 from dpsql.planning.workload.priced import Status
-from dpsql.release import NOTHING
+from dpsql.release.noise import NOTHING
 from dpsql.session.answering import Answering
 from dpsql.session.river import River
 from dpsql.session.running import Turns

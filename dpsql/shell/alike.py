@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.cubes import CubeTable
 from dpsql.privacy.mechanism import Laplace
+from dpsql.release.grouping_sets import CubeTable
 from dpsql.shell.drawn import Rows, as_number
 from dpsql.shell.draws import Values
 

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from dpsql.cubes import CubeTable, cube_table
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
-from dpsql.release import Released, ReleasedTable
+from dpsql.release.grouping_sets import CubeTable, cube_table
+from dpsql.release.noise import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.shell.ends import with_ends
 from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.cubes import CubeTable
-from dpsql.release import ReleasedTable
+from dpsql.release.grouping_sets import CubeTable
+from dpsql.release.noise import ReleasedTable
 from dpsql.shell.dates import dates, is_date
 from dpsql.shell.sandbox import column_types
 from dpsql.sql.analysis.grouping_levels import Cube

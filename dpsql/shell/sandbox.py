@@ -14,11 +14,11 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.cubes import CubeTable
 from dpsql.instance import close_instance, open_instance
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.columns import columns
-from dpsql.release import ReleasedTable
+from dpsql.release.grouping_sets import CubeTable
+from dpsql.release.noise import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.shell.faults import failed, unfit
 from dpsql.shell.sealed import SEALED, fetched

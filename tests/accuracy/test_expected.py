@@ -10,14 +10,14 @@ import pytest
 from noise_laws import beyond, seeded
 
 from dpsql.accuracy.grouping_sets import key_sizes
-from dpsql.cubes.spread import LEAST_VARIANCE
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import Alone, Shifted
 from dpsql.planning.estimators.least_squares import Measured, consistent, spreads
+from dpsql.planning.grouping_set_noise import LEAST_VARIANCE
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
-from dpsql.release import release
+from dpsql.release.noise import release
 from dpsql.session import Session
 from dpsql.shell.possible import ranges
 

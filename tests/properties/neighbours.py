@@ -23,7 +23,7 @@ from dpsql.engines.opened import put_derived
 from dpsql.errors import ExecutionFailed
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.release import NOTHING, release
+from dpsql.release.noise import NOTHING, release
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived import Derived
 from dpsql.sql.parser.parse import parse

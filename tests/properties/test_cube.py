@@ -16,14 +16,14 @@ from neighbours import planned
 from world_session import session_on, without_noise
 from worlds import Column, Table, World
 
-from dpsql.cubes import cube_table
-from dpsql.cubes.sums import carried
 from dpsql.errors import Refused
 from dpsql.planning.estimators.least_squares import Measured, consistent
 from dpsql.planning.estimators.rounding import as_type
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace
-from dpsql.release import ReleasedTable
+from dpsql.release.grouping_sets import cube_table
+from dpsql.release.grouping_sets.sums import carried
+from dpsql.release.noise import ReleasedTable
 
 _KINDS = {"grade": "VARCHAR", "small": "INTEGER", "flag": "BOOLEAN", "price": "DECIMAL(12,2)", "word": "VARCHAR"}
 

@@ -20,7 +20,7 @@ from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import CorePlan, MeasuredCell
 from dpsql.planning.presence import APPEARS, Presence
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
-from dpsql.release import release
+from dpsql.release.noise import release
 from dpsql.session import Session
 from dpsql.sql.ir.relation import Rows, Units
 

@@ -24,14 +24,14 @@ FAULTS = (
     ),
     Fault(
         "exact counts decide which groups are released",
-        "dpsql/release.py",
+        "dpsql/release/noise.py",
         "absent = plan.presence.absent(noisy[plan.presence.cell], len(rows))",
         "absent = plan.presence.absent(_integers(rows, width + plan.presence.cell), len(rows))",
         (FROZEN,),
     ),
     Fault(
         "groups without an exact row are never released",
-        "dpsql/release.py",
+        "dpsql/release/noise.py",
         "if place not in absent]\n        rows = [rows[place]",
         "if place not in absent and any(rows[place][width:])]\n        rows = [rows[place]",
         (FROZEN,),
@@ -101,7 +101,7 @@ FAULTS = (
     ),
     Fault(
         "a total is absent though a part of it is present",
-        "dpsql/cubes/present.py",
+        "dpsql/release/grouping_sets/presence.py",
         "if keys in evident and set(keys) < set(finer)]",
         "if keys in evident and set(finer) < set(keys)]",
         (SHOWN,),

@@ -81,7 +81,7 @@ FAULTS = (
     ),
     Fault(
         "released rows in the engine's order",
-        "dpsql/release.py",
+        "dpsql/release/noise.py",
         "    rows = in_order(rows, width)\n",
         "",
         (RELEASED,),
@@ -213,7 +213,7 @@ FAULTS = (
     ),
     Fault(
         "a mode is chosen by exact counts",
-        "dpsql/release.py",
+        "dpsql/release/noise.py",
         "return tuple(count * contribution.step for count in noisy.children(1, 0))",
         "return tuple(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in range(tree.bins))",
         ("tests/properties/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),

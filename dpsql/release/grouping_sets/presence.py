@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpsql.cubes.sums import Group
-from dpsql.release import ReleasedTable, rank
+from dpsql.release.grouping_sets.sums import Group
+from dpsql.release.noise import ReleasedTable, rank
 from dpsql.sql.analysis.grouping_levels import Cube, Places
 
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.cubes.present import present_groups
-from dpsql.cubes.sums import Group, Key, Sums, steps_of
 from dpsql.planning.estimators.estimate import (
     Alone,
     Average,
@@ -30,7 +28,9 @@ from dpsql.planning.estimators.estimate import (
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Form
 from dpsql.planning.estimators.quantiles import Curve
 from dpsql.privacy.sampling import discrete_gaussian
-from dpsql.release import ReleasedTable
+from dpsql.release.grouping_sets.presence import present_groups
+from dpsql.release.grouping_sets.sums import Group, Key, Sums, steps_of
+from dpsql.release.noise import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.cubes.spread import DENSE, cell_variance, spread_half_width
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.estimate import Alone, Shifted, value
 from dpsql.planning.estimators.least_squares import Measured, Spread, comparable, consistent, spreads
 from dpsql.planning.estimators.rounding import as_type
+from dpsql.planning.grouping_set_noise import DENSE, cell_variance, spread_half_width
 from dpsql.privacy.mechanism import Laplace
-from dpsql.release import ReleasedTable, rank
+from dpsql.release.noise import ReleasedTable, rank
 from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
 
 Key = tuple[Any, ...]
