@@ -24,10 +24,10 @@ import duckdb
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing.intervals.row_intervals import computed_intervals
+from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.release.noise import ReleasedTable, release
 from dpsql.session import Session, open_session
-from dpsql.shell.computed import computed_intervals
-from dpsql.shell.sandbox import Sandbox
 
 SIZES = (0, 1, 3, 10, 30, 100, 1_000, 10_000)
 #: The price of a statement, of one or two cells and more.

@@ -28,10 +28,10 @@ from dpsql.planning.estimators.quantiles import Distribution
 from dpsql.planning.estimators.rank_quantiles import ChosenQuantiles
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.sensitivity import ranking, tree
+from dpsql.postprocessing import Shell
 from dpsql.privacy.mechanism.ranking import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.schema import Schema, load
-from dpsql.shell import Shell
 from dpsql.sql.analysis.bins import Bins
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.binder.bind import bind

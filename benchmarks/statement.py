@@ -21,11 +21,11 @@ from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.explain import journal_note
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import Plan
+from dpsql.postprocessing import Shell
 from dpsql.release.noise import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.shell import Shell
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.parser.parse import parse
 

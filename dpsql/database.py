@@ -6,13 +6,13 @@ from pathlib import Path
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
+from dpsql.postprocessing import Shells
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.memory import Memory
 from dpsql.session.opened import declared_schema, open_answers
 from dpsql.session.river import departing_rows
-from dpsql.shell import Shells
 from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, Manner
 
 __all__ = ["PEOPLE", "TOOLS", "Database", "Manner", "open_database"]

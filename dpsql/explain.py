@@ -26,10 +26,10 @@ from dpsql.planning.explain_cells import (
 from dpsql.planning.explain_groups import groups_said
 from dpsql.planning.given import taken_as_given
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.possible_values import ranges
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
-from dpsql.shell.possible import ranges
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.emit import readable
 from dpsql.sql.ir.interval import Interval

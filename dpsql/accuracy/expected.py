@@ -19,7 +19,7 @@ from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
-from dpsql.shell import Result
+from dpsql.postprocessing import Result
 
 
 @dataclass(frozen=True)

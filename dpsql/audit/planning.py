@@ -15,12 +15,12 @@ from dpsql.audit.neighbours import Neighbours
 from dpsql.engines.engine import Reading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.planning.plan import Plan
+from dpsql.postprocessing import Shell
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.prepared import TEXTS, stand_ins
-from dpsql.shell import Shell
 from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS
 
 #: What people and tools may ask, in the order in which a statement of the journal is tried.

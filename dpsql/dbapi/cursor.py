@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
 
     from dpsql.dbapi.connection import Connection
     from dpsql.planning.result_columns import CellInterval
-    from dpsql.shell import Price, Result
+    from dpsql.postprocessing import Price, Result
 
 Row: TypeAlias = tuple[object, ...]
 Frame = TypeVar("Frame")

@@ -11,7 +11,7 @@ from dpsql.planning.result_columns import end_type
 if TYPE_CHECKING:
     from dpsql.dbapi import Cursor
     from dpsql.planning.result_columns import CellInterval
-    from dpsql.shell import Result
+    from dpsql.postprocessing import Result
 
 Row: TypeAlias = tuple[object, ...]
 #: Types whose values are read along the left edge.

@@ -19,9 +19,9 @@ from dpsql.pgcatalog.fills import FILLS, fill
 from dpsql.pgcatalog.identifiers import name_parts, type_words
 from dpsql.pgcatalog.spelled import LATE
 from dpsql.pgcatalog.types import OIDS
+from dpsql.postprocessing.lockdown import SEALED, fetched
+from dpsql.postprocessing.places import Places
 from dpsql.schema import Schema
-from dpsql.shell.places import Places
-from dpsql.shell.sealed import SEALED, fetched
 
 #: Seconds after which a statement over the catalogue is stopped.
 TIME_LIMIT = 10.0

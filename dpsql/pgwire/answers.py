@@ -19,9 +19,9 @@ from dpsql.pgwire.portal import Outcome, Rows
 from dpsql.pgwire.types import Column, Type, by_name
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing import Result
 from dpsql.privacy.measure import shown
 from dpsql.session import Session
-from dpsql.shell import Result
 
 T = TypeVar("T")
 

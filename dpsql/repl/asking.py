@@ -15,8 +15,8 @@ from dpsql.repl.interruptible import interruptibly
 
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
+    from dpsql.postprocessing import Result
     from dpsql.session import Session
-    from dpsql.shell import Result
 
 T = TypeVar("T")
 #: Raises an error where the price of a plan is not agreed to, after what was charged for the statement already.

@@ -9,9 +9,9 @@ from dpsql.output import bar, plain
 
 if TYPE_CHECKING:
     from dpsql.explain import Explanation
+    from dpsql.postprocessing import Price
     from dpsql.privacy.remaining import Remaining
     from dpsql.session import Session
-    from dpsql.shell import Price
 
 
 def left(remaining: Remaining) -> str:

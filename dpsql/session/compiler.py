@@ -13,6 +13,8 @@ from fractions import Fraction
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.postprocessing import Shell
+from dpsql.postprocessing.answer import Described
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.choosing import allowed_price
@@ -20,8 +22,6 @@ from dpsql.session.memory import Memory
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.running import Turns
 from dpsql.session.told import budget_row
-from dpsql.shell import Shell
-from dpsql.shell.answer import Described
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped

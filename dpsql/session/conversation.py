@@ -18,6 +18,7 @@ from dpsql.explain import Explanation, explain
 from dpsql.explain import priced as cost_lines
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Workload, priced
+from dpsql.postprocessing import Result, Shells
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
@@ -34,7 +35,6 @@ from dpsql.session.river import River, departing_rows
 from dpsql.session.running import Turns, in_one_turn
 from dpsql.session.targets import Targets, after, first_only
 from dpsql.session.together import Asked, Together, asked, statuses
-from dpsql.shell import Result, Shells
 from dpsql.sql.ir.dialect_options import PEOPLE, Manner
 from dpsql.statement import SETTINGS, Choices
 

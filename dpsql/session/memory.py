@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.planning.plan import Plan
-from dpsql.shell import Price, Result
+from dpsql.postprocessing import Price, Result
 from dpsql.sql.ir.dialect_options import Manner
 from dpsql.statement import Choices
 

@@ -17,10 +17,10 @@ from dpsql.accuracy.reached import Reached
 from dpsql.accuracy.target import Goal, Target
 from dpsql.errors import BudgetExhausted, Refused, StatementError
 from dpsql.planning.plan import Plan
+from dpsql.postprocessing import Result
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.remaining import Remaining
 from dpsql.release.noise import Released
-from dpsql.shell import Result
 
 #: An answer reaches a target that depends on its own size if it is no wider than this many times: or noise in the size
 #: would make the same statement pay again and again.

@@ -16,6 +16,8 @@ from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.explain import journal_note
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
+from dpsql.postprocessing import Shell
+from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.noise import NOTHING, Released, release
@@ -23,8 +25,6 @@ from dpsql.session.candidates import require_few_candidates
 from dpsql.session.departure import MONOTONIC, Clock, Departure
 from dpsql.session.running import Running
 from dpsql.session.trouble import told_nothing
-from dpsql.shell import Shell
-from dpsql.shell.sandbox import PublicRows
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]

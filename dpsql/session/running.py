@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from dpsql.deadline import Deadline, within
 from dpsql.errors import DatabaseError, QueryCancelled
-from dpsql.shell import Shell, Shells
+from dpsql.postprocessing import Shell, Shells
 
 P = ParamSpec("P")
 T = TypeVar("T")

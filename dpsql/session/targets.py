@@ -14,12 +14,12 @@ from dpsql.accuracy.target import Goal
 from dpsql.answers import Answers
 from dpsql.errors import BudgetExhausted, Error, StatementError
 from dpsql.planning.plan import Plan
+from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
 from dpsql.release.noise import Released
 from dpsql.session.pricing import Pricing, Unknown
 from dpsql.session.running import Turns
-from dpsql.shell import Price, Result
 from dpsql.statement import Choices
 
 #: What is paid where there is no pilot.

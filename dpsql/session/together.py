@@ -15,11 +15,11 @@ from dpsql.errors import DataError, OperationalError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block, Offer, Workload
 from dpsql.planning.workload.priced import Status
+from dpsql.postprocessing import Result
 from dpsql.release.noise import NOTHING
 from dpsql.session.answering import Answering
 from dpsql.session.river import River
 from dpsql.session.running import Turns
-from dpsql.shell import Result
 
 #: A statement, alone or with its parameters.
 Asked: TypeAlias = str | tuple[str, Sequence[object]]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 
 from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing import Result
 from dpsql.privacy.remaining import Remaining
-from dpsql.shell import Result
 from dpsql.sql.binder.budget_table import BudgetRow
 
 

@@ -16,10 +16,10 @@ from dpsql.planning.estimators.estimate import Alone, Shifted
 from dpsql.planning.estimators.least_squares import Measured, consistent, spreads
 from dpsql.planning.grouping_set_noise import LEAST_VARIANCE
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session
-from dpsql.shell.possible import ranges
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

@@ -17,14 +17,14 @@ from dpsql import statement
 from dpsql.errors import Error, OperationalError, ShellFailed
 from dpsql.planning.estimators.estimate import Mean
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.postprocessing import Result
 from dpsql.session import Session
-from dpsql.shell import Result
 
 
 @pytest.fixture(autouse=True)
 def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers as they are released: cut to what can be, half of them are 0, and so are true counts of nothing."""
-    monkeypatch.setattr("dpsql.shell.answer.shown_within", lambda plan, rows, found: (rows, found))
+    monkeypatch.setattr("dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found))
 
 
 def attempt(shop: Shop, case: Case) -> Result | Error:

@@ -72,7 +72,7 @@ def test_an_engine_error_is_one_constant_message_and_is_paid_for(
 ROOMS = {
     "the reading begins": "dpsql.engines.duckdb.DuckDBEngine.run",
     "rows are read": "dpsql.engines.duckdb.DuckDBReading._rows",
-    "a table is derived": "dpsql.shell.answer.Shell.derive",
+    "a table is derived": "dpsql.postprocessing.answer.Shell.derive",
     "rows are released": "dpsql.session.river.release",
     "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
     "the reading ends": "dpsql.engines.duckdb.DuckDBReading.__exit__",
@@ -156,7 +156,9 @@ def test_canaries_and_exact_answers_stay_inside_at_a_tiny_epsilon(tmp_path: Path
 
 def test_counts_at_a_tiny_epsilon_are_far_from_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a scale above 10^5, three of twenty releases within 1 of the truth have a probability below 1e-9."""
-    monkeypatch.setattr("dpsql.shell.answer.shown_within", lambda plan, rows, found: (rows, found))  # as released
+    monkeypatch.setattr(
+        "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)
+    )  # as released
     session, found = open_session(clinic(tmp_path)), []
     for number in range(20):
         session.epsilon = Fraction(1, 1_000_000 + number)  # another price is another release

@@ -97,7 +97,7 @@ def test_the_end_tells_idle_clients_and_lets_statements_end(serve: Callable[...,
 
 
 def test_the_end_does_not_wait_for_ever(serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsql.shell.sandbox.TIME_LIMIT", 600)  # nothing else ends it
+    monkeypatch.setattr("dpsql.postprocessing.sandbox.TIME_LIMIT", 600)  # nothing else ends it
     server = serve(limits=Limits(grace=0.5))
     with Client(server.port) as client:
         client.start()

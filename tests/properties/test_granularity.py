@@ -20,9 +20,9 @@ import dpsql
 from dpsql.errors import SchemaError
 from dpsql.optimizer import CAREFUL
 from dpsql.planning.plan import CorePlan
+from dpsql.postprocessing import Shell
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
-from dpsql.shell import Shell
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

@@ -18,9 +18,9 @@ from statements import Writer
 from world_session import session_on
 
 from dpsql.errors import DatabaseError
+from dpsql.planning.possible_values import ranges
+from dpsql.postprocessing import answer
 from dpsql.session import Session
-from dpsql.shell import answer
-from dpsql.shell.possible import ranges
 from dpsql.sql.ir.interval import EVERYTHING
 
 #: Expressions over visits, and where each lies whatever the data hold.

@@ -11,10 +11,10 @@ import duckdb
 from kinds import KINDS
 
 from dpsql.optimizer import CAREFUL
+from dpsql.postprocessing import Shell
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.session.public_sizes import fanout_sql
-from dpsql.shell import Shell
 
 NULL = "NULL"
 

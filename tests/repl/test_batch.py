@@ -12,7 +12,7 @@ import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.engines.duckdb import DuckDBReading
-from dpsql.shell import Shell
+from dpsql.postprocessing import Shell
 
 
 def paid(dpsql: Dpsql) -> int:

@@ -17,9 +17,9 @@ from databases import NEVER_DONE, clinic
 from dpsql.database import Database, open_database
 from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import QueryCancelled
-from dpsql.shell.places import Places
-from dpsql.shell.pool import MOST
-from dpsql.shell.sandbox import Sandbox
+from dpsql.postprocessing.places import Places
+from dpsql.postprocessing.pool import MOST
+from dpsql.postprocessing.sandbox import Sandbox
 
 THREADS, EACH = 16, 6
 _NAMES = [f"p{place}" for place in range(40)]
@@ -81,7 +81,7 @@ def test_a_sandbox_goes_from_hand_to_hand_without_rows(database: Database) -> No
 def test_an_interrupt_ends_the_statement_and_its_charge_stays(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpsql.shell.sandbox.TIME_LIMIT", 600)  # nothing else ends it
+    monkeypatch.setattr("dpsql.postprocessing.sandbox.TIME_LIMIT", 600)  # nothing else ends it
     session = database.session("ada")
     slow = session.plan(ENDLESS)
     before = session.remaining.spent.rho

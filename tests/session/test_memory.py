@@ -27,7 +27,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def test_a_result_that_is_asked_again_needs_no_sandbox(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     first = database.session("ada").execute(BY_SEX)
-    monkeypatch.setattr("dpsql.shell.sandbox.Sandbox.execute", lambda *_: pytest.fail("the sandbox was used"))
+    monkeypatch.setattr("dpsql.postprocessing.sandbox.Sandbox.execute", lambda *_: pytest.fail("the sandbox was used"))
     again = database.session("bob").execute(BY_SEX)
     assert (again.rows, again.intervals, again.price.stored) == (first.rows, first.intervals, True)
 

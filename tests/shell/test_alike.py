@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from released_numbers import table_of
 
-from dpsql.shell import seen
-from dpsql.shell.alike import evened
-from dpsql.shell.draws import Kind, put_draws
-from dpsql.shell.seen import Seen
+from dpsql.postprocessing.intervals.ties import evened
+from dpsql.postprocessing.resampling import intervals as seen
+from dpsql.postprocessing.resampling.intervals import Seen
+from dpsql.postprocessing.resampling.resamples import Kind, put_draws
 
 
 def means_of(values: list[float], halves: list[float]) -> list[float]:
@@ -52,9 +52,11 @@ def test_the_same_noise_is_around_the_released_and_around_the_equal_numbers() ->
         create=lambda name, types: None, insert=lambda name, data, types: written.update({name: data})
     )
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("dpsql.shell.draws.columns_of", lambda table: [[row[0] for row in table.aggregates]])
-        patched.setattr("dpsql.shell.draws.drawn_places", lambda shape: frozenset({0}))
-        patched.setattr("dpsql.shell.draws.drawn_types", lambda table, places: {"a0": "DOUBLE"})
+        patched.setattr(
+            "dpsql.postprocessing.resampling.resamples.columns_of", lambda table: [[row[0] for row in table.aggregates]]
+        )
+        patched.setattr("dpsql.postprocessing.resampling.resamples.drawn_places", lambda shape: frozenset({0}))
+        patched.setattr("dpsql.postprocessing.resampling.resamples.drawn_types", lambda table, places: {"a0": "DOUBLE"})
         put_draws(cast(Any, sandbox), [("core0", table)], 2, 0.95, [], evened([table]))
     kinds = [Kind.NOISE.value] * 2 + [Kind.EQUAL.value] + [Kind.NOISE_OF_EQUAL.value] * 2
     assert written["draws"] == [[0, 1, 2, 3, 4], kinds]

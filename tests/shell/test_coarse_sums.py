@@ -33,7 +33,7 @@ w = { type = "integer", bounds = [0, 49] }
 @pytest.fixture(autouse=True)
 def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers and intervals as they are released, not cut to what can be."""
-    monkeypatch.setattr("dpsql.shell.answer.shown_within", lambda plan, rows, found: (rows, found))
+    monkeypatch.setattr("dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found))
 
 
 @pytest.fixture(scope="module")

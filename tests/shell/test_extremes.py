@@ -12,10 +12,10 @@ import pytest
 from released_numbers import TAIL, half_width, table_of
 
 from dpsql.engines.exact import ExactRows
+from dpsql.postprocessing.intervals.extremes import farthest
 from dpsql.release.noise import release
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
-from dpsql.shell.extremes import farthest
 
 SCHEMA = """
 name = "lots"

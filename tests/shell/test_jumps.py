@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import sqlglot
 
+from dpsql.postprocessing.intervals.rank_intervals import corners, may_jump
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.shell.jumps import corners, may_jump
 
 CONFIDENCE = 0.95
 #: What is added to half-widths, so that intervals that touch overlap.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dpsql.postprocessing.intervals import row_intervals as computed
 from dpsql.session import Session
-from dpsql.shell import computed
 
 ASKED = "SELECT diagnosis, COUNT(*) AS n, COUNT(*) / 2 + 1 AS half FROM diagnoses GROUP BY diagnosis"
 

@@ -9,9 +9,10 @@ import duckdb
 import pytest
 
 from dpsql.errors import ShellStopped
+from dpsql.postprocessing.intervals import row_intervals as computed
+from dpsql.postprocessing.resampling import intervals as seen
+from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
-from dpsql.shell import computed, seen
-from dpsql.shell.sandbox import Sandbox
 
 SCHEMA = """
 name = "meters"

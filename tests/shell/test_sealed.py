@@ -11,7 +11,7 @@ from databases import clinic
 from dpsql.audit import completed_schema
 from dpsql.optimizer import CAREFUL
 from dpsql.pgcatalog.store import Store
-from dpsql.shell.sandbox import Sandbox
+from dpsql.postprocessing.sandbox import Sandbox
 
 
 def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:

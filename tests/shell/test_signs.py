@@ -59,7 +59,7 @@ RELEASES = 8
 @pytest.fixture(autouse=True)
 def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers and intervals as they are released, not cut to what can be."""
-    monkeypatch.setattr("dpsql.shell.answer.shown_within", lambda plan, rows, found: (rows, found))
+    monkeypatch.setattr("dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_an_interval_that_would_begin_below_0_begins_there(
 ) -> None:
     assert min(lower_ends(session, item)) == 0
     for module in ("seen", "computed"):
-        monkeypatch.setattr(f"dpsql.shell.{module}.FROM_ZERO", EVERYTHING)
+        monkeypatch.setattr(f"dpsql.postprocessing.{module}.FROM_ZERO", EVERYTHING)
     assert min(lower_ends(session, item)) < 0
 
 

@@ -9,8 +9,8 @@ import math
 import pytest
 
 from dpsql.errors import ShellFailed
+from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session
-from dpsql.shell.sandbox import Sandbox
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalEr
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.block import Sequential
+from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Charge, divided
 from dpsql.session import Session
-from dpsql.shell import Price, Result
 
 
 def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,14 +182,14 @@ FAULTS = (
     ),
     Fault(
         "one analyst may have all the places",
-        "dpsql/shell/places.py",
+        "dpsql/postprocessing/places.py",
         "max(1, most // 2)",
         "most",
         ("tests/session/test_database.py::test_one_analyst_has_half_of_the_sandboxes_at_most",),
     ),
     Fault(
         "who asks most often goes first",
-        "dpsql/shell/places.py",
+        "dpsql/postprocessing/places.py",
         "min(able, key=lambda turn: self._held[turn.analyst])",
         "able[0]",
         ("tests/session/test_database.py::test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first",),

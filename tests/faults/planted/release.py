@@ -11,21 +11,21 @@ COLUMNS = ("tests/accuracy/test_estimate_columns.py",)
 FAULTS = (
     Fault(
         "what is shown of a count may be below 0",
-        "dpsql/shell/possible.py",
+        "dpsql/planning/possible_values.py",
         'dict.fromkeys("count units regr_count',
         'dict.fromkeys("units regr_count',
         (POSSIBLE,),
     ),
     Fault(
         "NULL is one of the different values",
-        "dpsql/shell/possible.py",
+        "dpsql/planning/possible_values.py",
         "        return sum(value is not None for value in known)\n",
         "        return len(known)\n",
         (POSSIBLE,),
     ),
     Fault(
         "any count is a part of any other",
-        "dpsql/shell/possible.py",
+        "dpsql/planning/possible_values.py",
         "    if not set(conjuncts(other.condition)) <= set(conjuncts(one.condition)):\n",
         "    if False:\n",
         (POSSIBLE,),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "an interval reaches to where its number cannot be",
-        "dpsql/shell/possible.py",
+        "dpsql/planning/possible_values.py",
         "            return cut((low, high), (least, most))\n",
         "            return low, high\n",
         (POSSIBLE,),
@@ -255,21 +255,21 @@ FAULTS = (
     ),
     Fault(
         "the sandbox's words reach clients",
-        "dpsql/shell/faults.py",
+        "dpsql/postprocessing/faults.py",
         'return StatementError("E_SHELL", _UNFIT)',
         'return StatementError("E_SHELL", words)',
         ("tests/shell/test_shell_faults.py::test_what_does_not_fit_is_said_before_it_is_paid",),
     ),
     Fault(
         "what fails over released rows quotes the value",
-        "dpsql/shell/faults.py",
+        "dpsql/postprocessing/faults.py",
         'ShellFailed("22023", "a function was given a value that it does not take")',
         'ShellFailed("22023", words)',
         ("tests/shell/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
     ),
     Fault(
         "the sandbox's optimizer decides by statistics",
-        "dpsql/shell/sealed.py",
+        "dpsql/postprocessing/lockdown.py",
         "    **CAREFUL,\n",
         "",
         ("tests/shell/test_sealed.py::test_statistics_decide_nothing",),

@@ -14,9 +14,9 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.planning.result_columns import Ends, Later
+from dpsql.postprocessing.intervals.lineage import hides_star, is_odd, renamed
+from dpsql.postprocessing.intervals.origin import Origin, ReleasedColumns, Source, leave_out, origin_of, output_origins
 from dpsql.schema import fold
-from dpsql.shell.origin import Origin, ReleasedColumns, Source, leave_out, origin_of, output_origins
-from dpsql.shell.trace import hides_star, is_odd, renamed
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.sources.ctes import alias_columns
 from dpsql.sql.ir.interval_ends import end_called

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from dpsql.postprocessing.intervals.origin import item_of
+from dpsql.postprocessing.intervals.ties import spans, widened
+from dpsql.postprocessing.resampling.columns import Rows
+from dpsql.postprocessing.resampling.resamples import Kind, Points
 from dpsql.schema import fold
-from dpsql.shell.alike import spans, widened
-from dpsql.shell.drawn import Rows
-from dpsql.shell.draws import Kind, Points
-from dpsql.shell.origin import item_of
 
 #: Functions whose values are ranks or numbers of rows, and what chooses rows or cases.
 JUMPING = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Count, exp.CountIf,

@@ -14,18 +14,18 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import CorePlan, Plan, Stage
+from dpsql.planning.possible_values import column_ranges, shown_within
 from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
+from dpsql.postprocessing.interval_columns import with_ends
+from dpsql.postprocessing.intervals.intervals import end_types, end_values, has_intervals, intervals, output_columns
+from dpsql.postprocessing.intervals.lineage import trace, with_names
+from dpsql.postprocessing.intervals.missing import missing_intervals
+from dpsql.postprocessing.resampling.intervals import redrawn_intervals
+from dpsql.postprocessing.resampling.resampling import known_last, redrawn, with_branches, with_later
+from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable, cube_table
 from dpsql.release.noise import Released, ReleasedTable
 from dpsql.schema import Schema
-from dpsql.shell.ends import with_ends
-from dpsql.shell.intervals import end_types, end_values, has_intervals, intervals, output_columns
-from dpsql.shell.missing import missing_intervals
-from dpsql.shell.possible import column_ranges, shown_within
-from dpsql.shell.redrawn import known_last, redrawn, with_branches, with_later
-from dpsql.shell.sandbox import PublicRows, Sandbox, column_types
-from dpsql.shell.seen import redrawn_intervals
-from dpsql.shell.trace import trace, with_names
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.binder.sources.derived import Types

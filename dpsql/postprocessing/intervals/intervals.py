@@ -9,16 +9,16 @@ from typing import TypeAlias
 from dpsql.planning.estimators.columns import column
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import Plan
+from dpsql.planning.possible_values import ends_within, possible_of
 from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn, end_type
+from dpsql.postprocessing.intervals import row_intervals as computed
+from dpsql.postprocessing.intervals.datetimes import date_ends, is_date
+from dpsql.postprocessing.intervals.lineage import Traced
+from dpsql.postprocessing.intervals.origin import Origin
+from dpsql.postprocessing.intervals.row_intervals import computed_intervals
+from dpsql.postprocessing.resampling.columns import Rows, is_number
+from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
-from dpsql.shell import computed
-from dpsql.shell.computed import computed_intervals
-from dpsql.shell.dates import date_ends, is_date
-from dpsql.shell.drawn import Rows, is_number
-from dpsql.shell.origin import Origin
-from dpsql.shell.possible import ends_within, possible_of
-from dpsql.shell.sandbox import Sandbox, column_types
-from dpsql.shell.trace import Traced
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.ir.relation import Core
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpsql.shell.alike import spans
-from dpsql.shell.drawn import Rows
-from dpsql.shell.draws import Kind, Points
-from dpsql.shell.ranged import ends_of
+from dpsql.postprocessing.intervals.range_of import ends_of
+from dpsql.postprocessing.intervals.ties import spans
+from dpsql.postprocessing.resampling.columns import Rows
+from dpsql.postprocessing.resampling.resamples import Kind, Points
 
 
 def at_ends(tables: Sequence[Rows]) -> Points:

@@ -13,10 +13,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.postprocessing.resampling.columns import Rows, as_number
+from dpsql.postprocessing.resampling.resamples import Values
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.grouping_sets import CubeTable
-from dpsql.shell.drawn import Rows, as_number
-from dpsql.shell.draws import Values
 
 #: How many times the sum of their half-widths numbers may be apart that are taken to be equal.
 EQUAL_WITHIN = 1.25

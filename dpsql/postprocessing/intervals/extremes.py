@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from dpsql.shell.alike import spans, widened
-from dpsql.shell.drawn import Rows
-from dpsql.shell.draws import Kind, Points
-from dpsql.shell.origin import inside, item_of
-from dpsql.shell.trace import trace
+from dpsql.postprocessing.intervals.lineage import trace
+from dpsql.postprocessing.intervals.origin import inside, item_of
+from dpsql.postprocessing.intervals.ties import spans, widened
+from dpsql.postprocessing.resampling.columns import Rows
+from dpsql.postprocessing.resampling.resamples import Kind, Points
 
 #: What leaves the order of numbers as it is.
 KEEPING_ORDER = (exp.Cast, exp.Paren, exp.Round)

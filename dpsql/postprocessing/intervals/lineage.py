@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dpsql.postprocessing.intervals.origin import Origin, ReleasedColumns, Source, output_origins
 from dpsql.schema import fold
-from dpsql.shell.origin import Origin, ReleasedColumns, Source, output_origins
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.sources.ctes import alias_columns
 

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.postprocessing.intervals.datetimes import dates, is_date
+from dpsql.postprocessing.sandbox import column_types
 from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.noise import ReleasedTable
-from dpsql.shell.dates import dates, is_date
-from dpsql.shell.sandbox import column_types
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.ir.relation import Core
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.planning.estimators.estimate import Interval
-from dpsql.shell.dates import is_date
-from dpsql.shell.drawn import AT_A_TIME, Rows, drawn_types, drawn_values
-from dpsql.shell.sandbox import Sandbox, column_types
+from dpsql.postprocessing.intervals.datetimes import is_date
+from dpsql.postprocessing.resampling.columns import AT_A_TIME, Rows, drawn_types, drawn_values
+from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.ir.relation import Core
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 
 from dpsql.deadline import taken
 from dpsql.errors import QueryCancelled
+from dpsql.postprocessing.answer import Shell
+from dpsql.postprocessing.places import Places
+from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.schema import Schema
-from dpsql.shell.answer import Shell
-from dpsql.shell.places import Places
-from dpsql.shell.sandbox import PublicRows
 
 #: How many statements may use a sandbox at the same time.
 MOST = 8

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.shell.drawn import Rows, drawn_places, drawn_types, drawn_values
-from dpsql.shell.sandbox import Sandbox, columns_of
+from dpsql.postprocessing.resampling.columns import Rows, drawn_places, drawn_types, drawn_values
+from dpsql.postprocessing.sandbox import Sandbox, columns_of
 
 #: For each table, row and aggregate, its values at some points.
 Values: TypeAlias = list[list[list[NDArray[np.float64]]]]

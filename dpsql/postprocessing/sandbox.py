@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from dpsql.instance import close_instance, open_instance
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.columns import columns
+from dpsql.postprocessing.faults import failed, unfit
+from dpsql.postprocessing.lockdown import SEALED, fetched
 from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.noise import ReleasedTable
 from dpsql.schema import Schema
-from dpsql.shell.faults import failed, unfit
-from dpsql.shell.sealed import SEALED, fetched
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.scalar import engine_type
 from dpsql.sql.ir.relation import Core

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval
-from dpsql.shell import computed, seen
-from dpsql.shell.drawn import Rows
+from dpsql.postprocessing.intervals import row_intervals as computed
+from dpsql.postprocessing.resampling import intervals as seen
+from dpsql.postprocessing.resampling.columns import Rows
 
 
 def missing_intervals(

@@ -14,17 +14,17 @@ from sqlglot import exp
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.result_columns import Ends, Later, OutputColumn, Redrawn
+from dpsql.postprocessing.intervals.dependence import depends
+from dpsql.postprocessing.intervals.extremes import extremes
+from dpsql.postprocessing.intervals.lineage import trace
+from dpsql.postprocessing.intervals.range_of import ends_of
+from dpsql.postprocessing.intervals.rank_intervals import may_jump
+from dpsql.postprocessing.intervals.signs import column_from_zero
+from dpsql.postprocessing.resampling.columns import drawn_places, is_number
+from dpsql.postprocessing.resampling.exclusions import computes_with
+from dpsql.postprocessing.resampling.intervals import figures, is_of
+from dpsql.postprocessing.resampling.resamples import Kind
 from dpsql.schema import fold
-from dpsql.shell.drawn import drawn_places, is_number
-from dpsql.shell.draws import Kind
-from dpsql.shell.extremes import extremes
-from dpsql.shell.jumps import may_jump
-from dpsql.shell.ranged import ends_of
-from dpsql.shell.seen import figures, is_of
-from dpsql.shell.signs import column_from_zero
-from dpsql.shell.tainted import depends
-from dpsql.shell.trace import trace
-from dpsql.shell.undrawn import computes_with
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.ir.relation import Core

@@ -1,7 +1,7 @@
 """The shell: public SQL over released rows, in a sandbox that has never seen a private row (`docs/proofs/river.md`)."""
 
 import dpsql.sql  # noqa: F401  first, as it refuses a parser that does not fit
-from dpsql.shell.answer import UNCHARGED, Price, Result, Shell
-from dpsql.shell.pool import Shells
+from dpsql.postprocessing.answer import UNCHARGED, Price, Result, Shell
+from dpsql.postprocessing.pool import Shells
 
 __all__ = ["UNCHARGED", "Price", "Result", "Shell", "Shells"]

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.estimators.linear_forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
-from dpsql.shell.arithmetic import (
+from dpsql.postprocessing.intervals.arithmetic import (
     INSIDE,
     Arithmetic,
     Linear,
@@ -19,11 +19,11 @@ from dpsql.shell.arithmetic import (
     arithmetic,
     divided_by,
 )
-from dpsql.shell.averages import sum_interval
-from dpsql.shell.drawn import AT_A_TIME, Rows, as_number, drawn_places, drawn_types, drawn_values
-from dpsql.shell.ranged import ends_of, over_box
-from dpsql.shell.sandbox import Sandbox
-from dpsql.shell.signs import row_from_zero, spreads
+from dpsql.postprocessing.intervals.averages import sum_interval
+from dpsql.postprocessing.intervals.range_of import ends_of, over_box
+from dpsql.postprocessing.intervals.signs import row_from_zero, spreads
+from dpsql.postprocessing.resampling.columns import AT_A_TIME, Rows, as_number, drawn_places, drawn_types, drawn_values
+from dpsql.postprocessing.sandbox import Sandbox
 
 #: The interval of an expression, by its number, on a row of its table.
 Found: TypeAlias = dict[tuple[int, int], Interval]

@@ -9,8 +9,8 @@ from typing import get_args
 import sqlglot
 from sqlglot import exp
 
+from dpsql.postprocessing.intervals.origin import inside, item_of
 from dpsql.schema import fold
-from dpsql.shell.origin import inside, item_of
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.ir.relation import Core, Spread
 

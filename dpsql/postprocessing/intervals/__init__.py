@@ -1,0 +1,1 @@
+"""Intervals of what is computed of released values."""
