@@ -23,9 +23,11 @@ sys.path[:0] = [str(ROOT / "tests" / "corpus"), str(ROOT / "tests"), str(ROOT)]
 from corpora import FOLDER, Asked, named_corpora  # noqa: E402
 from untouched import planning_session  # noqa: E402
 
-from dpsql import statement  # noqa: E402
 from dpsql.errors import DatabaseError, InternalError, Refused, StatementError  # noqa: E402
-from dpsql.session import Session  # noqa: E402
+from dpsql.session import (
+    Session,
+    statement,
+)
 
 #: What speaks of catalogues, settings and transactions, and not of anybody's data.
 CATALOGUE = re.compile(

@@ -23,7 +23,7 @@ from dpsql.planning.budget_split import plan_cores
 from dpsql.postprocessing import Shell
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
-from dpsql.session.opened import open_engine
+from dpsql.session.opening import open_engine
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.parser.parse import parse

@@ -18,13 +18,13 @@ from dpsql.demo import QUESTIONS
 from dpsql.demo import SCHEMA as NAFLD
 from dpsql.engines.catalog import read_catalog
 from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.explain import journal_note
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Shell
 from dpsql.release.noise import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
+from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.parser.parse import parse

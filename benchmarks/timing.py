@@ -19,7 +19,7 @@ from time import perf_counter
 
 import duckdb
 
-from dpsql.database import Database, open_database
+from dpsql.session.database import Database, open_database
 
 SCHEMA = """
 name = "events"

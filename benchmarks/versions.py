@@ -22,8 +22,8 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.database import Database, open_database
 from dpsql.errors import ExecutionFailed, OperationalError
+from dpsql.session.database import Database, open_database
 
 SCHEMA = """
 name = "town"

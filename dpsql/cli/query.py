@@ -16,9 +16,9 @@ from dpsql import output
 
 if TYPE_CHECKING:
     from dpsql.dbapi.workload import Workload
-    from dpsql.explain import Explanation
     from dpsql.privacy.remaining import Remaining
     from dpsql.privacy.window import Lifetime
+    from dpsql.session.explain import Explanation
 
 SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 ANALYST = click.option("--analyst", default="analyst", show_default=True, help="In whose name the budget is spent.")
@@ -259,6 +259,6 @@ def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:
 
 def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:
     """What the statement will cost; None where it is a setting, an explanation or a transaction word."""
-    from dpsql import statement
+    from dpsql.session import statement
 
     return connection.explain(sql) if isinstance(statement.read(sql), statement.Select) else None

@@ -43,7 +43,6 @@ def serve(
     loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
     """
     from dpsql.cli.surroundings import require_confined, weaknesses
-    from dpsql.database import open_database
     from dpsql.owners_log import FORMAT
     from dpsql.pgwire.listening import is_loopback
     from dpsql.pgwire.login import Gate
@@ -51,6 +50,7 @@ def serve(
     from dpsql.pgwire.tls import tls_context
     from dpsql.pgwire.users import read_users
     from dpsql.schema import load
+    from dpsql.session.database import open_database
 
     if (certificate is None) != (key is None):
         raise click.UsageError("--tls-cert and --tls-key go together.")

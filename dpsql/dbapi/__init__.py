@@ -30,8 +30,8 @@ from dpsql.dbapi.type_objects import (
 from dpsql.errors import InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
-    from dpsql.database import Database
     from dpsql.schema import Schema
+    from dpsql.session.database import Database
 
 apilevel: Final = "2.0"
 #: Threads may share the module and connections, and each has its own cursors.
@@ -71,8 +71,8 @@ def connect(
     An open ``Database`` gives connections that share it, which is what a server or a pool wants: they cost next to
     nothing. ``ledger`` is for the owner: by default what is spent is kept where the schema says, or beside the data.
     """
-    from dpsql.database import Database
     from dpsql.session import open_session
+    from dpsql.session.database import Database
 
     if not analyst:
         raise InterfaceError("an analyst has a name; the budget is spent in it")

@@ -17,18 +17,18 @@ from dpsql.dbapi.workload import Workload
 from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
-    from dpsql.accuracy.target import Goal, Target
-    from dpsql.explain import Explanation
     from dpsql.planning.workload import Workload as Priced
     from dpsql.privacy.remaining import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
+    from dpsql.session.accuracy.target import Goal, Target
+    from dpsql.session.explain import Explanation
 
 T = TypeVar("T")
 
 
 def _goal(text: str | None) -> Goal | None:
-    from dpsql.accuracy.target import read_goal
+    from dpsql.session.accuracy.target import read_goal
 
     try:
         return None if text is None else read_goal(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.pgcatalog.objects import Objects, Row
-from dpsql.vocabulary import functions
+from dpsql.session.vocabulary import functions
 
 #: Words of the vocabulary that are written as operators or syntax, and are no functions in PostgreSQL either.
 _SYNTAX = frozenset("array case coalesce greatest if least map not nullif or row struct xor".split())

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
-from dpsql import statement
 from dpsql.errors import Error, LedgerError, Refused, StatementError
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import types
@@ -21,7 +20,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.measure import shown
-from dpsql.session import Session
+from dpsql.session import Session, statement
 
 T = TypeVar("T")
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from dpsql.database import TOOLS, Database
 from dpsql.errors import Error
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire import codec
@@ -28,6 +27,7 @@ from dpsql.pgwire.settings import Settings
 from dpsql.pgwire.unfinished import Unfinished
 from dpsql.pgwire.watch import Watch
 from dpsql.pgwire.wire import Disconnected, Wire
+from dpsql.session.database import TOOLS, Database
 
 __all__ = ["Limits", "Server"]
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from dpsql.errors import Error
 from dpsql.pgcatalog.settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
 from dpsql.pgwire.errors import WireError
-from dpsql.statement import SETTINGS, Choices
+from dpsql.session.statement import SETTINGS, Choices
 
 #: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
 REPORTED = {

@@ -48,7 +48,7 @@ class Answer:
 
 def answer(session: Session, text: str, consent: Consent) -> Answer:
     """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed to."""
-    from dpsql import statement
+    from dpsql.session import statement
 
     word = first_word(text)
     match said_by(lambda: statement.read(text)):
@@ -76,7 +76,7 @@ def _second(session: Session, first: Result, better: Plan, consent: Consent) -> 
 
 def planned(session: Session, text: str) -> Plan | None:
     """The plan of a query, which costs nothing; None where the text is no query."""
-    from dpsql import statement
+    from dpsql.session import statement
 
     match said_by(lambda: statement.read(text)):
         case statement.Select(text=query):

@@ -31,9 +31,9 @@ from dpsql.repl.prices import Declined, Prices, within
 from dpsql.repl.screen import Screen, said_of
 
 if TYPE_CHECKING:
-    from dpsql.explain import Explanation
     from dpsql.planning.plan import Plan
     from dpsql.session import Session
+    from dpsql.session.explain import Explanation
 
 #: How deep files may run files.
 DEEPEST = 16

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from dpsql.output import bar, plain
 
 if TYPE_CHECKING:
-    from dpsql.explain import Explanation
     from dpsql.postprocessing import Price
     from dpsql.privacy.remaining import Remaining
     from dpsql.session import Session
+    from dpsql.session.explain import Explanation
 
 
 def left(remaining: Remaining) -> str:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from dpsql.answers import Paid
 from dpsql.planning.explain_groups import nothing_seen
 from dpsql.planning.given import taken_as_given
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
 from dpsql.release.noise import NOTHING, Released
-from dpsql.session.candidates import many_candidates
-from dpsql.session.memory import Memory
-from dpsql.session.river import River
+from dpsql.session.answer_store import Paid
+from dpsql.session.answer_store.recent import Memory
+from dpsql.session.execution import River
+from dpsql.session.key_counts import many_candidates
 from dpsql.session.running import Running, Turns
 
 

@@ -17,11 +17,12 @@ from dpsql.postprocessing import Shell
 from dpsql.postprocessing.answer import Described
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
-from dpsql.session.choosing import allowed_price
-from dpsql.session.memory import Memory
+from dpsql.session.answer_store.recent import Memory
+from dpsql.session.choices import allowed_price
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.running import Turns
-from dpsql.session.told import budget_row
+from dpsql.session.statement import Choices
+from dpsql.session.status_rows import budget_row
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
@@ -33,7 +34,6 @@ from dpsql.sql.parser.clock import clock, names_clock, with_time
 from dpsql.sql.parser.parameter_types import parameter_types
 from dpsql.sql.parser.parse import MALFORMED, Statement, parse
 from dpsql.sql.suggest.hint import with_hint
-from dpsql.statement import Choices
 
 
 class Compiler:

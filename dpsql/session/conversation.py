@@ -9,13 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpsql import statement
-from dpsql.accuracy.target import Goal, Target
-from dpsql.answers import Answers
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DataError
-from dpsql.explain import Explanation, explain
-from dpsql.explain import priced as cost_lines
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Workload, priced
 from dpsql.postprocessing import Result, Shells
@@ -24,19 +19,24 @@ from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.privacy.remaining import Remaining
 from dpsql.schema import Noise, Schema
-from dpsql.session import told
+from dpsql.session import statement
+from dpsql.session import status_rows as told
+from dpsql.session.accuracy.target import Goal, Target
+from dpsql.session.answer_store import Answers
+from dpsql.session.answer_store.recent import Memory
 from dpsql.session.answering import Answering
-from dpsql.session.choosing import allowed, target
+from dpsql.session.batch import Asked, Together, asked, statuses
+from dpsql.session.choices import allowed, target
 from dpsql.session.compiler import Compiler
-from dpsql.session.memory import Memory
+from dpsql.session.execution import River, departing_rows
+from dpsql.session.explain import Explanation, explain
+from dpsql.session.explain import priced as cost_lines
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.session.river import River, departing_rows
 from dpsql.session.running import Turns, in_one_turn
-from dpsql.session.targets import Targets, after, first_only
-from dpsql.session.together import Asked, Together, asked, statuses
+from dpsql.session.statement import SETTINGS, Choices
+from dpsql.session.target_plans import Targets, after, first_only
 from dpsql.sql.ir.dialect_options import PEOPLE, Manner
-from dpsql.statement import SETTINGS, Choices
 
 
 class Session:

@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.accuracy.decimals import decimal, least, nearest
-from dpsql.accuracy.expected import ColumnError, expected, has_interval, typical
-from dpsql.accuracy.known import Known
-from dpsql.accuracy.reach import Errors, Wanted, approximate_price, exact_price, excess
-from dpsql.accuracy.reached import Reached
-from dpsql.accuracy.target import Goal, Target
 from dpsql.errors import BudgetExhausted, Refused, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Result
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.remaining import Remaining
 from dpsql.release.noise import Released
+from dpsql.session.accuracy.decimals import decimal, least, nearest
+from dpsql.session.accuracy.expected import ColumnError, expected, has_interval, typical
+from dpsql.session.accuracy.known import Known
+from dpsql.session.accuracy.reach import Errors, Wanted, approximate_price, exact_price, excess
+from dpsql.session.accuracy.reached import Reached
+from dpsql.session.accuracy.target import Goal, Target
 
 #: An answer reaches a target that depends on its own size if it is no wider than this many times: or noise in the size
 #: would make the same statement pay again and again.

@@ -6,8 +6,8 @@ import os
 import threading
 from pathlib import Path
 
-from dpsql.database import Database, open_database
 from dpsql.dbapi.boundary import said_by
+from dpsql.session.database import Database, open_database
 
 
 class Databases:

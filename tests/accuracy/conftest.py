@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from databases import clinic
 
-from dpsql.database import Database, open_database
 from dpsql.session import Session
+from dpsql.session.database import Database, open_database
 
 
 @pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from noise_laws import beyond, seeded
 
-from dpsql.accuracy.grouping_sets import key_sizes
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import Alone, Shifted
@@ -20,6 +19,7 @@ from dpsql.planning.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session
+from dpsql.session.accuracy.grouping_sets import key_sizes
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpsql.accuracy.decimals import decimal, least, nearest
-from dpsql.accuracy.expected import expected
-from dpsql.accuracy.reached import Reached
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.session import Session
+from dpsql.session.accuracy.decimals import decimal, least, nearest
+from dpsql.session.accuracy.expected import expected
+from dpsql.session.accuracy.reached import Reached
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

@@ -13,12 +13,11 @@ from attacked_shop import CANARY, CANARY_NUMBERS, UNITS
 from claims import Run, Vectors, broken_claims, broken_histograms, charged_rho, filled, histograms, vectors
 from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
-from dpsql import statement
 from dpsql.errors import Error, OperationalError, ShellFailed
 from dpsql.planning.estimators.estimate import Mean
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
-from dpsql.session import Session
+from dpsql.session import Session, statement
 
 
 @pytest.fixture(autouse=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dpsql import statement
 from dpsql.errors import Error
 from dpsql.pgcatalog import Catalogue
 from dpsql.pgwire.words import pieces, tokens
 from dpsql.repl.pieces import is_finished, whole
 from dpsql.schema import load
+from dpsql.session import statement
 
 SHOP = Path(__file__).parents[1] / "pgcatalog" / "demo.toml"
 TEXTS = {

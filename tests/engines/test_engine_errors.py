@@ -73,7 +73,7 @@ ROOMS = {
     "the reading begins": "dpsql.engines.duckdb.DuckDBEngine.run",
     "rows are read": "dpsql.engines.duckdb.DuckDBReading._rows",
     "a table is derived": "dpsql.postprocessing.answer.Shell.derive",
-    "rows are released": "dpsql.session.river.release",
+    "rows are released": "dpsql.session.execution.release",
     "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
     "the reading ends": "dpsql.engines.duckdb.DuckDBReading.__exit__",
 }

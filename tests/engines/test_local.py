@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
-from dpsql.database import Database, open_database
 from dpsql.engines import local
 from dpsql.engines.duckdb import DuckDBEngine, source_of
 from dpsql.engines.local import FAULTS, LocalData
@@ -21,6 +20,7 @@ from dpsql.engines.opened import OpenedCursor
 from dpsql.engines.source import CoreSql, Limits, Source
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
+from dpsql.session.database import Database, open_database
 
 PLACES = CoreSql('SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset())
 ONE = "SELECT COUNT(*) FROM patients"

@@ -16,7 +16,6 @@ from own_process import living, until
 from replaced import COUNTED, LEFT, RIGHT, SIDES, VISITS, move_aside, put, town, write_over, write_over_unseen
 from timed_engine import Clock
 
-from dpsql.database import Database, open_database
 from dpsql.engines import held as held_files
 from dpsql.engines import opened, opening
 from dpsql.engines.duckdb import DuckDBEngine, source_of
@@ -28,7 +27,8 @@ from dpsql.engines.version import source_files, states
 from dpsql.engines.versions import Versions
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
-from dpsql.session.river import departing_rows
+from dpsql.session.database import Database, open_database
+from dpsql.session.execution import departing_rows
 
 ROWS = CoreSql('SELECT count(*) FROM "source"."main"."visits" AS "t0"', frozenset({"visits"}), frozenset())
 FIRST, SECOND = [[(200,)]], [[(20_220,)]]

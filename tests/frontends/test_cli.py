@@ -11,9 +11,8 @@ import duckdb
 import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql, Run
 
-from dpsql import statement
 from dpsql.schema import json_schema
-from dpsql.session import Session
+from dpsql.session import Session, statement
 
 
 def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_the_rows(dpsql: Dpsql) -> None:

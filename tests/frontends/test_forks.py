@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import registry
 import dpsql
 from dpsql.pgcatalog.store import Store, store_of
-from dpsql.database import open_database
+from dpsql.session.database import open_database
 
 registry.register("dpsql", "dpsql.sqlalchemy", "DpsqlDialect")
 SQL = "SELECT male, COUNT(*) FROM patients GROUP BY male"

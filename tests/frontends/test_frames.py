@@ -178,7 +178,7 @@ def test_the_price_of_a_connection_is_set_and_taken_back(connection: dpsql.Conne
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one connection", "a connection each"])
 def test_sixteen_threads(checkout: Path, shared: bool) -> None:
-    from dpsql.database import open_database
+    from dpsql.session.database import open_database
 
     database, start = open_database("schemas/nafld.toml"), threading.Barrier(16)
     one = dpsql.connect(database, "ada")

@@ -24,7 +24,7 @@ def main() -> None:
     from databases import clinic
     from wire_client import charges
 
-    from dpsql.database import open_database
+    from dpsql.session.database import open_database
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)

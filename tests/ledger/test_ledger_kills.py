@@ -17,8 +17,8 @@ import pytest
 from places import Place
 
 import dpsql
-from dpsql.database import open_database
 from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.session.database import open_database
 
 SQL = "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi FROM patients WHERE bmi > {} GROUP BY male"
 
@@ -39,8 +39,8 @@ bmi = { type = "integer", bounds = [0, 1000] }
 
 #: The rooms between a plan and its answer. A step in them is the first call of a function.
 ROOMS = (
-    "session/conversation.py", "session/answering.py", "session/river.py", "session/departure.py", "session/trouble.py",
-    "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb.py", "release.py", "answers/paid.py",
+    "session/conversation.py", "session/answering.py", "session/execution.py", "session/response_timing.py", "session/error_masking.py",
+    "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb.py", "release.py", "session/answer_store/paid.py",
 )  # fmt: skip
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.

@@ -10,10 +10,10 @@ import time
 from databases import CANARIES
 from wire_client import Client, Hung, eventually, rows
 
-from dpsql.database import Database
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message
 from dpsql.pgwire.server import Limits, Server
+from dpsql.session.database import Database
 
 TEXTS = [
     "",

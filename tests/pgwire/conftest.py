@@ -11,10 +11,10 @@ import pytest
 from databases import clinic
 from wire_client import PASSWORD, Client, charges
 
-from dpsql.database import Database, open_database
 from dpsql.pgwire.login import Gate
 from dpsql.pgwire.server import Server
 from dpsql.pgwire.users import add_user
+from dpsql.session.database import Database, open_database
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ import pytest
 from databases import clinic
 from wire_client import Client, Hung, charges, error, eventually, rows, status
 
-from dpsql.database import open_database
 from dpsql.pgwire import codec
 from dpsql.pgwire.server import Limits, Server
+from dpsql.session.database import open_database
 
 _NAMES = [f"p{place}" for place in range(22)]
 #: A shell over very many rows of a public table; the private count beside it is charged.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broken_conversations import fuzz
 
-from dpsql.database import Database
+from dpsql.session.database import Database
 
 
 def test_broken_conversations_end_and_leave_nothing_behind(database: Database) -> None:

@@ -8,10 +8,10 @@ import pytest
 from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
 from wire_client import Client
 
-from dpsql.database import open_database
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message
 from dpsql.pgwire.server import Server
+from dpsql.session.database import open_database
 
 EVERY = (*ANSWERED, *STAGED, *THRESHOLDED, *FAILING, *REFUSED)
 

@@ -16,13 +16,13 @@ from databases import clinic
 from test_end import cancel
 from wire_client import Client, charges, error, rows
 
-from dpsql.database import Database, open_database
 from dpsql.engines import opening
 from dpsql.engines.duckdb import DuckDBEngine
 from dpsql.engines.process.data import ProcessData
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message
 from dpsql.pgwire.server import Server
+from dpsql.session.database import Database, open_database
 
 #: Seconds within which a wait has ended on a busy machine.
 SOON = 6.0

@@ -19,8 +19,8 @@ import pytest
 from databases import clinic
 from wire_client import Client, Hung, notices, rows
 
-from dpsql.database import open_database
 from dpsql.pgwire import codec
+from dpsql.session.database import open_database
 
 CLIENTS, EACH = 32, 1_000
 #: Clients that leave or cancel in the middle of what is charged, and how often.

@@ -12,9 +12,9 @@ from typing import Self
 
 from scramp import ScramClient
 
-from dpsql.database import Database
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message, from_backend
+from dpsql.session.database import Database
 
 #: What ada logs in with.
 PASSWORD = "correct horse battery staple"

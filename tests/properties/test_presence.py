@@ -15,13 +15,13 @@ import mpmath
 import pytest
 from scipy import stats
 
-from dpsql.database import Database, open_database
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import CorePlan, MeasuredCell
 from dpsql.planning.presence import APPEARS, Presence
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session
+from dpsql.session.database import Database, open_database
 from dpsql.sql.ir.relation import Rows, Units
 
 SCHEMA = """

@@ -12,11 +12,11 @@ import pytest
 from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
 from timed_engine import Clock, TimedEngine, completed
 
-from dpsql.database import Database
 from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
+from dpsql.session.database import Database
 
 EVERY = (*ANSWERED, *STAGED, *THRESHOLDED, *FAILING, *REFUSED)
 #: Seconds on the test's clock for each exact row, so that the data make up how long a stage takes.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.database import Database, open_database
 from dpsql.demo import SCHEMA
 from dpsql.session import compiler
+from dpsql.session.database import Database, open_database
 from dpsql.sql.parser.clock import clock
 
 MORNING, EVENING = datetime(2026, 3, 31, 9, 30, 1), datetime(2026, 3, 31, 18, 0, 2)

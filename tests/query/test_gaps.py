@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from databases import clinic
 
-from dpsql.database import TOOLS, open_database
 from dpsql.errors import StatementError
 from dpsql.session import Session
+from dpsql.session.database import TOOLS, open_database
 from dpsql.sql.parser.parse import parse
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from databases import clinic
 
-from dpsql.database import Database, open_database
+from dpsql.session.database import Database, open_database
 
 
 @pytest.fixture

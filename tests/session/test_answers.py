@@ -10,8 +10,8 @@ import pytest
 from asked_again import SEXES, STATEMENTS
 from databases import clinic
 
-from dpsql.database import Database, open_database
 from dpsql.errors import BudgetExhausted
+from dpsql.session.database import Database, open_database
 
 
 def spent(database: Database) -> Fraction:

@@ -11,9 +11,9 @@ import pytest
 from asked_again import SEXES
 from databases import clinic
 
-from dpsql.database import Database, open_database
 from dpsql.errors import ExecutionFailed
 from dpsql.privacy.ledger import kept
+from dpsql.session.database import Database, open_database
 
 
 def test_what_was_read_of_data_that_changed_meanwhile_is_not_kept(tmp_path: Path) -> None:

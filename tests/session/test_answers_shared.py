@@ -13,9 +13,9 @@ import pytest
 from asked_again import SEXES, STATEMENTS
 from databases import clinic
 
-from dpsql.database import Database, open_database
 from dpsql.errors import BudgetExhausted
 from dpsql.session import Session
+from dpsql.session.database import Database, open_database
 
 
 @pytest.mark.parametrize("text", STATEMENTS)
@@ -50,7 +50,7 @@ def test_of_many_who_ask_at_once_one_pays(database: Database) -> None:
 
 _OTHER = """
 import sys
-from dpsql.database import open_database
+from dpsql.session.database import open_database
 database = open_database(sys.argv[1])
 session = database.session("other")
 print("ready", flush=True)

@@ -14,12 +14,12 @@ from queue import SimpleQueue
 import pytest
 from databases import NEVER_DONE, clinic
 
-from dpsql.database import Database, open_database
 from dpsql.engines.duckdb import DuckDBReading
 from dpsql.errors import QueryCancelled
 from dpsql.postprocessing.places import Places
 from dpsql.postprocessing.pool import MOST
 from dpsql.postprocessing.sandbox import Sandbox
+from dpsql.session.database import Database, open_database
 
 THREADS, EACH = 16, 6
 _NAMES = [f"p{place}" for place in range(40)]

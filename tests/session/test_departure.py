@@ -13,12 +13,12 @@ import pytest
 from databases import clinic
 from timed_engine import Clock, TimedEngine, completed
 
-from dpsql.database import Database
 from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
 from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refused, StatementError
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
-from dpsql.session.departure import Departure, bucket
+from dpsql.session.database import Database
+from dpsql.session.response_timing import Departure, bucket
 
 BUCKET = 0.25
 ONE = "SELECT COUNT(*) FROM patients"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from databases import clinic
 
-from dpsql.database import PEOPLE, TOOLS, Database, Manner, open_database
 from dpsql.errors import Refused
+from dpsql.session.database import PEOPLE, TOOLS, Database, Manner, open_database
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 from databases import clinic
 
 import dpsql
-from dpsql.database import Database, open_database
 from dpsql.errors import BudgetExhausted, DataError, Refused
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.session import Session
+from dpsql.session.database import Database, open_database
 
 COUNT = "SELECT sex, COUNT(*) AS n, SUM(weight) AS w FROM patients GROUP BY sex"
 

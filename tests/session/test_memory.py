@@ -12,8 +12,8 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.database import TOOLS, Database, open_database
-from dpsql.session.memory import Recent
+from dpsql.session.answer_store.recent import Recent
+from dpsql.session.database import TOOLS, Database, open_database
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex"
 

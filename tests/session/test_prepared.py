@@ -9,9 +9,9 @@ from decimal import Decimal
 import pytest
 from databases import clinic
 
-from dpsql.database import Database, open_database
 from dpsql.errors import DatabaseError, DataError, InvalidText, StatementError
 from dpsql.session import Session
+from dpsql.session.database import Database, open_database
 
 
 @pytest.fixture(scope="module")

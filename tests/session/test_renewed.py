@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from databases import clinic
 
-from dpsql.database import TOOLS, Database, open_database
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.session import Session
+from dpsql.session.database import TOOLS, Database, open_database
 
 COUNT = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
 

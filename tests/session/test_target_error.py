@@ -15,12 +15,12 @@ sys.path.append(str(Path(__file__).parents[1] / "privacy"))
 from seeded_entropy import Seeded
 
 import dpsql
-from dpsql.accuracy.expected import expected
-from dpsql.database import Database, open_database
 from dpsql.errors import BudgetExhausted, DataError, Refused
 from dpsql.planning.plan import Plan
 from dpsql.repl.asking import answer
 from dpsql.session import Session
+from dpsql.session.accuracy.expected import expected
+from dpsql.session.database import Database, open_database
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 MEAN = "SELECT AVG(weight) AS a FROM patients"

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import duckdb
 
-from dpsql.database import Database
 from dpsql.engines.engine import Reading
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant, Charge
 from dpsql.schema import loads
 from dpsql.session import open_accountant
+from dpsql.session.database import Database
 
 #: The private table that every schema needs; nothing is asked of it.
 PRIVATE = "guests"

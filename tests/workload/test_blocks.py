@@ -11,7 +11,6 @@ import pytest
 from shops import COUNT, LAPLACE, MICRO, counts, opened, shop, valid, why
 
 import dpsql
-from dpsql.database import open_database
 from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalError, OperationalError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
@@ -19,6 +18,7 @@ from dpsql.planning.workload.block import Sequential
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Charge, divided
 from dpsql.session import Session
+from dpsql.session.database import open_database
 
 
 def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

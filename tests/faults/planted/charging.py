@@ -10,14 +10,14 @@ SPILLING = "tests/engines/test_spilling.py"
 FAULTS = (
     Fault(
         "a statement is charged before its dry run",
-        "dpsql/session/river.py",
+        "dpsql/session/execution.py",
         "        self.engine.dry_run(plan)\n        return self._accountant",
         "        return self._accountant",
         (f"{TEXT}::test_a_statement_that_the_engine_would_not_plan_is_not_charged",),
     ),
     Fault(
         "a block is charged before its dry run",
-        "dpsql/session/river.py",
+        "dpsql/session/execution.py",
         "        for plan in block.plans:\n            self.engine.dry_run(plan)\n",
         "",
         (f"{TEXT}::test_the_dry_run_comes_before_the_charge_of_a_block",),

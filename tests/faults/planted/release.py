@@ -53,7 +53,7 @@ FAULTS = (
     ),
     Fault(
         "keys are counted behind the charge",
-        "dpsql/session/river.py",
+        "dpsql/session/execution.py",
         "            self.require_few_keys(plan)\n            charge = pay(plan)\n",
         "            charge = pay(plan)\n            self.require_few_keys(plan)\n",
         ("tests/session/test_candidates.py::test_too_many_keys_are_refused_before_the_charge",),
@@ -88,7 +88,7 @@ FAULTS = (
     ),
     Fault(
         "charge after release",
-        "dpsql/session/river.py",
+        "dpsql/session/execution.py",
         "            charge = pay(plan)\n            departure.begin()\n"
         "            released = told_nothing(lambda: self._measured(charge, shell, running, held))\n",
         "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
@@ -99,21 +99,21 @@ FAULTS = (
     ),
     Fault(
         "trouble after the charge is told as it is",
-        "dpsql/session/trouble.py",
+        "dpsql/session/error_masking.py",
         "        except Exception as error:\n",
         "        except ArithmeticError as error:\n",
         (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
     ),
     Fault(
         "the trace of an error leads to the engine",
-        "dpsql/session/trouble.py",
+        "dpsql/session/error_masking.py",
         "    raise said\n",
         "            raise said\n",
         (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
     ),
     Fault(
         "the time runs from the end of the reading",
-        "dpsql/session/river.py",
+        "dpsql/session/execution.py",
         "            departure.begin()\n            released = told_nothing(lambda: self._measured("
         "charge, shell, running, held))\n",
         "            released = told_nothing(lambda: self._measured(charge, shell, running, held))\n"
@@ -122,21 +122,21 @@ FAULTS = (
     ),
     Fault(
         "an answer leaves when it is made",
-        "dpsql/session/departure.py",
+        "dpsql/session/response_timing.py",
         "        leaves = self._begun + self._bucket * max(1, math.ceil(passed / self._bucket))\n",
         "        leaves = self._begun + passed\n",
         (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
     ),
     Fault(
         "a failure leaves at once",
-        "dpsql/session/departure.py",
+        "dpsql/session/response_timing.py",
         "        if kind is None or issubclass(kind, Exception):\n",
         "        if kind is None:\n",
         (f"{DEPARTURE}::test_a_failure_leaves_when_an_answer_would",),
     ),
     Fault(
         "an interrupted answer is kept",
-        "dpsql/session/river.py",
+        "dpsql/session/execution.py",
         "        running.check()  # what was ended before",
         "        # what was ended before",
         (f"{DEPARTURE}::test_what_was_interrupted_leaves_when_an_answer_would_and_is_not_kept",),
@@ -220,28 +220,28 @@ FAULTS = (
     ),
     Fault(
         "the key of an answer leaves out the noise",
-        "dpsql/answers/key.py",
+        "dpsql/session/answer_store/key.py",
         "    cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]",
         "    cores = [core.sql for core in plan.cores]",
         (f"{ANSWERS}::test_another_price_is_another_release",),
     ),
     Fault(
         "the key of an answer leaves out the data",
-        "dpsql/answers/key.py",
+        "dpsql/session/answer_store/key.py",
         '["dpsql answer", FORMAT, version, ',
         '["dpsql answer", FORMAT, ',
         (f"{ANSWERS}::test_changed_data_are_paid_for",),
     ),
     Fault(
         "an answer is found by the text of its statement",
-        "dpsql/answers/key.py",
+        "dpsql/session/answer_store/key.py",
         "    cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]",
         "    cores = [plan.statement]",
         (f"{ANSWERS}::test_another_price_is_another_release", f"{ANSWERS}::test_noise_cannot_be_averaged_away"),
     ),
     Fault(
         "an answer is kept that no entry has paid for",
-        "dpsql/answers/paid.py",
+        "dpsql/session/answer_store/paid.py",
         "            return self._keep(key, entry, released, plan, version)",
         "            return self._keep(key, entry - 1, released, plan, version)",
         (f"{KEPT}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),

@@ -6,7 +6,7 @@ from planted.fault import Fault
 
 VERSIONS = "tests/engines/test_versions.py"
 HELD, OPENED, ALL = "dpsql/engines/held.py", "dpsql/engines/opened.py", "dpsql/engines/versions.py"
-RIVER = "dpsql/session/river.py"
+RIVER = "dpsql/session/execution.py"
 
 FAULTS = (
     Fault(
@@ -39,7 +39,7 @@ FAULTS = (
     ),
     Fault(
         "each plan of a block reads a version of its own",
-        "dpsql/session/together.py",
+        "dpsql/session/batch.py",
         "lambda each: charges[id(each)], held)\n",
         "lambda each: charges[id(each)])\n",
         (f"{VERSIONS}::test_a_block_reads_one_version",),

@@ -244,7 +244,7 @@ FAULTS = (
     ),
     Fault(
         "a workload is charged after it was read",
-        "dpsql/session/together.py",
+        "dpsql/session/batch.py",
         "                charges = {} if block is None else river.charged_together(block)\n",
         "                from dpsql.privacy import accountant as mint\n\n"
         "                made = (mint.Charge(mint._MINT, each, each.cost, 1) for each in workload.bought)\n"
@@ -253,7 +253,7 @@ FAULTS = (
     ),
     Fault(
         "what a block has paid is told as free where another bought it meanwhile",
-        "dpsql/session/together.py",
+        "dpsql/session/batch.py",
         "replace(found, stored=False)",
         "replace(found)",
         (f"{BLOCKS}::test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block",),
@@ -267,7 +267,7 @@ FAULTS = (
     ),
     Fault(
         "an accountant that does not hold is charged by",
-        "dpsql/session/together.py",
+        "dpsql/session/batch.py",
         "    if offer is not None and not offer.valid:\n",
         "    if False:\n",
         (f"{BLOCKS}::test_one_that_does_not_hold_is_refused_and_nothing_is_charged",),

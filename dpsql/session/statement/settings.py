@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
-from dpsql.accuracy.target import Target, read_target
 from dpsql.schema.privacy import Noise
+from dpsql.session.accuracy.target import Target, read_target
 from dpsql.sql.binder.empty_groups import EmptyGroups
 
 #: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.

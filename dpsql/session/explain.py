@@ -6,9 +6,6 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.accuracy.expected import ColumnError, expected, place_of
-from dpsql.accuracy.reach import Errors
-from dpsql.accuracy.reached import Reached
 from dpsql.planning.estimators.estimate import Alone, Mean, Seen, Shifted
 from dpsql.planning.estimators.frequencies import Clip, Counted, Most
 from dpsql.planning.estimators.moment_intervals import typical_half_width
@@ -30,6 +27,9 @@ from dpsql.planning.possible_values import ranges
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
+from dpsql.session.accuracy.expected import ColumnError, expected, place_of
+from dpsql.session.accuracy.reach import Errors
+from dpsql.session.accuracy.reached import Reached
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.emit import readable
 from dpsql.sql.ir.interval import Interval

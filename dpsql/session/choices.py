@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from dpsql.accuracy.target import Target, read_target
 from dpsql.errors import DataError
 from dpsql.privacy.measure import exact
 from dpsql.schema import Privacy
-from dpsql.statement import Choices
+from dpsql.session.accuracy.target import Target, read_target
+from dpsql.session.statement import Choices
 
 
 def allowed(choices: Choices, privacy: Privacy) -> Choices:

@@ -10,9 +10,9 @@ from dpsql.postprocessing import Shells
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.memory import Memory
-from dpsql.session.opened import declared_schema, open_answers
-from dpsql.session.river import departing_rows
+from dpsql.session.answer_store.recent import Memory
+from dpsql.session.execution import departing_rows
+from dpsql.session.opening import declared_schema, open_answers
 from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, Manner
 
 __all__ = ["PEOPLE", "TOOLS", "Database", "Manner", "open_database"]

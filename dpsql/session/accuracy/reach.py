@@ -12,15 +12,15 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import NormalDist
 from typing import assert_never
 
-from dpsql.accuracy.decimals import decimal, least, nearest
-from dpsql.accuracy.expected import ColumnError, expected, place_of
-from dpsql.accuracy.target import Goal
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import Alone
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.session.accuracy.decimals import decimal, least, nearest
+from dpsql.session.accuracy.expected import ColumnError, expected, place_of
+from dpsql.session.accuracy.target import Goal
 
 #: What a plan's columns would be like, None for a column of which that is not known.
 Errors = Sequence[ColumnError | None]

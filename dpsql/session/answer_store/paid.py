@@ -13,12 +13,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.answers.key import answer_key, kin_key
-from dpsql.answers.written import read, written
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import Plan
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.noise import Released
+from dpsql.session.answer_store.key import answer_key, kin_key
+from dpsql.session.answer_store.written import read, written
 
 #: How many prices are kept of releases of the same exact rows.
 MOST_PRICES = 64

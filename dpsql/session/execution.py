@@ -10,10 +10,8 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.answers import Answers, Paid
 from dpsql.engines.engine import Engine, Held
 from dpsql.errors import ExecutionFailed, OperationalError
-from dpsql.explain import journal_note
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import Shell
@@ -21,10 +19,12 @@ from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.noise import NOTHING, Released, release
-from dpsql.session.candidates import require_few_candidates
-from dpsql.session.departure import MONOTONIC, Clock, Departure
+from dpsql.session.answer_store import Answers, Paid
+from dpsql.session.error_masking import told_nothing
+from dpsql.session.explain import journal_note
+from dpsql.session.key_counts import require_few_candidates
+from dpsql.session.response_timing import MONOTONIC, Clock, Departure
 from dpsql.session.running import Running
-from dpsql.session.trouble import told_nothing
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]

@@ -1,6 +1,6 @@
 """What a line from a client is, and the settings of a session."""
 
-from dpsql.statement.line import (
+from dpsql.session.statement.line import (
     Explain,
     ExplainPrivacy,
     Select,
@@ -11,7 +11,7 @@ from dpsql.statement.line import (
     read,
     with_goal,
 )
-from dpsql.statement.settings import SETTINGS, SHOWN, Choices
+from dpsql.session.statement.settings import SETTINGS, SHOWN, Choices
 
 __all__ = [
     "SETTINGS",

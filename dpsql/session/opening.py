@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, assert_never
 
-from dpsql.answers import Answers
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
 from dpsql.privacy.accountant import Accountant
@@ -21,6 +20,7 @@ from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
 from dpsql.schema import AdvancedComposition, Schema, load
 from dpsql.schema.privacy import Noise
+from dpsql.session.answer_store import Answers
 from dpsql.session.conversation import Session
 
 

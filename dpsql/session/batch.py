@@ -10,15 +10,15 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
-from dpsql.answers import Paid
 from dpsql.errors import DataError, OperationalError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block, Offer, Workload
 from dpsql.planning.workload.priced import Status
 from dpsql.postprocessing import Result
 from dpsql.release.noise import NOTHING
+from dpsql.session.answer_store import Paid
 from dpsql.session.answering import Answering
-from dpsql.session.river import River
+from dpsql.session.execution import River
 from dpsql.session.running import Turns
 
 #: A statement, alone or with its parameters.

@@ -8,19 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from dpsql.accuracy.known import Known
-from dpsql.accuracy.reached import Reached, plain, said
-from dpsql.accuracy.target import Goal
-from dpsql.answers import Answers
 from dpsql.errors import BudgetExhausted, Error, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
 from dpsql.release.noise import Released
+from dpsql.session.accuracy.known import Known
+from dpsql.session.accuracy.reached import Reached, plain, said
+from dpsql.session.accuracy.target import Goal
+from dpsql.session.answer_store import Answers
 from dpsql.session.pricing import Pricing, Unknown
 from dpsql.session.running import Turns
-from dpsql.statement import Choices
+from dpsql.session.statement import Choices
 
 #: What is paid where there is no pilot.
 _NOTHING = Fraction(0)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from dpsql.accuracy.expected import ColumnError
-from dpsql.accuracy.target import Goal
 from dpsql.privacy.measure import shown
+from dpsql.session.accuracy.expected import ColumnError
+from dpsql.session.accuracy.target import Goal
 
 
 @dataclass(frozen=True)

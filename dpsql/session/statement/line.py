@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dpsql.accuracy.target import EXAMPLES, Goal, read_goal
 from dpsql.errors import Refused, StatementError
+from dpsql.session.accuracy.target import EXAMPLES, Goal, read_goal
+from dpsql.session.statement.settings import SETTINGS, SHOWN
 from dpsql.sql.parser.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
-from dpsql.statement.settings import SETTINGS, SHOWN
 
 
 @dataclass(frozen=True)

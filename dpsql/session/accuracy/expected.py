@@ -13,13 +13,13 @@ from math import isfinite, sqrt
 from statistics import median
 from typing import cast
 
-from dpsql.accuracy.grouping_sets import finest_half_width
 from dpsql.planning.estimators.estimate import Estimate, Interval, Mean, Seen
 from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
+from dpsql.session.accuracy.grouping_sets import finest_half_width
 
 
 @dataclass(frozen=True)

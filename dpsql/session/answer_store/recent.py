@@ -16,8 +16,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
+from dpsql.session.statement import Choices
 from dpsql.sql.ir.dialect_options import Manner
-from dpsql.statement import Choices
 
 #: How many plans stay in memory, and how many cells of results.
 PLANS, CELLS = 1_000, 1_000_000

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
+from dpsql.session.statement import SHOWN
 from dpsql.sql.functions import FAMILIES
 from dpsql.sql.postprocess.functions import FUNCTIONS as OVER_RELEASED
-from dpsql.statement import SHOWN
 
 __all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
 
