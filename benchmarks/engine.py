@@ -16,11 +16,11 @@ from time import perf_counter
 
 import duckdb
 
-from dpsql.engines.catalog import read_catalog
 from dpsql.engines.data import Data
-from dpsql.engines.duckdb import source_of
-from dpsql.engines.local import LocalData
-from dpsql.engines.process.data import ProcessData
+from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.source import CoreSql, Source
 from dpsql.schema import loads
 

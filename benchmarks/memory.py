@@ -17,8 +17,8 @@ from time import perf_counter
 
 import duckdb
 
-from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.process.data import ProcessData
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.errors import DatabaseError
 from dpsql.session import Session, open_session
 

@@ -21,8 +21,8 @@ import duckdb
 from events import write_schema
 
 from dpsql.demo import SCHEMA as NAFLD
-from dpsql.engines.duckdb import core_sql
-from dpsql.engines.opened import run_core
+from dpsql.engines.duckdb.database import run_core
+from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.estimators.quantiles import Distribution
 from dpsql.planning.estimators.rank_quantiles import ChosenQuantiles

@@ -16,8 +16,8 @@ from time import perf_counter
 
 from dpsql.demo import QUESTIONS
 from dpsql.demo import SCHEMA as NAFLD
-from dpsql.engines.catalog import read_catalog
-from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Shell

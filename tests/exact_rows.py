@@ -6,8 +6,8 @@ from typing import Any
 
 import duckdb
 
-from dpsql.engines.duckdb import core_sql
-from dpsql.engines.opened import run_core
+from dpsql.engines.duckdb.database import run_core
+from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.plan import CorePlan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.engine import Engine, Held, Reading, Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan

@@ -25,7 +25,7 @@ from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Repor
 from dpsql.audit.samplers import CHOICES, DRAWS, samplers, seconds_of_samplers
 from dpsql.audit.statements import seconds_of_statements, sensitivity
 from dpsql.audit.versions import in_tested_range, versions
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.schema import Schema, load
 
 __all__ = [

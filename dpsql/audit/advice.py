@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpsql.audit.report import Check, Room
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import ledger_path
 from dpsql.schema import Schema

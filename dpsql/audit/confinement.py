@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from dpsql.audit.report import Check
-from dpsql.engines.duckdb import source_of
-from dpsql.engines.process import landlock
-from dpsql.engines.process.client import Died, EngineProcess
+from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine.process import landlock
+from dpsql.engines.duckdb.process.client import Died, EngineProcess
 from dpsql.errors import OperationalError
 from dpsql.schema import Schema
 

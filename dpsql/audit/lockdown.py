@@ -15,12 +15,12 @@ import duckdb
 from dpsql.audit.attempts import Attempt, attempts
 from dpsql.audit.planning import Planner
 from dpsql.audit.report import Check, Room, Verdict
-from dpsql.engines.cross_check import require_planned
-from dpsql.engines.duckdb import source_of
-from dpsql.engines.opened import OpenedSource
-from dpsql.engines.reading import file_name
+from dpsql.engines.duckdb.cross_check import require_planned
+from dpsql.engines.duckdb.database import OpenedSource
+from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.tables import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
-from dpsql.instance import close_instance, open_instance
 from dpsql.schema import Schema
 from dpsql.sql.emit.scalar import engine_type
 

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 import duckdb
 
 from dpsql.audit.ownership import extreme_units, sizes, without_lost
-from dpsql.engines.cross_check import require_planned
-from dpsql.engines.duckdb import core_sql, derived_table, source_of
+from dpsql.engines.duckdb.cross_check import require_planned
+from dpsql.engines.duckdb.database import encipher, put_derived, run_core
+from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
+from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.optimizer import CAREFUL
+from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
+from dpsql.engines.duckdb.tables import attach
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows
-from dpsql.engines.opened import encipher, put_derived, run_core
-from dpsql.engines.reading import attach
-from dpsql.engines.spilling import remove_folder, spill_folder
 from dpsql.errors import ExecutionFailed, OperationalError
-from dpsql.instance import close_instance, open_instance
-from dpsql.optimizer import CAREFUL
 from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema
 from dpsql.sql.binder.sources.derived import Derived

@@ -19,7 +19,7 @@ def schema() -> None:
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
 def init(source: Path) -> None:
     """Draft a schema file for a DuckDB file or a folder of Parquet from its names, types and keys; no row is read."""
-    from dpsql.engines.catalog import read_catalog
+    from dpsql.engines.duckdb.catalog import read_catalog
     from dpsql.schema import draft
 
     click.echo(draft(read_catalog(source)), nl=False)
@@ -31,7 +31,7 @@ def init(source: Path) -> None:
 def check(ctx: click.Context, schema: Path) -> None:
     """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
     from dpsql.cli.surroundings import LEDGER_WITH_DATA, ledger_is_with_data
-    from dpsql.engines.catalog import read_catalog
+    from dpsql.engines.duckdb.catalog import read_catalog
     from dpsql.schema import Finding, load
     from dpsql.schema import check as find
     from dpsql.session import statements_paid_for

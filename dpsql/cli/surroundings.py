@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpsql.engines.process import landlock
+from dpsql.engines.duckdb.engine.process import landlock
 from dpsql.errors import InterfaceError, LedgerError
 from dpsql.pgwire.listening import is_loopback
 from dpsql.privacy.ledger import ledger_path

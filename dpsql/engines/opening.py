@@ -8,12 +8,12 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from dpsql.engines.catalog import Facts, Fits, facts, read_catalog
-from dpsql.engines.duckdb import DuckDBEngine, source_of
-from dpsql.engines.held import HeldFiles
-from dpsql.engines.local import LocalData
-from dpsql.engines.process.client import EngineProcess
-from dpsql.engines.process.data import ProcessData, facts_of
+from dpsql.engines.duckdb.catalog import Facts, Fits, facts, read_catalog
+from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.process.client import EngineProcess
+from dpsql.engines.duckdb.process.data import ProcessData, facts_of
+from dpsql.engines.files.held import HeldFiles
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 

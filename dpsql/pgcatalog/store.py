@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from dpsql.instance import close_instance, open_instance
+from dpsql.engines.duckdb.instance import close_instance, open_instance
 from dpsql.pgcatalog.build import build, creation, is_late
 from dpsql.pgcatalog.fills import FILLS, fill
 from dpsql.pgcatalog.identifiers import name_parts, type_words

@@ -6,8 +6,8 @@ from typing import Any
 
 import duckdb
 
+from dpsql.engines.duckdb.optimizer import CAREFUL
 from dpsql.errors import StatementError
-from dpsql.optimizer import CAREFUL
 
 SEALED: dict[str, Any] = {
     **CAREFUL,

@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.instance import close_instance, open_instance
+from dpsql.engines.duckdb.instance import close_instance, open_instance
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.columns import columns
 from dpsql.postprocessing.faults import failed, unfit

@@ -9,7 +9,7 @@ from pathlib import Path
 from attacked_shop import SCHEMA
 from watched_engine import WatchedEngine
 
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from dpsql.engines.gathered import gathered
+from dpsql.engines.duckdb.gathered import gathered
 from dpsql.planning.estimators.histogram import Reading
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip

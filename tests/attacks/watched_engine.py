@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpsql.engines.duckdb import DuckDBEngine, DuckDBHeld, DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBHeld, DuckDBReading
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.plan import CorePlan, Plan

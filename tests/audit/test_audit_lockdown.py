@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 from databases import clinic
+from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql import cli
 from dpsql.audit import completed_schema
@@ -21,10 +22,9 @@ from dpsql.audit.neighbours import Neighbours
 from dpsql.audit.planning import planner
 from dpsql.audit.report import Room
 from dpsql.audit.versions import TESTED, in_tested_range
-from dpsql.engines.process import landlock
-from dpsql.engines.process.attempted import _TRIED, _succeeds
-from dpsql.engines.process.limits import HEAD_ROOM
-from dpsql.engines.process.protocol import Message
+from dpsql.engines.duckdb.process.attempted import _TRIED, _succeeds
+from dpsql.engines.duckdb.process.limits import HEAD_ROOM
+from dpsql.engines.duckdb.process.protocol import Message
 from dpsql.engines.source import Limits
 
 PROJECT = Path(__file__).parents[2]
@@ -190,7 +190,7 @@ def test_an_audit_without_confinement_ends_with_what_to_do(
 
 @pytest.mark.parametrize("parquet", [False, True])
 def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsql.engines.opened.lock_down", lambda connection: None)
+    monkeypatch.setattr("dpsql.engines.duckdb.database.lock_down", lambda connection: None)
     room = locked(clinic(tmp_path, parquet=parquet))
     failed = {check.what for check in room.checks if check.verdict == "failed"}
     assert {"copy a query to a file", "read a file", "list files", "the files after all attempts"} <= failed

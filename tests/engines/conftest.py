@@ -9,8 +9,8 @@ import pytest
 from databases import clinic
 
 from dpsql.engines import opening
-from dpsql.engines.duckdb import source_of
-from dpsql.engines.process.data import ProcessData
+from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.schema import load
 from dpsql.session import Session, open_session
 

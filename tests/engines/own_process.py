@@ -11,10 +11,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.process import client
-from dpsql.engines.process.data import ProcessData
-from dpsql.engines.process.protocol import Message
+from dpsql.engines.duckdb.engine.process import client
+
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.process.data import ProcessData
+from dpsql.engines.duckdb.process.protocol import Message
 from dpsql.engines.source import CoreSql, Rows
 from dpsql.planning.plan import Plan
 from dpsql.session import Session

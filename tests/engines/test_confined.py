@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 from databases import clinic
+from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql.engines import opening
-from dpsql.engines.process import landlock
 from dpsql.session import open_session
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux")
 
 SCRIPT = """
 import json, os, resource, signal, socket, subprocess, sys
-from dpsql.engines.process.limits import confine
+from dpsql.engines.duckdb.process.limits import confine
 from dpsql.engines.source import Limits
 source, beside, folder = sys.argv[1:4]
 confine(os.getppid(), [source], Limits(memory=10**9, spill=1000, folder=folder or None))

@@ -12,7 +12,7 @@ import pytest
 from databases import CANARIES, clinic
 
 import dpsql
-from dpsql.engines.duckdb import DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import ExecutionFailed, InternalError, LedgerError
 from dpsql.session import Session, open_session
@@ -70,12 +70,12 @@ def test_an_engine_error_is_one_constant_message_and_is_paid_for(
 
 
 ROOMS = {
-    "the reading begins": "dpsql.engines.duckdb.DuckDBEngine.run",
-    "rows are read": "dpsql.engines.duckdb.DuckDBReading._rows",
+    "the reading begins": "dpsql.engines.duckdb.engine.DuckDBEngine.run",
+    "rows are read": "dpsql.engines.duckdb.engine.DuckDBReading._rows",
     "a table is derived": "dpsql.postprocessing.answer.Shell.derive",
     "rows are released": "dpsql.session.execution.release",
     "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
-    "the reading ends": "dpsql.engines.duckdb.DuckDBReading.__exit__",
+    "the reading ends": "dpsql.engines.duckdb.engine.DuckDBReading.__exit__",
 }
 
 

@@ -13,9 +13,9 @@ import pytest
 from databases import clinic
 
 from dpsql.engines.data import Data
-from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.local import LocalData
-from dpsql.engines.process.data import ProcessData
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.source import Source
 from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
 from dpsql.schema import Schema, load

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
-from dpsql.engines.opened import _CHUNKS
-from dpsql.engines.parquet import is_whole
+from dpsql.engines.duckdb.database import _CHUNKS
+from dpsql.engines.files.parquet import is_whole
 from dpsql.errors import Error
 from dpsql.session import open_session
 

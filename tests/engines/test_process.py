@@ -16,9 +16,9 @@ from test_engine_errors import STATEMENTS
 from test_lockdown import HOSTILE, WRITES
 
 from dpsql.engines import opening
-from dpsql.engines.duckdb import DuckDBEngine, source_of
-from dpsql.engines.local import LocalData
-from dpsql.engines.process.data import Failed, ProcessData
+from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.process.data import Failed, ProcessData
 from dpsql.engines.source import CoreSql
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant, open_session

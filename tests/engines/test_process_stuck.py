@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 
 import pytest
+from dpsql.engines.duckdb.engine.process import client
 from own_process import ONE, answer_while, living, process_of, stop_when_it_reads, until
 
-from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.process import client
-from dpsql.engines.process.data import ProcessVersion
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.process.data import ProcessVersion
 from dpsql.errors import ExecutionFailed, QueryCancelled
 from dpsql.session import Session
 

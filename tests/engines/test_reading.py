@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from dpsql.engines import opening
-from dpsql.engines.catalog import read_catalog
-from dpsql.engines.reading import _SQL
+from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.duckdb.tables import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import draft, loads
 from dpsql.schema.stored import FAITHFUL, Reading, Stored

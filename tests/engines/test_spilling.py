@@ -15,8 +15,8 @@ import duckdb
 import pytest
 
 from dpsql.engines import opening
+from dpsql.engines.duckdb.spilling import most_spilled, remove_folder, spill_folder
 from dpsql.engines.source import Limits
-from dpsql.engines.spilling import most_spilled, remove_folder, spill_folder
 from dpsql.session import Session, open_session
 
 CANARY = b"CANARY_7f3a"
@@ -132,7 +132,7 @@ KILLED = """
 import sys, tempfile, time
 from pathlib import Path
 from dpsql.engines.source import Limits
-from dpsql.engines.spilling import spill_folder
+from dpsql.engines.duckdb.spilling import spill_folder
 tempfile.tempdir = sys.argv[1]
 folder = spill_folder(Limits(spill=1))
 Path(folder, "rows").write_text("CANARY_7f3a")

@@ -9,7 +9,7 @@ from typing import NoReturn
 import pytest
 from databases import clinic
 
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import ExecutionFailed
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant

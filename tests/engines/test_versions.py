@@ -16,15 +16,16 @@ from own_process import living, until
 from replaced import COUNTED, LEFT, RIGHT, SIDES, VISITS, move_aside, put, town, write_over, write_over_unseen
 from timed_engine import Clock
 
-from dpsql.engines import held as held_files
-from dpsql.engines import opened, opening
-from dpsql.engines.duckdb import DuckDBEngine, source_of
-from dpsql.engines.held import HeldFiles
-from dpsql.engines.local import LocalData
-from dpsql.engines.process.data import ProcessData
+from dpsql.engines import opening
+from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.engine import database as opened
+from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.process.data import ProcessData
+from dpsql.engines.files import held as held_files
+from dpsql.engines.files.held import HeldFiles
+from dpsql.engines.files.version import source_files, states
+from dpsql.engines.files.versions import Versions
 from dpsql.engines.source import CoreSql
-from dpsql.engines.version import source_files, states
-from dpsql.engines.versions import Versions
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
 from dpsql.session.database import Database, open_database

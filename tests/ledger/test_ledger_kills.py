@@ -40,7 +40,7 @@ bmi = { type = "integer", bounds = [0, 1000] }
 #: The rooms between a plan and its answer. A step in them is the first call of a function.
 ROOMS = (
     "session/conversation.py", "session/answering.py", "session/execution.py", "session/response_timing.py", "session/error_masking.py",
-    "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb.py", "release.py", "session/answer_store/paid.py",
+    "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb/engine.py", "release.py", "session/answer_store/paid.py",
 )  # fmt: skip
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.
@@ -63,7 +63,7 @@ class Steps:
         code = frame.f_code
         room = code.co_filename.removeprefix(HOME)
         name = getattr(argument, "__name__", "") if event.startswith("c_") else code.co_name
-        if (room, code.co_qualname, event) == ("engines/duckdb.py", "DuckDBEngine.run", "call"):
+        if (room, code.co_qualname, event) == ("engines/duckdb/engine.py", "DuckDBEngine.run", "call"):
             os.write(self.report, b"asked;")
         sent = name == "execute" and (
             (room in STORES and event.startswith("c_")) or (room.endswith("psycopg/connection.py"))

@@ -21,11 +21,11 @@ import psycopg
 import pytest
 import trustme
 from databases import clinic
+from dpsql.engines.duckdb.engine.process import landlock
 from server_process import started
 from wire_client import PASSWORD
 
 from dpsql.cli import commands
-from dpsql.engines.process import landlock
 from dpsql.pgwire.users import add_user
 
 HOUSE = Path(__file__).parents[2]

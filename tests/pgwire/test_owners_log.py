@@ -18,8 +18,8 @@ from databases import clinic
 from wire_client import PASSWORD, Client, error, eventually
 
 from dpsql.engines import opening
-from dpsql.engines.duckdb import DuckDBReading
-from dpsql.engines.process.data import Failed, ProcessData, _done
+from dpsql.engines.duckdb.engine import DuckDBReading
+from dpsql.engines.duckdb.process.data import Failed, ProcessData, _done
 from dpsql.errors import ExecutionFailed, LedgerError
 from dpsql.owners_log import cause
 from dpsql.pgwire import codec
@@ -123,7 +123,7 @@ def test_users_that_cannot_be_read_are_told_to_the_owner(guarded: Server, users:
 def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal(tmp_path: Path) -> None:
     """In a Python of its own, as pytest has handlers for logs."""
     program = (
-        "import sys, dpsql; from dpsql.engines.duckdb import DuckDBReading\n"
+        "import sys, dpsql; from dpsql.engines.duckdb.engine import DuckDBReading\n"
         "def fail(*_): raise MemoryError('secret')\n"
         "DuckDBReading._rows = fail\n"
         "cursor = dpsql.connect(sys.argv[1]).cursor()\n"
@@ -139,7 +139,7 @@ def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_term
 def test_on_the_command_line_the_log_goes_to_a_file_of_the_owner(tmp_path: Path) -> None:
     schema, file = clinic(tmp_path), tmp_path / "owner.log"
     program = (
-        "from dpsql.engines.duckdb import DuckDBReading; from dpsql.cli import main\n"
+        "from dpsql.engines.duckdb.engine import DuckDBReading; from dpsql.cli import main\n"
         "def fail(*_): raise MemoryError('secret')\n"
         "DuckDBReading._rows = fail\n"
         "main()\n"

@@ -17,8 +17,8 @@ from test_end import cancel
 from wire_client import Client, charges, error, rows
 
 from dpsql.engines import opening
-from dpsql.engines.duckdb import DuckDBEngine
-from dpsql.engines.process.data import ProcessData
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Message
 from dpsql.pgwire.server import Server

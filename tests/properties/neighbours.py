@@ -16,10 +16,10 @@ from tally import Tally
 from worlds import World
 
 from dpsql.audit import claims
-from dpsql.engines.cross_check import require_planned
-from dpsql.engines.duckdb import derived_table
+from dpsql.engines.duckdb.cross_check import require_planned
+from dpsql.engines.duckdb.database import put_derived
+from dpsql.engines.duckdb.engine import derived_table
 from dpsql.engines.exact import ExactRows
-from dpsql.engines.opened import put_derived
 from dpsql.errors import ExecutionFailed
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan

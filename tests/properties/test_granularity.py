@@ -17,8 +17,8 @@ from neighbours import compare, planned, run
 from tally import Tally
 
 import dpsql
+from dpsql.engines.duckdb.optimizer import CAREFUL
 from dpsql.errors import SchemaError
-from dpsql.optimizer import CAREFUL
 from dpsql.planning.plan import CorePlan
 from dpsql.postprocessing import Shell
 from dpsql.privacy.mechanism import Gaussian

@@ -14,11 +14,11 @@ from exact_rows import exact_rows
 from numpy.typing import NDArray
 from worlds import World
 
-from dpsql.engines.dry_run import DryRun
-from dpsql.engines.duckdb import core_sqls, derived_table, tables_of
+from dpsql.engines.duckdb.database import put_derived
+from dpsql.engines.duckdb.dry_run import DryRun
+from dpsql.engines.duckdb.engine import core_sqls, derived_table, tables_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
-from dpsql.engines.opened import put_derived
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip

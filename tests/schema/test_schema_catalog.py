@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engines.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import SchemaError
 from dpsql.schema import Catalog, Schema, SqlType, check, draft, load, loads
 

@@ -11,8 +11,8 @@ import pytest
 from exact_rows import exact_rows
 
 from dpsql.audit.claims import compare
+from dpsql.engines.duckdb.optimizer import CAREFUL
 from dpsql.errors import Refused
-from dpsql.optimizer import CAREFUL
 from dpsql.session import Session, open_session
 
 SCHEMA = """

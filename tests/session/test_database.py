@@ -14,7 +14,7 @@ from queue import SimpleQueue
 import pytest
 from databases import NEVER_DONE, clinic
 
-from dpsql.engines.duckdb import DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.errors import QueryCancelled
 from dpsql.postprocessing.places import Places
 from dpsql.postprocessing.pool import MOST

@@ -13,7 +13,7 @@ import pytest
 from databases import clinic
 from timed_engine import Clock, TimedEngine, completed
 
-from dpsql.engines.duckdb import DuckDBEngine, DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading
 from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refused, StatementError
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.engines.duckdb import DuckDBEngine
+from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.errors import DatabaseError, ExecutionFailed, StatementError
 from dpsql.session import Session, open_session
 

@@ -9,7 +9,7 @@ import pytest
 from databases import clinic
 
 from dpsql.audit import completed_schema
-from dpsql.optimizer import CAREFUL
+from dpsql.engines.duckdb.optimizer import CAREFUL
 from dpsql.pgcatalog.store import Store
 from dpsql.postprocessing.sandbox import Sandbox
 

@@ -34,21 +34,21 @@ FAULTS = (
     ),
     Fault(
         "an engine's process without Landlock, found by the audit's lock-down",
-        "dpsql/engines/process/limits.py",
+        "dpsql/engines/duckdb/process/limits.py",
         "    landlock.restrict(",
         "    (lambda **_: True)(",
         (CONFINED,),
     ),
     Fault(
         "an engine's process without a limit of memory, found by the audit's lock-down",
-        "dpsql/engines/process/limits.py",
+        "dpsql/engines/duckdb/process/limits.py",
         '        _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)\n',
         "        pass\n",
         (CONFINED,),
     ),
     Fault(
         "an engine's process that outlives dpsql, found by the audit's lock-down",
-        "dpsql/engines/process/limits.py",
+        "dpsql/engines/duckdb/process/limits.py",
         "        call(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)\n",
         "",
         (CONFINED,),
@@ -69,7 +69,7 @@ FAULTS = (
     ),
     Fault(
         "an engine that may read files, found by the audit's lock-down",
-        "dpsql/engines/opened.py",
+        "dpsql/engines/duckdb/database.py",
         'SET enable_external_access = false"',
         'SET enable_progress_bar = false"',
         ("tests/audit/test_audit_lockdown.py::test_every_attempt_is_refused",),

@@ -9,49 +9,49 @@ DEATH, END = "tests/engines/test_process_death.py", "tests/engines/test_process_
 STUCK = "tests/engines/test_process_stuck.py"
 CAREFUL = "tests/properties/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
-LIMITS = "dpsql/engines/process/limits.py"
-CLIENT = "dpsql/engines/process/client.py"
-DATA = "dpsql/engines/process/data.py"
+LIMITS = "dpsql/engines/duckdb/process/limits.py"
+CLIENT = "dpsql/engines/duckdb/process/client.py"
+DATA = "dpsql/engines/duckdb/process/data.py"
 
 FAULTS = (
     Fault(
         "the process reads a table that was not planned",
-        "dpsql/engines/opened.py",
+        "dpsql/engines/duckdb/database.py",
         "        require_planned(self._cursor, core.sql, core.tables, core.derived)\n",
         "        require_planned\n",
         (f"{PROCESS}::test_a_table_that_was_not_planned_is_not_read",),
     ),
     Fault(
         "the optimizer may decide by statistics what holds a unit to its limits",
-        "dpsql/optimizer.py",
+        "dpsql/engines/duckdb/optimizer.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
         (f"{CAREFUL}::test_every_engine_is_as_careful",),
     ),
     Fault(
         "DuckDB takes the sum of a unit's counts for smaller than it is",
-        "dpsql/optimizer.py",
+        "dpsql/engines/duckdb/optimizer.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
         (f"{CAREFUL}::test_the_engine_of_a_session_holds_it_to_them",),
     ),
     Fault(
         "the engine's optimizer decides by statistics",
-        "dpsql/engines/opened.py",
+        "dpsql/engines/duckdb/database.py",
         "    **CAREFUL,\n",
         "",
         (f"{CAREFUL}::test_the_engine_of_a_session_holds_it_to_them",),
     ),
     Fault(
         "a table of another catalogue is taken for a subquery",
-        "dpsql/engines/cross_check.py",
+        "dpsql/engines/duckdb/cross_check.py",
         "not others <= own or",
         "not {name for *_, name in others} <= {name for *_, name in own} or",
         ("tests/engines/test_cross_check.py",),
     ),
     Fault(
         "a private table is given for a public one",
-        "dpsql/engines/opened.py",
+        "dpsql/engines/duckdb/database.py",
         "self._source.public[table])",
         "self._source.public.get(table, ('name',)))",
         ("tests/engines/test_lockdown.py::test_private_tables_have_no_public_rows",),
@@ -72,7 +72,7 @@ FAULTS = (
     ),
     Fault(
         "a death is told apart from other trouble",
-        "dpsql/engines/duckdb.py",
+        "dpsql/engines/duckdb/engine.py",
         '        with swallowed("reading"):\n            rows = self._rows(stage, derived)\n',
         "        try:\n            rows = self._rows(stage, derived)\n        except Exception as error:\n"
         "            from dpsql.errors import StatementError\n\n"
@@ -103,42 +103,42 @@ FAULTS = (
     ),
     Fault(
         "a fork uses its parent's process",
-        "dpsql/engines/versions.py",
+        "dpsql/engines/files/versions.py",
         "        if os.getpid() != self._owner:\n",
         "        if False:\n",
         (f"{END}::test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own",),
     ),
     Fault(
         "a message is run where it is read",
-        "dpsql/engines/process/values.py",
+        "dpsql/engines/duckdb/process/values.py",
         "    return _READ[letter](text)\n",
         "    return eval(text) if letter == 'x' else _READ[letter](text)\n",
         ("tests/engines/test_process_rows.py::test_what_is_no_frame_is_an_error_and_nothing_else",),
     ),
     Fault(
         "a frame goes where a closed pipe was",
-        "dpsql/engines/process/protocol.py",
+        "dpsql/engines/duckdb/process/protocol.py",
         "        if self._closed or self.torn:\n",
         "        if self.torn:\n",
         (f"{DEATH}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
     ),
     Fault(
         "the process stays when DuckDB answers nobody any more",
-        "dpsql/engines/process/child.py",
+        "dpsql/engines/duckdb/process/child.py",
         "                os._exit(1)  # after a fault of its own DuckDB answers nobody any more\n",
         "                answer = Message('failed', request.number)\n",
         (f"{DEATH}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
     ),
     Fault(
         "a DuckDB that has had a fault is asked again",
-        "dpsql/engines/local.py",
+        "dpsql/engines/duckdb/local.py",
         "            if isinstance(error, FAULTS):\n                self._opened.end()\n",
         "",
         ("tests/engines/test_local.py",),
     ),
     Fault(
         "the data are open again after the failure was told",
-        "dpsql/engines/local.py",
+        "dpsql/engines/duckdb/local.py",
         "            with suppress(Exception):\n                self._renew()\n            raise\n",
         "            raise\n",
         ("tests/engines/test_local.py::test_they_are_open_and_locked_down_before_the_fault_is_told",),
@@ -152,14 +152,14 @@ FAULTS = (
     ),
     Fault(
         "a text that is no UTF-8 fails statements",
-        "dpsql/engines/opened.py",
+        "dpsql/engines/duckdb/database.py",
         "            self._require_readable()\n",
         "",
         ("tests/engines/test_lockdown.py::test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening",),
     ),
     Fault(
         "a statement is charged though the engine stands still",
-        "dpsql/engines/versions.py",
+        "dpsql/engines/files/versions.py",
         "        waits = not self._is_current() or not self._newest.hears()\n",
         "        waits = not self._is_current()\n",
         (f"{STUCK}::test_who_is_ended_before_the_charge_pays_nothing",),
@@ -180,7 +180,7 @@ FAULTS = (
     ),
     Fault(
         "a file that is not as its footer says is found after the charge",
-        "dpsql/engines/opened.py",
+        "dpsql/engines/duckdb/database.py",
         "            self._require_whole()\n",
         "",
         ("tests/engines/test_parquet.py",),

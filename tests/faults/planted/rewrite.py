@@ -10,7 +10,7 @@ CLIP = "dpsql/sql/emit/norm_clipping.py"
 KEEP = "dpsql/sql/emit/group_limits.py"
 QUANTISE = "dpsql/sql/emit/quantise.py"
 HISTOGRAM = "dpsql/sql/emit/histogram.py"
-GATHERED = "dpsql/engines/gathered.py"
+GATHERED = "dpsql/engines/duckdb/gathered.py"
 
 FAULTS = (
     Fault(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planted.fault import Fault
 
 VERSIONS = "tests/engines/test_versions.py"
-HELD, OPENED, ALL = "dpsql/engines/held.py", "dpsql/engines/opened.py", "dpsql/engines/versions.py"
+HELD, OPENED, ALL = "dpsql/engines/files/held.py", "dpsql/engines/duckdb/database.py", "dpsql/engines/files/versions.py"
 RIVER = "dpsql/session/execution.py"
 
 FAULTS = (

@@ -155,7 +155,7 @@ FAULTS = (
     ),
     Fault(
         "the engine chooses the side of a join that it reads first",
-        "dpsql/optimizer.py",
+        "dpsql/engines/duckdb/optimizer.py",
         "join_order,build_side_probe_side,",
         "join_order,",
         (ELSE,),

@@ -13,7 +13,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from dpsql.engines.gathered import Bins
+from dpsql.engines.duckdb.gathered import Bins
 from dpsql.engines.source import Rows
 
 #: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in which other values stand

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dpsql.engines.process.limits import HEAD_ROOM
-from dpsql.engines.process.protocol import Message, Pipe
+from dpsql.engines.duckdb.process.limits import HEAD_ROOM
+from dpsql.engines.duckdb.process.protocol import Message, Pipe
 from dpsql.engines.source import Limits
 
 #: What the interpreter sets by itself, and what the dynamic linker may need.

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from dpsql.engines.catalog_facts import file_facts, held_facts, parquet_facts
-from dpsql.engines.held import HeldFiles
+from dpsql.engines.duckdb.catalog_facts import file_facts, held_facts, parquet_facts
+from dpsql.engines.files.held import HeldFiles
 from dpsql.engines.source import NotOpened, Rows
 from dpsql.errors import SchemaError
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable

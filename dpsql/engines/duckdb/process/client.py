@@ -22,11 +22,11 @@ from typing import Any, Literal
 from weakref import WeakSet
 
 from dpsql.deadline import GLANCE, is_over
-from dpsql.engines.process import start
-from dpsql.engines.process.protocol import Message, Pipe
+from dpsql.engines.duckdb.engine.process import start
+from dpsql.engines.duckdb.process.protocol import Message, Pipe
+from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
+from dpsql.engines.files.version import with_journal
 from dpsql.engines.source import Limits, Rows
-from dpsql.engines.spilling import remove_folder, spill_folder
-from dpsql.engines.version import with_journal
 from dpsql.errors import OperationalError
 
 #: Seconds that a process has to end by itself, and to begin.

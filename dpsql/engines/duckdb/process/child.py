@@ -16,10 +16,10 @@ from typing import Any
 
 import duckdb
 
-from dpsql.engines.catalog_facts import held_facts
-from dpsql.engines.held import HeldFiles
-from dpsql.engines.opened import OpenedCursor, OpenedSource
-from dpsql.engines.process.protocol import Message, Pipe, source_heard, stage_heard
+from dpsql.engines.duckdb.catalog_facts import held_facts
+from dpsql.engines.duckdb.database import OpenedCursor, OpenedSource
+from dpsql.engines.duckdb.process.protocol import Message, Pipe, source_heard, stage_heard
+from dpsql.engines.files.held import HeldFiles
 from dpsql.engines.source import Limits, NotOpened, NotReadable, Unfit
 
 #: How many requests are worked on at the same time; more wait for their turn.

@@ -16,8 +16,8 @@ from typing import Generic, Protocol, TypeVar
 
 from dpsql.deadline import GLANCE, is_over
 from dpsql.engines.data import Cursor
+from dpsql.engines.files.version import State, files_version, source_files, states
 from dpsql.engines.source import Rows, Source
-from dpsql.engines.version import State, files_version, source_files, states
 from dpsql.errors import OperationalError
 from dpsql.owners_log import LOG, record
 

@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import duckdb
 
-from dpsql.engines.cross_check import require_planned
-from dpsql.engines.gathered import gathered
-from dpsql.engines.held import DESCRIPTORS, HeldFiles
-from dpsql.engines.parquet import is_whole
-from dpsql.engines.reading import attach, quoted
+from dpsql.engines.duckdb.cross_check import require_planned
+from dpsql.engines.duckdb.gathered import gathered
+from dpsql.engines.duckdb.optimizer import CAREFUL
+from dpsql.engines.duckdb.tables import attach, quoted
+from dpsql.engines.files.held import DESCRIPTORS, HeldFiles
+from dpsql.engines.files.parquet import is_whole
+from dpsql.engines.files.version import State
 from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
-from dpsql.engines.version import State
-from dpsql.optimizer import CAREFUL
 
 #: So many rows become Python's at a time: meanwhile no other thread of the process does anything.
 ROWS_AT_ONCE: Final = 10_000

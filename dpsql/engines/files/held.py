@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from dpsql.engines.files.version import State, source_files, state_of, states
 from dpsql.engines.source import Source
-from dpsql.engines.version import State, source_files, state_of, states
 
 #: Where Linux has a name for each descriptor of a process, by which the very file is opened again.
 DESCRIPTORS = "/proc/self/fd"

@@ -14,14 +14,14 @@ from typing import Any
 
 import duckdb
 
-from dpsql.engines.catalog import Fits, facts
-from dpsql.engines.held import HeldFiles
-from dpsql.engines.opened import OpenedCursor, OpenedSource
+from dpsql.engines.duckdb.catalog import Fits, facts
+from dpsql.engines.duckdb.database import OpenedCursor, OpenedSource
+from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
+from dpsql.engines.files.held import HeldFiles
+from dpsql.engines.files.version import State
+from dpsql.engines.files.versions import Versions
 from dpsql.engines.source import Changed, CoreSql, DerivedTable, NotOpened, Rows, Source
-from dpsql.engines.spilling import remove_folder, spill_folder
-from dpsql.engines.version import State
-from dpsql.engines.versions import Versions
-from dpsql.instance import close_instance, open_instance
 
 #: Faults of DuckDB's own, after which it answers nobody any more.
 FAULTS = (duckdb.FatalException, duckdb.InternalException)

@@ -24,11 +24,11 @@ def start() -> None:
     package = ModuleType("dpsql")  # dpsql/__init__.py imports the compiler, which has no business here
     package.__path__ = [told["home"]]
     sys.modules["dpsql"] = package
-    from dpsql.engines.process.limits import confine
-    from dpsql.engines.process.protocol import Pipe
+    from dpsql.engines.duckdb.process.limits import confine
+    from dpsql.engines.duckdb.process.protocol import Pipe
     from dpsql.engines.source import Limits
 
-    serve = import_module(f"dpsql.engines.process.{told['serves']}").serve
+    serve = import_module(f"dpsql.engines.duckdb.process.{told['serves']}").serve
     limits = Limits(**told["limits"])
     confine(told["parent"], told["read"], limits)
     serve(Pipe(reads, writes), limits)

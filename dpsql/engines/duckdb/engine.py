@@ -13,12 +13,12 @@ from types import TracebackType
 
 from dpsql.deadline import is_over, taken
 from dpsql.engines.data import Cursor, Data, HeldData
-from dpsql.engines.dry_run import DryRun
+from dpsql.engines.duckdb.dry_run import DryRun
+from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.spilling import most_spilled
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.engines.local import LocalData
 from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
-from dpsql.engines.spilling import most_spilled
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.owners_log import record, swallowed
 from dpsql.planning.plan import CorePlan, Plan, Stage

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from dpsql.deadline import GLANCE
-from dpsql.engines.process import values
+from dpsql.engines.duckdb.engine.process import values
 from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
 
 _LENGTHS: Final = struct.Struct(">QI")

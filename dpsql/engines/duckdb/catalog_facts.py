@@ -9,9 +9,9 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.held import HeldFiles
+from dpsql.engines.files.held import HeldFiles
+from dpsql.engines.files.version import with_journal
 from dpsql.engines.source import NotOpened, Rows
-from dpsql.engines.version import with_journal
 
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL

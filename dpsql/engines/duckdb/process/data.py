@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from dpsql.engines.catalog import Fits
-from dpsql.engines.process.client import Died, EngineProcess
-from dpsql.engines.process.protocol import Message, source_said, stage_said
+from dpsql.engines.duckdb.catalog import Fits
+from dpsql.engines.duckdb.process.client import Died, EngineProcess
+from dpsql.engines.duckdb.process.protocol import Message, source_said, stage_said
+from dpsql.engines.files.version import State
+from dpsql.engines.files.versions import Versions
 from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotReadable, NotUnique, Rows, Source
-from dpsql.engines.version import State
-from dpsql.engines.versions import Versions
 
 #: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
 HEARS, GRACE = 1.0, 5.0

@@ -14,11 +14,11 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engines.cross_check import SPARE, require_planned
-from dpsql.engines.opened import CONFIG, lock_down, put_derived
+from dpsql.engines.duckdb.cross_check import SPARE, require_planned
+from dpsql.engines.duckdb.database import CONFIG, lock_down, put_derived
+from dpsql.engines.duckdb.instance import close_instance, open_instance
 from dpsql.engines.source import CoreSql, DerivedTable
 from dpsql.errors import ExecutionFailed, StatementError
-from dpsql.instance import close_instance, open_instance
 
 #: How many statements it remembers to have passed.
 MOST_REMEMBERED: Final = 4_096
