@@ -29,7 +29,7 @@ from dpsql.planning.estimators.rank_quantiles import ChosenQuantiles
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.sensitivity import ranking, tree
 from dpsql.postprocessing import Shell
-from dpsql.privacy.mechanism.ranking import Ranking, Target
+from dpsql.privacy.mechanism.rank_choice import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.schema import Schema, load
 from dpsql.sql.analysis.bins import Bins

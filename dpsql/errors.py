@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsql import incident
+from dpsql.errors import incident
 
 
 class Warning(Exception):

@@ -16,7 +16,7 @@ from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.ir.relation import Cell, Distinct, Product, Rows, Total, Units

@@ -14,7 +14,7 @@ from dpsql.audit.uses import Compared, Use, distance
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking, exact_cells, exact_utilities
+from dpsql.privacy.mechanism.rank_choice import Ranking, exact_cells, exact_utilities
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, exact_levels
 

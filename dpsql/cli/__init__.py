@@ -28,8 +28,8 @@ from dpsql.cli.serve import serve
 from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
+from dpsql.errors.owners_log import record, write_to
 from dpsql.output import said_trouble, visible
-from dpsql.owners_log import record, write_to
 
 
 class _Commands(click.Group):

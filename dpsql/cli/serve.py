@@ -43,7 +43,7 @@ def serve(
     loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
     """
     from dpsql.cli.surroundings import require_confined, weaknesses
-    from dpsql.owners_log import FORMAT
+    from dpsql.errors.owners_log import FORMAT
     from dpsql.pgwire.listening import is_loopback
     from dpsql.pgwire.login import Gate
     from dpsql.pgwire.server import Limits, Server

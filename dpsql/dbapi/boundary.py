@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dpsql import incident, owners_log
-from dpsql.errors import Error, InternalError, ProgrammingError
+from dpsql.errors import Error, InternalError, ProgrammingError, incident, owners_log
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from dpsql.deadline import Deadline, within
 from dpsql.errors import Error, QueryCancelled
+from dpsql.errors.deadline import Deadline, within
 from dpsql.pgwire.errors import WireError
 
 _BY_USER, _BY_CLOCK = "canceling statement due to user request", "canceling statement due to statement timeout"

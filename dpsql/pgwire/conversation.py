@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from dpsql import incident
+from dpsql.errors import incident
 from dpsql.pgwire import codec
 from dpsql.pgwire.answers import Answers, Located
 from dpsql.pgwire.cancellation import Cancellation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dpsql import incident, owners_log
 from dpsql.errors import (
     BudgetExhausted,
     DataError,
@@ -16,6 +15,8 @@ from dpsql.errors import (
     ShellFailed,
     ShellStopped,
     StatementError,
+    incident,
+    owners_log,
 )
 from dpsql.pgwire.word_reader import SyntaxProblem
 

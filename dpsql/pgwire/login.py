@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpsql import owners_log
-from dpsql.errors import InterfaceError
+from dpsql.errors import InterfaceError, owners_log
 from dpsql.pgwire import codec
 from dpsql.pgwire.codec import Malformed, Stage
 from dpsql.pgwire.errors import WireError

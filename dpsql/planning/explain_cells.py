@@ -16,7 +16,7 @@ from dpsql.privacy.mechanism import (
     PermuteAndFlip,
 )
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Quantile, Ranking
+from dpsql.privacy.mechanism.rank_choice import Quantile, Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution

@@ -21,7 +21,7 @@ from dpsql.planning.presence import Presence
 from dpsql.planning.result_columns import Ends, OutputColumn, Redrawn
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
-from dpsql.privacy.mechanism.sums import Term, sum_half_width
+from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
 from dpsql.privacy.selection import Threshold
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube

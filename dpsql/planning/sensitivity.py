@@ -20,9 +20,9 @@ from dpsql.privacy.mechanism import (
     Mechanism,
     PermuteAndFlip,
 )
-from dpsql.privacy.mechanism.around import Around, most_cells
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Quantile, Ranking, Target
+from dpsql.privacy.mechanism.rank_choice import Quantile, Ranking, Target
+from dpsql.privacy.mechanism.rank_counts import Around, most_cells
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold

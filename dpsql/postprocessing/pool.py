@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from dpsql.deadline import taken
 from dpsql.errors import QueryCancelled
+from dpsql.errors.deadline import taken
 from dpsql.postprocessing.answer import Shell
 from dpsql.postprocessing.places import Places
 from dpsql.postprocessing.sandbox import PublicRows

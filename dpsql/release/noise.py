@@ -29,7 +29,7 @@ from dpsql.planning.estimators.rounding import as_type
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy

@@ -16,8 +16,8 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from dpsql.deadline import Deadline, within
 from dpsql.errors import Error
+from dpsql.errors.deadline import Deadline, within
 from dpsql.repl.completion import SchemaCompleter
 from dpsql.repl.history import history
 from dpsql.repl.meter import meter

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dpsql.schema.names import checked_name, split_reference
-from dpsql.schema.owner import find_owner, private_references
-from dpsql.schema.stored import FAITHFUL
+from dpsql.schema.stored_types import FAITHFUL
 from dpsql.schema.table import Table
+from dpsql.schema.unit_paths import find_owner, private_references
 
 
 def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[str]:

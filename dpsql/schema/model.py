@@ -9,14 +9,14 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dpsql.errors import SchemaError
-from dpsql.schema.catalog import Catalog
-from dpsql.schema.complete import complete_tables, find_differences
+from dpsql.schema.authoring.catalog import Catalog
+from dpsql.schema.authoring.complete import complete_tables, find_differences
 from dpsql.schema.engine import EngineSettings
 from dpsql.schema.faults import find_faults
 from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
-from dpsql.schema.owner import Owner, find_owner, identified
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
+from dpsql.schema.unit_paths import Owner, find_owner, identified
 
 
 class Schema(BaseModel):

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from dpsql.schema.names import checked_name, fold, split_reference
-from dpsql.schema.stored import Reading
+from dpsql.schema.stored_types import Reading
 from dpsql.schema.types import Bound, SqlType, Value
 from dpsql.schema.values import bounds_of, value_of
 

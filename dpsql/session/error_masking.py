@@ -8,8 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from dpsql import incident, owners_log
-from dpsql.errors import DatabaseError, ExecutionFailed, QueryCancelled, ShellFailed, ShellStopped, StatementError
+from dpsql.errors import (
+    DatabaseError,
+    ExecutionFailed,
+    QueryCancelled,
+    ShellFailed,
+    ShellStopped,
+    StatementError,
+    incident,
+    owners_log,
+)
 
 #: What the sandbox says of rows that are released already, and what the analyst did.
 _PUBLIC: Final = (QueryCancelled, ShellFailed, ShellStopped, StatementError)

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from dpsql.deadline import Deadline, within
 from dpsql.errors import DatabaseError, QueryCancelled
+from dpsql.errors.deadline import Deadline, within
 from dpsql.postprocessing import Shell, Shells
 
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from dpsql.planning.estimators.histogram import Reading
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.binder.sources.derived import Derived
 from dpsql.sql.emit.scalar import engine_type

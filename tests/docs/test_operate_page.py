@@ -16,7 +16,7 @@ from dpsql.pgwire.metrics import Metrics
 HOUSE = Path(__file__).parents[2]
 PAGE = (HOUSE / "docs" / "operate.md").read_text("utf-8")
 LOG = PAGE.partition("\n## The log\n")[2].partition("\n## ")[0]
-#: The calls of loggers, and those of `dpsql.owners_log` whose first word says what was being done.
+#: The calls of loggers, and those of `dpsql.errors.owners_log` whose first word says what was being done.
 LEVELS, DOING = {"info", "warning", "error", "exception"}, {"record", "swallowed"}
 DATED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|WARNING) (.*)")
 

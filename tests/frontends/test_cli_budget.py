@@ -14,7 +14,7 @@ from command_runs import BY_SEX, NAFLD, Dpsql
 from dpsql.cli.spending import standing_after
 from dpsql.dbapi import connect
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.privacy.ledger.stores.sqlite import LedgerFile
 from dpsql.privacy.measure import Cost
 from dpsql.schema import load
 from dpsql.session import open_accountant

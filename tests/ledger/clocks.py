@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.ledger.store import Tables
+from dpsql.privacy.ledger.stores.store import Tables
 
 
 class SetClock:

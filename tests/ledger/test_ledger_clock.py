@@ -18,9 +18,9 @@ from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.ledger import file as file_module
-from dpsql.privacy.ledger import server as server_module
 from dpsql.privacy.ledger.entry import _digest
+from dpsql.privacy.ledger.stores import postgresql as server_module
+from dpsql.privacy.ledger.stores import sqlite as file_module
 
 JUMPS = [
     (2026, 3, 10, 12), (2026, 3, 10, 11, 59, 59), (1970, 1, 1), (2026, 3, 10, 12, 0, 1), (2026, 3, 10, 12, 0, 1),

@@ -14,8 +14,8 @@ from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import Belongs, Ledger, Line
-from dpsql.privacy.ledger import server as server_module
-from dpsql.privacy.ledger.server import LedgerServer
+from dpsql.privacy.ledger.stores import postgresql as server_module
+from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ import pytest
 from places import Place, ServerPlace, reopen
 from spending import TENTH, fill
 
-from dpsql.deadline import Deadline, within
 from dpsql.errors import LedgerError
+from dpsql.errors.deadline import Deadline, within
 from dpsql.privacy.ledger import Belongs, Ledger, Line, Spent
-from dpsql.privacy.ledger.server import LedgerServer
+from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
 #: Seconds that a ledger is waited for in these tests, and within which a wait has ended on a busy machine.
 PATIENCE, SOON = 1.0, 5.0
@@ -79,9 +79,9 @@ def stuck(place: Place) -> Iterator[None]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsql.privacy.ledger.waiting.PATIENCE", PATIENCE)
-    monkeypatch.setattr("dpsql.privacy.ledger.connection.PATIENCE", PATIENCE)
-    monkeypatch.setattr("dpsql.privacy.ledger.server.PATIENCE", PATIENCE)
+    monkeypatch.setattr("dpsql.privacy.ledger.stores.waiting.PATIENCE", PATIENCE)
+    monkeypatch.setattr("dpsql.privacy.ledger.stores.connection.PATIENCE", PATIENCE)
+    monkeypatch.setattr("dpsql.privacy.ledger.stores.postgresql.PATIENCE", PATIENCE)
 
 
 def took(action: Callable[[], object]) -> float:
@@ -193,7 +193,7 @@ def test_ctrl_c_ends_the_wait(tmp_path: Path) -> None:
     program = """
 import sys
 from dpsql.privacy.ledger import Belongs, Ledger, Line, Spent
-from dpsql.privacy.ledger.server import LedgerServer
+from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 print("begun", flush=True)
 try:
     Ledger.open(sys.argv[1], Belongs("d", "p.id", "add-remove")).totals()

@@ -21,7 +21,7 @@ from dpsql.engines import opening
 from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.engines.duckdb.process.data import Failed, ProcessData, _done
 from dpsql.errors import ExecutionFailed, LedgerError
-from dpsql.owners_log import cause
+from dpsql.errors.owners_log import cause
 from dpsql.pgwire import codec
 from dpsql.pgwire.server import Server
 from dpsql.privacy.accountant import Accountant

@@ -9,7 +9,7 @@ import pytest
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square, laplace_cdf
 
 from dpsql.privacy.mechanism import AboveThreshold
-from dpsql.privacy.mechanism.choice import pure_rho
+from dpsql.privacy.mechanism.exponential import pure_rho
 
 REACH = 400
 

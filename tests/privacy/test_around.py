@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from seeded_entropy import Seeded
 
-from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, Mechanism, sums
-from dpsql.privacy.mechanism.around import Around, _half_widths, _nodes, _weights, cells_around, most_cells
-from dpsql.privacy.mechanism.ranking import Ordered, Quantile, Ranking, Target, exact_cells
-from dpsql.privacy.mechanism.sums import Term
+from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, Mechanism
+from dpsql.privacy.mechanism import noise_sums as sums
+from dpsql.privacy.mechanism.noise_sums import Term
+from dpsql.privacy.mechanism.rank_choice import Ordered, Quantile, Ranking, Target, exact_cells
+from dpsql.privacy.mechanism.rank_counts import Around, _half_widths, _nodes, _weights, cells_around, most_cells
 from dpsql.privacy.mechanism.tree import Tree, exact_levels
 
 MIDDLE, HIGH = Target(Fraction(1, 2), "lower"), Target(Fraction(9, 10), "upper")

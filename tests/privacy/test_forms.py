@@ -10,7 +10,7 @@ import pytest
 
 from dpsql.planning.estimators.linear_forms import EVERYTHING, GAUSSIAN, Form, Law, laplace, ratio, reach
 from dpsql.privacy.mechanism import Laplace
-from dpsql.privacy.mechanism.sums import Term, sum_half_width
+from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
 
 NOISE = Laplace(1, Fraction(1000))
 

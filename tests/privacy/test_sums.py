@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.sums import Term, sum_half_width
+from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
 
 NOISES = (
     Laplace(1, Fraction(1, 3)), Laplace(1, Fraction(10)), Laplace(2, Fraction(61, 3)), Gaussian(1, Fraction(1, 2)),

@@ -22,7 +22,7 @@ from dpsql.planning.estimators.histogram import MeasuredHistogram
 from dpsql.planning.estimators.moments import Moment
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.rank_choice import Ranking
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000

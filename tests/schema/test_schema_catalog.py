@@ -10,7 +10,8 @@ import pytest
 
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import SchemaError
-from dpsql.schema import Catalog, Schema, SqlType, check, draft, load, loads
+from dpsql.schema import Catalog, Schema, SqlType, load, loads
+from dpsql.schema.authoring import check, draft
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

@@ -12,7 +12,7 @@ from asked_again import SEXES
 from databases import clinic
 
 from dpsql.errors import ExecutionFailed
-from dpsql.privacy.ledger import kept
+from dpsql.privacy.ledger import stored_answers as kept
 from dpsql.session.database import Database, open_database
 
 

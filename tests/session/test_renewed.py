@@ -10,7 +10,7 @@ import pytest
 from databases import clinic
 
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.ledger.file import LedgerFile
+from dpsql.privacy.ledger.stores.sqlite import LedgerFile
 from dpsql.session import Session
 from dpsql.session.database import TOOLS, Database, open_database
 

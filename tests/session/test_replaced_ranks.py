@@ -10,7 +10,7 @@ import pytest
 
 from dpsql.planning.sensitivity import ranking
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism
-from dpsql.privacy.mechanism.ranking import Ordered, Ranking, Target
+from dpsql.privacy.mechanism.rank_choice import Ordered, Ranking, Target
 from dpsql.session import open_session
 from dpsql.sql.analysis.contribution import Norm
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from dpsql.deadline import is_over, taken
 from dpsql.engines.data import Cursor, Data, HeldData
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.local import LocalData
@@ -20,7 +19,8 @@ from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
-from dpsql.owners_log import record, swallowed
+from dpsql.errors.deadline import is_over, taken
+from dpsql.errors.owners_log import record, swallowed
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from dpsql.engines.source import Source
 
-#: The SQL of each reading that a column may have (`dpsql.schema.stored.Reading`): a function of its one value, which
+#: The SQL of each reading that a column may have (`dpsql.schema.stored_types.Reading`): a function of its one value, which
 #: fails for none.
 _SQL: Mapping[str, str] = {
     "its text": 'CAST("{0}" AS VARCHAR)',

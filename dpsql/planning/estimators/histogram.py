@@ -14,7 +14,7 @@ from dpsql.planning.estimators.frequencies import Clip, Frequent, Most
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking, Target
+from dpsql.privacy.mechanism.rank_choice import Ranking, Target
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution, Norm

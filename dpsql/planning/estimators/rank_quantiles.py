@@ -11,7 +11,7 @@ from fractions import Fraction
 from dpsql.planning.estimators.histogram import target
 from dpsql.planning.estimators.quantiles import Curve
 from dpsql.privacy.mechanism import Laplace
-from dpsql.privacy.mechanism.ranking import Chosen, Target
+from dpsql.privacy.mechanism.rank_choice import Chosen, Target
 from dpsql.sql.analysis.bins import Bins
 from dpsql.sql.ir.relation import Ranks
 

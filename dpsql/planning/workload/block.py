@@ -14,7 +14,7 @@ from dpsql.planning.workload.disjoint import conditions, determined, points
 from dpsql.planning.workload.losses import Unknown, losses, released_costs
 from dpsql.privacy.loss import epsilon_of_losses
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.mechanism.choice import pure_rho
+from dpsql.privacy.mechanism.exponential import pure_rho
 from dpsql.privacy.renyi import renyi_of, renyi_total
 from dpsql.privacy.rule import advanced
 from dpsql.schema import Schema

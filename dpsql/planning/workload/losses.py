@@ -12,7 +12,7 @@ from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, LaplaceLoss, Le
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.ranking import Ranking
+from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, damaged
-from dpsql.privacy.ledger.pages import entries_after, entry, newest_of
-from dpsql.privacy.ledger.store import Tables
+from dpsql.privacy.ledger.stores.pages import entries_after, entry, newest_of
+from dpsql.privacy.ledger.stores.store import Tables
 from dpsql.privacy.measure import Cost
 
 #: The number and the digest of an entry.

@@ -18,7 +18,7 @@ from typing import Any
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import Entry, cost_of, cost_texts
-from dpsql.privacy.ledger.store import Whereabouts
+from dpsql.privacy.ledger.stores.store import Whereabouts
 from dpsql.privacy.measure import Cost
 
 #: Bytes of each of the two places of which one is written while the other holds what was there before.

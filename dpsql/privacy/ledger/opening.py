@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import checking, layout
+from dpsql.privacy.ledger import checking
 from dpsql.privacy.ledger.checking import NOTHING, Seen, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
-from dpsql.privacy.ledger.file import LedgerFile
-from dpsql.privacy.ledger.layout import Belongs, Meta
 from dpsql.privacy.ledger.place import is_address
-from dpsql.privacy.ledger.store import Store, Whereabouts
+from dpsql.privacy.ledger.stores import layout
+from dpsql.privacy.ledger.stores.layout import Belongs, Meta
+from dpsql.privacy.ledger.stores.sqlite import LedgerFile
+from dpsql.privacy.ledger.stores.store import Store, Whereabouts
 
 #: How many of the newest entries are checked when a ledger is opened where it was before; all where it was not.
 CHECKED_ON_OPEN = 100
@@ -35,7 +36,7 @@ class Found:
 def store_at(place: str | Path) -> Store:
     """The store of a path or of a ``postgresql://`` address."""
     if is_address(place):
-        from dpsql.privacy.ledger.server import LedgerServer
+        from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
         return LedgerServer(str(place))
     return LedgerFile(Path(place))

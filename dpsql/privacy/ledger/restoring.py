@@ -10,15 +10,16 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import checking, layout
+from dpsql.privacy.ledger import checking
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line
-from dpsql.privacy.ledger.file import LedgerFile
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.layout import Belongs, Meta
 from dpsql.privacy.ledger.opening import place_name, remember, require_known, store_at
-from dpsql.privacy.ledger.pages import EVER, newest_of, page_after
-from dpsql.privacy.ledger.store import Store, Written
+from dpsql.privacy.ledger.stores import layout
+from dpsql.privacy.ledger.stores.layout import Belongs, Meta
+from dpsql.privacy.ledger.stores.pages import EVER, newest_of, page_after
+from dpsql.privacy.ledger.stores.sqlite import LedgerFile
+from dpsql.privacy.ledger.stores.store import Store, Written
 from dpsql.privacy.measure import FREE, Cost
 
 #: Who is said to have spent what nobody else is known to have.

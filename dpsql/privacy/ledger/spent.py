@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from dpsql.errors import InternalError
 from dpsql.privacy.ledger.entry import Entry, damaged
-from dpsql.privacy.ledger.pages import entries_after, entry, newest_before, newest_of
-from dpsql.privacy.ledger.store import Tables
+from dpsql.privacy.ledger.stores.pages import entries_after, entry, newest_before, newest_of
+from dpsql.privacy.ledger.stores.store import Tables
 from dpsql.privacy.measure import FREE, Cost
 
 #: The first moment of the window in which a moment lies.

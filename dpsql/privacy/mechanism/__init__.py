@@ -5,10 +5,10 @@ A mechanism is made from a sensitivity and either its noise (the constructor) or
 """
 
 from dpsql.privacy.mechanism.above_threshold import AboveThreshold
-from dpsql.privacy.mechanism.choice import ConcentratedExponential, ExponentialMechanism, PermuteAndFlip
+from dpsql.privacy.mechanism.exponential import ConcentratedExponential, ExponentialMechanism, PermuteAndFlip
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
-from dpsql.privacy.mechanism.response import RandomizedResponse
+from dpsql.privacy.mechanism.randomized_response import RandomizedResponse
 
 #: Additive integer noise; a closed union.
 Mechanism = Laplace | Gaussian

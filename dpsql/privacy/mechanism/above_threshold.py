@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism.choice import pure_rho
+from dpsql.privacy.mechanism.exponential import pure_rho
 from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.mechanism.rounding import confidence_tail, positive
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import PRICE, claims
 
-RANKING = "dpsql/privacy/mechanism/ranking.py"
+RANKING = "dpsql/privacy/mechanism/rank_choice.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
-AROUND = "dpsql/privacy/mechanism/around.py"
+AROUND = "dpsql/privacy/mechanism/rank_counts.py"
 AROUND_TESTS = "tests/privacy/test_around.py"
 CHOSEN = "tests/session/test_mechanism_choice.py"
 SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
@@ -281,7 +281,7 @@ FAULTS = (
     ),
     Fault(
         "randomized response is charged for any lie at once",
-        "dpsql/privacy/mechanism/response.py",
+        "dpsql/privacy/mechanism/randomized_response.py",
         "log_bounds(self.truth / self.other, 80)",
         "log_bounds(self.truth / (1 - self.truth), 80)",
         ("tests/privacy/test_response.py",),

@@ -130,7 +130,7 @@ FAULTS = (
     ),
     Fault(
         "a sum of noises forgets that it is drawn many times",
-        "dpsql/privacy/mechanism/sums.py",
+        "dpsql/privacy/mechanism/noise_sums.py",
         ".real ** each.times",
         ".real",
         ("tests/privacy/test_sums.py::test_weights_are_fractions_and_noises_come_many_times",),

@@ -67,21 +67,21 @@ FAULTS = (
     ),
     Fault(
         "the owner's log quotes the engine",
-        "dpsql/owners_log.py",
+        "dpsql/errors/owners_log.py",
         "    said = type(error).__name__\n",
         "    said = repr(error)\n",
         (f"{LOG}::test_a_failed_statement_has_a_random_number_and_the_log_its_cause",),
     ),
     Fault(
         "all incidents have one number",
-        "dpsql/incident.py",
+        "dpsql/errors/incident.py",
         "secrets.token_hex(4)",
         '"0" * 8',
         (f"{LOG}::test_a_failed_statement_has_a_random_number_and_the_log_its_cause",),
     ),
     Fault(
         "the owner's log goes to the analyst's terminal",
-        "dpsql/owners_log.py",
+        "dpsql/errors/owners_log.py",
         "LOG.addHandler(logging.NullHandler())",
         "LOG.disabled = False",
         (f"{LOG}::test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal",),
@@ -95,7 +95,7 @@ FAULTS = (
     ),
     Fault(
         "a parser that does not fit its compiled half is used",
-        "dpsql/installed.py",
+        "dpsql/sql/parser_version.py",
         "    if parser != compiled:\n",
         "    if parser > compiled > parser:\n",
         (

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
 
-from dpsql.deadline import GLANCE, is_over
 from dpsql.engines.duckdb.engine.process import start
 from dpsql.engines.duckdb.process.protocol import Message, Pipe
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
 from dpsql.engines.files.version import with_journal
 from dpsql.engines.source import Limits, Rows
 from dpsql.errors import OperationalError
+from dpsql.errors.deadline import GLANCE, is_over
 
 #: Seconds that a process has to end by itself, and to begin.
 PATIENCE, BEGINNING = 5.0, 60.0

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from dpsql.deadline import GLANCE
 from dpsql.engines.duckdb.engine.process import values
 from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
+from dpsql.errors.deadline import GLANCE
 
 _LENGTHS: Final = struct.Struct(">QI")
 #: So many bytes are written to a pipe whole, or not at all.

@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
-from dpsql.deadline import GLANCE
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.forks import watch
-from dpsql.privacy.ledger.store import Tables, Whereabouts, Written
-from dpsql.privacy.ledger.waiting import commit, once_free
+from dpsql.errors.deadline import GLANCE
+from dpsql.privacy.ledger.stores.forks import watch
+from dpsql.privacy.ledger.stores.store import Tables, Whereabouts, Written
+from dpsql.privacy.ledger.stores.waiting import commit, once_free
 
 _TABLES = (
     """

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from dpsql.deadline import Patience, taken
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.store import PATIENCE
+from dpsql.errors.deadline import Patience, taken
+from dpsql.privacy.ledger.stores.store import PATIENCE
 
 T = TypeVar("T")
 

@@ -13,18 +13,18 @@ from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from dpsql.deadline import Patience
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.forks import watch
-from dpsql.privacy.ledger.reasons import reason
-from dpsql.privacy.ledger.store import PATIENCE, Found, Tables, Whereabouts, Written
-from dpsql.privacy.ledger.waiting import alone
+from dpsql.errors.deadline import Patience
+from dpsql.privacy.ledger.stores.forks import watch
+from dpsql.privacy.ledger.stores.reasons import reason
+from dpsql.privacy.ledger.stores.store import PATIENCE, Found, Tables, Whereabouts, Written
+from dpsql.privacy.ledger.stores.waiting import alone
 
 try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
-    from dpsql.privacy.ledger.connection import LedgerConnection, connected
+    from dpsql.privacy.ledger.stores.connection import LedgerConnection, connected
 except ImportError:
     raise LedgerError(
         'a ledger on PostgreSQL needs the driver psycopg; pip install "dpsql[postgresql]"; nothing is released'

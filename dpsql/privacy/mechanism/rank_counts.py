@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
 from dpsql.privacy.mechanism.rounding import confidence_tail
-from dpsql.privacy.mechanism.sums import Term, sum_half_width
 from dpsql.privacy.mechanism.tree import NoisyTree, Tree, edges
 from dpsql.privacy.sampling import Entropy
 

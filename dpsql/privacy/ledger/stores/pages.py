@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, moment
-from dpsql.privacy.ledger.store import Found, Tables
+from dpsql.privacy.ledger.stores.store import Found, Tables
 from dpsql.privacy.measure import FREE, Cost
 
 #: A number above that of every entry.

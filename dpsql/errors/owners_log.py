@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql import incident
-from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError
+from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError, incident
 
 LOG = logging.getLogger("dpsql")
 LOG.addHandler(logging.NullHandler())  # else Python writes warnings to the terminal, which may be the analyst's

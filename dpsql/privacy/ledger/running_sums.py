@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, chained, damaged
 from dpsql.privacy.ledger.spent import Begins
-from dpsql.privacy.ledger.store import Tables
+from dpsql.privacy.ledger.stores.store import Tables
 from dpsql.privacy.measure import Cost
 
 _AFTER = f"SELECT {COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT 500"

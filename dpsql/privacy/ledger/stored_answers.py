@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from dpsql.privacy.ledger.store import Tables
+from dpsql.privacy.ledger.stores.store import Tables
 
 #: How many lines a ledger keeps (an answer has two, one of them its price), how large one may be, and all together in
 #: bytes; the oldest go first.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
+from dpsql.schema.authoring.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.names import checked_name, fold
-from dpsql.schema.stored import Stored
+from dpsql.schema.stored_types import Stored
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import SqlType
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import chain_start
-from dpsql.privacy.ledger.store import Tables, Written
+from dpsql.privacy.ledger.stores.store import Tables, Written
 
 #: The version of the layout; an older one is brought up to it when a ledger is opened.
 VERSION = 2

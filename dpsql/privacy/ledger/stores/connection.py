@@ -16,9 +16,9 @@ from psycopg import waiting
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 
-from dpsql.deadline import GLANCE, Patience
-from dpsql.privacy.ledger.store import PATIENCE
-from dpsql.privacy.ledger.waiting import given_up
+from dpsql.errors.deadline import GLANCE, Patience
+from dpsql.privacy.ledger.stores.store import PATIENCE
+from dpsql.privacy.ledger.stores.waiting import given_up
 
 T = TypeVar("T")
 

@@ -1,0 +1,1 @@
+"""Where a ledger is kept: an SQLite file, or a PostgreSQL database."""
