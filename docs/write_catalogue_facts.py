@@ -11,8 +11,8 @@ from pathlib import Path
 import duckdb
 import psycopg
 
-from dpsql.pgcatalog.functions import allowed_functions
-from dpsql.pgcatalog.types import duckdb_type
+from dpsql.server.catalogue.store.functions import allowed_functions
+from dpsql.server.catalogue.store.types import duckdb_type
 
 TARGET = Path(__file__).parents[1] / "dpsql" / "pgcatalog" / "facts"
 #: Catalogues of which every row is a fact of PostgreSQL itself, with the rows that are kept.

@@ -15,7 +15,7 @@ from dpsql.cli.query import SCHEMA
 from dpsql.errors import InterfaceError
 
 if TYPE_CHECKING:
-    from dpsql.pgwire.metrics import Metrics
+    from dpsql.server.metrics import Metrics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -44,12 +44,12 @@ def serve(
     """
     from dpsql.cli.surroundings import require_confined, weaknesses
     from dpsql.errors.owners_log import FORMAT
-    from dpsql.pgwire.listening import is_loopback
-    from dpsql.pgwire.login import Gate
-    from dpsql.pgwire.server import Limits, Server
-    from dpsql.pgwire.tls import tls_context
-    from dpsql.pgwire.users import read_users
     from dpsql.schema import load
+    from dpsql.server.authentication.login import Gate
+    from dpsql.server.authentication.users import read_users
+    from dpsql.server.listener import Limits, Server
+    from dpsql.server.protocol.tls import tls_context
+    from dpsql.server.sockets import is_loopback
     from dpsql.session.database import open_database
 
     if (certificate is None) != (key is None):
@@ -84,7 +84,7 @@ def serve(
 
 def _metrics(host: str, port: int) -> Metrics:
     """The figures, served; InterfaceError where the library for them is not installed."""
-    from dpsql.pgwire.metrics import Metrics
+    from dpsql.server.metrics import Metrics
 
     metrics = Metrics(host, port)
     click.echo(f"metrics for the owner on {host} port {metrics.port}", err=True)

@@ -31,7 +31,7 @@ def user() -> None:
               help="How often the password is hashed; JDBC and node-postgres take no more by default.")  # fmt: skip
 def add(name: str, file: Path, piped: bool, iterations: int) -> None:
     """Add the user NAME, or give it a new password; only a SCRAM-SHA-256 verifier of the password is kept."""
-    from dpsql.pgwire.users import add_user
+    from dpsql.server.authentication.users import add_user
 
     if piped:
         password = sys.stdin.readline().rstrip("\r\n")
@@ -45,7 +45,7 @@ def add(name: str, file: Path, piped: bool, iterations: int) -> None:
 @USERS
 def list_users(file: Path) -> None:
     """The names of the users, one a line."""
-    from dpsql.pgwire.users import read_users
+    from dpsql.server.authentication.users import read_users
 
     for name in sorted(read_users(file).verifiers):
         click.echo(name)
@@ -56,7 +56,7 @@ def list_users(file: Path) -> None:
 @USERS
 def remove(name: str, file: Path) -> None:
     """Take the user NAME out; from the next connection on it is unknown."""
-    from dpsql.pgwire.users import remove_user
+    from dpsql.server.authentication.users import remove_user
 
     remove_user(file, name)
     click.echo(f"{name} may no longer connect", err=True)

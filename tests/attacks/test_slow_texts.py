@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dpsql.errors import Error
-from dpsql.pgcatalog import Catalogue
-from dpsql.pgwire.words import pieces, tokens
 from dpsql.repl.pieces import is_finished, whole
 from dpsql.schema import load
+from dpsql.server.catalogue import Catalogue
+from dpsql.server.commands.tokens import pieces, tokens
 from dpsql.session import statement
 
 SHOP = Path(__file__).parents[1] / "pgcatalog" / "demo.toml"

@@ -346,7 +346,7 @@ def test_a_statement_of_the_journal_that_is_answered_no_more_is_not_looked_at(qu
 
 def test_nothing_that_serves_analysts_reaches_the_audit() -> None:
     program = (
-        "import sys, dpsql, dpsql.dbapi, dpsql.sqlalchemy, dpsql.pgwire.server, dpsql.repl.run, dpsql.cli;"
+        "import sys, dpsql, dpsql.dbapi, dpsql.sqlalchemy, dpsql.server.listener, dpsql.repl.run, dpsql.cli;"
         "sys.exit(any(name.startswith('dpsql.audit') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

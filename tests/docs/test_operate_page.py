@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpsql.cli import surroundings
-from dpsql.pgwire.metrics import Metrics
+from dpsql.server.metrics import Metrics
 
 HOUSE = Path(__file__).parents[2]
 PAGE = (HOUSE / "docs" / "operate.md").read_text("utf-8")

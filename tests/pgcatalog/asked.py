@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpsql.pgcatalog import Catalogue
+from dpsql.server.catalogue import Catalogue
 
 
 def values_of(catalogue: Catalogue, text: str, values: list[Any] | None = None) -> list[Any]:

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 from postgres_reference import create
 
-from dpsql.pgcatalog import Catalogue
 from dpsql.schema import Schema, load
+from dpsql.server.catalogue import Catalogue
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ from datetime import UTC
 import psycopg
 from asked import values_of
 
-from dpsql.pgcatalog import Catalogue, ObjectName
-from dpsql.pgcatalog.settings import DEFAULTS
-from dpsql.pgcatalog.store import Store
 from dpsql.schema import Schema
+from dpsql.server.catalogue import Catalogue, ObjectName
+from dpsql.server.catalogue.settings import DEFAULTS
+from dpsql.server.catalogue.store.store import Store
 
 
 def test_series_are_as_postgresql_has_them(catalogue: Catalogue) -> None:

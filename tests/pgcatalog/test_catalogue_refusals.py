@@ -7,9 +7,9 @@ import pytest
 from asked import values_of
 
 from dpsql.errors import DatabaseError, StatementError
-from dpsql.pgcatalog import Catalogue
-from dpsql.pgcatalog.store import Store
 from dpsql.schema import Schema
+from dpsql.server.catalogue import Catalogue
+from dpsql.server.catalogue.store.store import Store
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from postgres_reference import Asked, ask_catalogue, ask_real, real_oids, statements
 
-from dpsql.pgcatalog import Catalogue
 from dpsql.schema import Schema
+from dpsql.server.catalogue import Catalogue
 
 #: Statements whose answers differ, by the reason; every one of them must really differ.
 DIFFERENCES = {

@@ -10,9 +10,9 @@ import time
 from databases import CANARIES
 from wire_client import Client, Hung, eventually, rows
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.codec import Message
-from dpsql.pgwire.server import Limits, Server
+from dpsql.server.listener import Limits, Server
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Message
 from dpsql.session.database import Database
 
 TEXTS = [

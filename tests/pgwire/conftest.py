@@ -11,9 +11,9 @@ import pytest
 from databases import clinic
 from wire_client import PASSWORD, Client, charges
 
-from dpsql.pgwire.login import Gate
-from dpsql.pgwire.server import Server
-from dpsql.pgwire.users import add_user
+from dpsql.server.authentication.login import Gate
+from dpsql.server.authentication.users import add_user
+from dpsql.server.listener import Server
 from dpsql.session.database import Database, open_database
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simple_conversations import CURSOR, FIVE, WRONG
 
-from dpsql.pgwire.codec import Bind, Close, Describe, Execute, Message, Parse
+from dpsql.server.protocol.codec import Bind, Close, Describe, Execute, Message, Parse
 
 EXTENDED: dict[str, list[list[Message]]] = {
     "portals": [

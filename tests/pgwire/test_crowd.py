@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from wire_client import Client, Hung, error, eventually, notices, rows, status
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.server import Limits, Server
+from dpsql.server.listener import Limits, Server
+from dpsql.server.protocol import codec
 
 CLIENTS, EACH = 32, 12
 

@@ -26,7 +26,7 @@ from server_process import started
 from wire_client import PASSWORD
 
 from dpsql.cli import commands
-from dpsql.pgwire.users import add_user
+from dpsql.server.authentication.users import add_user
 
 HOUSE = Path(__file__).parents[2]
 EXAMPLES = HOUSE / "docs" / "examples"

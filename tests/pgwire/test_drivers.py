@@ -13,7 +13,7 @@ import psycopg2
 import psycopg2.extras
 import pytest
 
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
 
 ADA = {"host": "127.0.0.1", "user": "ada"}
 CATALOGUE = "SELECT relname, relkind FROM pg_catalog.pg_class WHERE relname IN ('patients', 'places') ORDER BY 1"

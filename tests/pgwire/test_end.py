@@ -17,8 +17,8 @@ import pytest
 from databases import clinic
 from wire_client import Client, Hung, charges, error, eventually, rows, status
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.server import Limits, Server
+from dpsql.server.listener import Limits, Server
+from dpsql.server.protocol import codec
 from dpsql.session.database import open_database
 
 _NAMES = [f"p{place}" for place in range(22)]

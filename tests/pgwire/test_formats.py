@@ -21,9 +21,9 @@ from psycopg.pq import Format
 from wire_client import rows
 
 from dpsql.errors import DataError
-from dpsql.pgwire import binary_format, text_format, types
-from dpsql.pgwire.codec import Bind, Execute, Parse
-from dpsql.pgwire.types import Type, by_name
+from dpsql.server.protocol import binary_format, text_format, types
+from dpsql.server.protocol.codec import Bind, Execute, Parse
+from dpsql.server.protocol.types import Type, by_name
 
 _WHOLE = st.integers
 _MOMENTS = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31))

@@ -9,9 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from wire_client import PASSWORD, Client, error, status
 
-from dpsql.pgwire import codec, guesses
-from dpsql.pgwire.guesses import FORGOTTEN, LONGEST, OF_ADDRESS, OF_NAME, PATIENCE, SHORTEST, Guesses, Tally, TooMany
-from dpsql.pgwire.server import Server
+from dpsql.server.authentication import failed_logins as guesses
+from dpsql.server.authentication.failed_logins import (
+    FORGOTTEN,
+    LONGEST,
+    OF_ADDRESS,
+    OF_NAME,
+    PATIENCE,
+    SHORTEST,
+    Guesses,
+    Tally,
+    TooMany,
+)
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
 
 
 class Clock:

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import create_engine, inspect
 
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from extended_conversations import EXTENDED
 from simple_conversations import SIMPLE
 from wire_client import Client, names, rows, status, tags
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.codec import Message
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Message
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from wire_client import PASSWORD, Client, Hung, error, names, rows
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.scram import Denied, Exchange, Verifier
-from dpsql.pgwire.server import Server
+from dpsql.server.authentication.scram import Denied, Exchange, Verifier
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
 
 
 def test_the_right_password_lets_in(guarded: Server) -> None:

@@ -13,10 +13,10 @@ import pytest
 from wire_client import PASSWORD, Client, eventually
 
 from dpsql.errors import InterfaceError, LedgerError
-from dpsql.pgwire.login import Gate
-from dpsql.pgwire.metrics import Metrics
-from dpsql.pgwire.server import Server
 from dpsql.privacy.accountant import Accountant
+from dpsql.server.authentication.login import Gate
+from dpsql.server.listener import Server
+from dpsql.server.metrics import Metrics
 
 
 def scraped(metrics: Metrics) -> dict[str, float]:
@@ -76,6 +76,6 @@ def test_it_ends_and_a_port_that_is_taken_is_said() -> None:
 
 
 def test_without_the_library_the_extra_is_named() -> None:
-    program = "import sys; sys.modules['prometheus_client'] = None\nimport dpsql.pgwire.server, dpsql.pgwire.metrics"
+    program = "import sys; sys.modules['prometheus_client'] = None\nimport dpsql.server.listener, dpsql.server.metrics"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr
     assert 'InterfaceError: metrics need the library prometheus_client: pip install "dpsql[metrics]"' in said

@@ -8,9 +8,9 @@ import pytest
 from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
 from wire_client import Client
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.codec import Message
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Message
 from dpsql.session.database import open_database
 
 EVERY = (*ANSWERED, *STAGED, *THRESHOLDED, *FAILING, *REFUSED)

@@ -22,9 +22,9 @@ from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.engines.duckdb.process.data import Failed, ProcessData, _done
 from dpsql.errors import ExecutionFailed, LedgerError
 from dpsql.errors.owners_log import cause
-from dpsql.pgwire import codec
-from dpsql.pgwire.server import Server
 from dpsql.privacy.accountant import Accountant
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
 from dpsql.session import open_session
 
 COUNT = "SELECT COUNT(*) FROM patients"

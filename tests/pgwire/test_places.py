@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 from wire_client import Client, Hung, error, eventually, rows, status
 
-from dpsql.pgwire import codec, wire
-from dpsql.pgwire.server import Limits, Server
+from dpsql.server.listener import Limits, Server
+from dpsql.server.protocol import codec
+from dpsql.server.protocol import stream as wire
 
 MEGABYTE = 1024 * 1024
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 from wire_client import Client, error, names, notices, rows, status, tags
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.codec import Bind, Close, Describe, Execute, Flush, Parse, Sync
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Bind, Close, Describe, Execute, Flush, Parse, Sync
 
 _NEW = itertools.count()
 CHARGED = ["dpsql: charged ε = 1"]
@@ -283,7 +283,7 @@ def test_cursors_hold_no_more_than_a_connection_may(
     client: Client, spent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that does not fit is refused before it is charged, and is answered when there is room."""
-    monkeypatch.setattr("dpsql.pgwire.executor.MOST_HELD", 3)
+    monkeypatch.setattr("dpsql.server.executor.MOST_HELD", 3)
     client.query("BEGIN")
     client.query("DECLARE a CURSOR FOR SELECT x, x FROM (VALUES (1), (2)) t(x)")
     client.query(f"DECLARE b CURSOR FOR {count()}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from wire_client import Client, error, notices, rows, tags
 
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
 
 ALL, ONE = "SELECT * FROM visits", "SELECT * FROM visits LIMIT 1"
 

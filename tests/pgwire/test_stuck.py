@@ -19,9 +19,9 @@ from wire_client import Client, charges, error, rows
 from dpsql.engines import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.pgwire import codec
-from dpsql.pgwire.codec import Message
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Message
 from dpsql.session.database import Database, open_database
 
 #: Seconds within which a wait has ended on a busy machine.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from wire_client import Client, error, notices, rows
 
-from dpsql.pgwire.server import Server
+from dpsql.server.listener import Server
 
 COUNT = "SELECT COUNT(*) AS n FROM visits WHERE cost < {}.25"
 

@@ -19,7 +19,7 @@ import pytest
 from databases import clinic
 from wire_client import Client, Hung, notices, rows
 
-from dpsql.pgwire import codec
+from dpsql.server.protocol import codec
 from dpsql.session.database import open_database
 
 CLIENTS, EACH = 32, 1_000

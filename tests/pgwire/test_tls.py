@@ -13,11 +13,11 @@ import trustme
 from wire_client import PASSWORD, Client, error, names
 
 from dpsql.errors import InterfaceError
-from dpsql.pgwire import codec
-from dpsql.pgwire.listening import require_safe
-from dpsql.pgwire.login import Gate
-from dpsql.pgwire.server import Server
-from dpsql.pgwire.tls import tls_context
+from dpsql.server.authentication.login import Gate
+from dpsql.server.listener import Server
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.tls import tls_context
+from dpsql.server.sockets import require_safe
 
 
 @dataclass(frozen=True)

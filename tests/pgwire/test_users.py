@@ -15,9 +15,9 @@ from wire_client import PASSWORD, Client, error, status
 
 from dpsql.cli import commands
 from dpsql.errors import InterfaceError
-from dpsql.pgwire.scram import Denied, Exchange
-from dpsql.pgwire.server import Server
-from dpsql.pgwire.users import Users, add_user, read_users, remove_user
+from dpsql.server.authentication.scram import Denied, Exchange
+from dpsql.server.authentication.users import Users, add_user, read_users, remove_user
+from dpsql.server.listener import Server
 
 
 def test_an_unknown_user_has_the_same_salt_at_each_try_and_after_a_restart(users: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Self
 
 from scramp import ScramClient
 
-from dpsql.pgwire import codec
-from dpsql.pgwire.codec import Message, from_backend
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Message, from_backend
 from dpsql.session.database import Database
 
 #: What ada logs in with.

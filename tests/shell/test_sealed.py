@@ -10,8 +10,8 @@ from databases import clinic
 
 from dpsql.audit import completed_schema
 from dpsql.engines.duckdb.optimizer import CAREFUL
-from dpsql.pgcatalog.store import Store
 from dpsql.postprocessing.sandbox import Sandbox
+from dpsql.server.catalogue.store.store import Store
 
 
 def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:

@@ -1,7 +1,0 @@
-"""The catalogue: what tools ask about the database, answered from the schema file at no cost."""
-
-import dpsql.sql  # noqa: F401  first, as it refuses a parser that does not fit
-from dpsql.pgcatalog.answer import CatalogueAnswer, CatalogueColumn, ObjectName
-from dpsql.pgcatalog.catalogue import Catalogue
-
-__all__ = ["Catalogue", "CatalogueAnswer", "CatalogueColumn", "ObjectName"]

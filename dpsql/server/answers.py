@@ -1,0 +1,172 @@
+"""Who answers a query: the catalogue at no cost, or the analyst's session at its price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from dpsql.errors import Error, LedgerError, Refused, StatementError
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing import Result
+from dpsql.privacy.measure import shown
+from dpsql.server.cancellation import Cancellation
+from dpsql.server.catalogue import Catalogue
+from dpsql.server.commands.command import Query
+from dpsql.server.protocol import types
+from dpsql.server.protocol.error_response import error_fields
+from dpsql.server.protocol.portals import Outcome, Rows
+from dpsql.server.protocol.types import Column, Type, by_name
+from dpsql.session import Session, statement
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A statement before it is run: its parameters, its columns (None: no rows), and what runs it with values."""
+
+    parameters: tuple[Type, ...]
+    columns: tuple[Column, ...] | None
+    run: Callable[[Sequence[object]], Outcome]
+
+
+class Located(Exception):
+    """An error in the words of the wire, with its place in what the client sent; ``code`` is that of a refusal."""
+
+    def __init__(self, fields: dict[str, str], code: str = "") -> None:
+        super().__init__(fields["M"])
+        self.fields, self.code = fields, code
+
+
+class Answers:
+    """Queries of one connection.
+
+    ``told`` is called with a price, in words and as a number, ``noted`` with what else a client is to know.
+    """
+
+    def __init__(
+        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str, Fraction], None],
+        noted: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
+        self._told, self._noted = told, noted
+
+    def describe(self, query: Query, declared: Sequence[Type | None] = ()) -> Described:
+        """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
+        return self._located(query, lambda: self._describe(query, declared))
+
+    def _describe(self, query: Query, declared: Sequence[Type | None]) -> Described:
+        if self._catalogue.claims(query.text):
+            return self._introspected(query, declared)
+        match statement.read(query.text):
+            case statement.Select():
+                return self._priced(query, declared)
+            case statement.Explain(text=inner, json=as_json):
+                kind = types.JSON if as_json else types.TEXT
+                return self._explained(query, inner, Column("QUERY PLAN", kind), declared)
+            case statement.ExplainPrivacy(text=inner):
+                return self._explained(query, inner, Column("EXPLAIN PRIVACY", types.TEXT), declared)
+            case _:
+                result = self._session.execute(query.text)
+                return Described((), _columns(result.columns), lambda _: Rows(result.rows, "SHOW"))
+
+    def _explained(self, query: Query, inner: str, column: Column, declared: Sequence[Type | None]) -> Described:
+        """The price of a query, told at each execution anew."""
+        prepared = self._session.prepare(inner, [_duckdb_name(kind) for kind in declared])
+
+        def run(values: Sequence[object]) -> Outcome:
+            return self._located(query, lambda: Rows(self._session.execute(query.text, values).rows, "EXPLAIN"))
+
+        return Described(_kinds(declared, prepared.parameters), (column,), run)
+
+    def _priced(self, query: Query, declared: Sequence[Type | None]) -> Described:
+        if "?" not in query.text and "$" not in query.text:
+            planned = self._session.plan(query.text)
+            return Described((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
+        prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
+        return Described(
+            _kinds(declared, prepared.parameters),
+            _columns(prepared.columns),
+            lambda values: self._answered(query, lambda _: prepared.plan(values)),
+        )
+
+    def _introspected(self, query: Query, declared: Sequence[Type | None]) -> Described:
+        """What the catalogue answers, at no cost."""
+        columns = tuple(Column(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text))
+        known = self._catalogue.parameters(query.text)
+        given = (*declared, *[None] * len(known))
+        kinds = tuple(given[place] or _catalogued(oid) for place, oid in enumerate(known))
+
+        def run(values: Sequence[object]) -> Outcome:
+            return self._located(query, lambda: Rows(self._catalogue.run(query.text, values).rows))
+
+        return Described(kinds, columns, run)
+
+    def _planned(self, query: Query) -> Plan:
+        return self._session.plan(query.text)
+
+    def _answered(self, query: Query, planned: Callable[[Query], Plan]) -> Outcome:
+        """Plan and run: here, and nowhere else on the wire, something is charged."""
+
+        def answered() -> Outcome:
+            plan = planned(query)
+            self._cancellation.check()
+            result = self._session.answer(plan)
+            self._tell(result)
+            return Rows(result.rows)
+
+        return self._located(query, answered)
+
+    def _tell(self, result: Result) -> None:
+        """Say what an answer cost, where it is of private data, and what there is to notice of it."""
+        for notice in result.notices:
+            self._noted(notice)
+        price = result.price
+        if price.stored:
+            self._told("answered from answers already paid for, cost 0", price.charged)
+        elif price.charged:
+            rest = ""
+            with suppress(LedgerError):  # the answer is there, and is not lost with what is left
+                left = self._session.remaining
+                rest = f", left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
+            self._told(f"charged ε = {shown(price.charged)}{rest}", price.charged)
+
+    def _located(self, query: Query, action: Callable[[], T]) -> T:
+        try:
+            return action()
+        except Located:
+            raise
+        except Error as error:
+            failed = error_fields(self._cancellation.said(error), query.text, query.start)
+            code = error.code if isinstance(error, Refused | StatementError) else ""
+        raise Located(failed, code)
+
+
+def _kinds(declared: Sequence[Type | None], inferred: Sequence[str]) -> tuple[Type, ...]:
+    """The types of parameters: what the client declares, else what the statement says."""
+    given = (*declared, *[None] * len(inferred))
+    return tuple(given[place] or by_name(name) for place, name in enumerate(inferred))
+
+
+def _catalogued(oid: int) -> Type:
+    """The type of that number; one that is only known to the catalogue is sent as text."""
+    return types.by_oid(oid) or Type(oid, "unknown")
+
+
+def _columns(columns: Sequence[OutputColumn]) -> tuple[Column, ...]:
+    return tuple(types.column(column.name, column.type) for column in columns)
+
+
+_DUCKDB = {
+    "bool": "BOOLEAN", "int2": "BIGINT", "int4": "BIGINT", "int8": "BIGINT", "float4": "DOUBLE", "float8": "DOUBLE",
+    "date": "DATE", "timestamp": "TIMESTAMP",
+}  # fmt: skip
+
+
+def _duckdb_name(kind: Type | None) -> str | None:
+    """DuckDB's name of a type that a client declares; None where dpsql finds a better one by itself."""
+    return None if kind is None else _DUCKDB.get(kind.name)

@@ -1,0 +1,162 @@
+"""From the first byte of a connection to an analyst who is known."""
+
+from __future__ import annotations
+
+import math
+import secrets
+import shlex
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsql.errors import InterfaceError, owners_log
+from dpsql.server.authentication.failed_logins import Guesses, TooMany
+from dpsql.server.authentication.scram import Denied, Exchange, mechanisms
+from dpsql.server.authentication.users import read_users
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Malformed, Stage
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.protocol.stream import Wire
+
+#: The version of the protocol that is spoken, 3.0.
+_PROTOCOL = 0x00030000
+#: What else a startup packet may hold that is no setting.
+_NOT_SETTINGS = ("user", "database", "options", "replication")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """How people get in: TLS with a certificate, passwords from a file of users, or nothing of both on the loopback."""
+
+    tls: ssl.SSLContext | None = None
+    certificate: str | None = None
+    users: Path | None = None
+    tls_required: bool = False
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who has come in, to which database, and with which settings."""
+
+    user: str
+    database: str
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CancelKey:
+    """What a client must know to end another connection's statement."""
+
+    process: int
+    secret: bytes
+
+
+def greet(wire: Wire, gate: Gate) -> codec.StartupMessage | CancelKey:
+    """The startup packet, with TLS where it is asked for; or a request to cancel."""
+    asked_tls = asked_gss = False
+    while True:
+        message = wire.receive_startup()
+        match message:
+            case codec.SSLRequest() if not asked_tls and not wire.secured:
+                asked_tls = True
+                wire.send_bytes(b"N" if gate.tls is None else b"S")
+                wire.flush()
+                if gate.tls is not None:
+                    wire.secure(gate.tls)
+            case codec.GSSEncRequest() if not asked_gss:
+                asked_gss = True
+                wire.send_bytes(b"N")
+                wire.flush()
+            case codec.CancelRequest(process_id=process, secret_key=secret):
+                return CancelKey(process, secret)
+            case codec.StartupMessage():
+                return message
+            case _:
+                raise Malformed
+
+
+def admit(wire: Wire, gate: Gate, packet: codec.StartupMessage, guesses: Guesses, address: str) -> Visitor:
+    """Who the client at the address is, proven where there are users; WireError (28000, 28P01 …) where it is not."""
+    parameters = packet.params
+    unknown = [name for name in parameters if name.startswith("_pq_.")]
+    if packet.protocol_version != _PROTOCOL or unknown:
+        wire.send(codec.NegotiateProtocolVersion(newest_minor=_PROTOCOL, unrecognized=unknown))
+    user = parameters.get("user", "")
+    if not user:
+        raise WireError("28000", "no PostgreSQL user name specified in startup packet")
+    if not user.isprintable() or len(user.encode("utf-8", "replace")) > 63:
+        raise WireError("28000", "the user name has 1 to 63 bytes of characters that can be seen")
+    if gate.tls_required and not wire.secured:
+        raise WireError("28000", f'no encryption: user "{user}" must connect with TLS', "Connect with sslmode=require.")
+    if gate.users is not None:
+        _authenticate(wire, gate, gate.users, user, lambda: guesses.attempt(user, address))
+    if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
+        raise WireError("0A000", "replication is not supported")
+    return Visitor(user, parameters.get("database") or user, _settings(parameters))
+
+
+def _authenticate(
+    wire: Wire, gate: Gate, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """SCRAM; known and unknown users are asked the same, told the same, and wait as long."""
+    failed = WireError("28P01", f'password authentication failed for user "{user}"')
+    try:
+        users = read_users(file)
+    except InterfaceError as error:
+        owners_log.record("reading the users", error)
+        raise WireError("28000", "the users cannot be read; the owner finds the reason in the server's log") from None
+    certificate = gate.certificate if wire.secured else None
+    wire.send(codec.AuthenticationSASL(mechanisms=mechanisms(certificate)))
+    wire.flush()
+    first = wire.receive(Stage.SASL_FIRST)
+    if not isinstance(first, codec.SASLInitialResponse):
+        raise Malformed
+    try:
+        exchange = Exchange(first.mechanism, users.verifier(user), certificate)
+        wire.send(codec.AuthenticationSASLContinue(data=exchange.first(first.data)))
+        wire.flush()
+        last = wire.receive(Stage.SASL_NEXT)
+        if not isinstance(last, codec.SASLResponse):
+            raise Malformed
+        with attempt():
+            proof = exchange.last(last.data)
+            if not users.knows(user):
+                raise Denied
+    except Denied:
+        raise failed from None
+    except TooMany as error:
+        seconds = math.ceil(error.seconds)
+        raise WireError("28000", f"too many failed logins; try again in {seconds} seconds") from None
+    wire.send(codec.AuthenticationSASLFinal(data=proof))
+
+
+def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """The settings of a startup packet, those in ``options`` among them: ``-c name=value`` and ``--name=value``."""
+    found = {name: value for name, value in parameters.items()
+             if name not in _NOT_SETTINGS and not name.startswith("_pq_.")}  # fmt: skip
+    try:
+        words = shlex.split(parameters.get("options", ""))
+    except ValueError:
+        raise WireError("42601", "the options of the connection cannot be read") from None
+    while words:
+        word = words.pop(0)
+        if word == "-c" and words:
+            word = words.pop(0)
+        elif word.startswith("-c"):
+            word = word[2:]
+        elif word.startswith("--"):
+            word = word[2:].replace("-", "_")
+        else:
+            raise WireError("42601", "options of a connection are written as -c name=value")
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise WireError("42601", "options of a connection are written as -c name=value")
+        found[name] = value
+    return found
+
+
+def fresh_key(process: int) -> CancelKey:
+    """A key for a connection."""
+    return CancelKey(process, secrets.token_bytes(4))

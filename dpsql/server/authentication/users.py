@@ -1,0 +1,134 @@
+"""The file of users and what verifies their passwords: JSON, of mode 0600, always written whole."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dpsql.errors import InterfaceError
+from dpsql.schema.names import is_analyst
+from dpsql.server.authentication.scram import FEWEST, ITERATIONS, MOST, SALT_BYTES, Verifier
+
+
+@dataclass(frozen=True, repr=False)
+class Users:
+    """Who may connect. ``secret`` makes the verifiers of people whom nobody knows, the same at each try."""
+
+    verifiers: Mapping[str, Verifier]
+    secret: bytes
+
+    def verifier(self, name: str) -> Verifier:
+        """The user's; for an unknown user one that no password fits, so that both are asked the same questions.
+
+        Its iterations are those of a user drawn by the name, so that unknown names have old verifiers as often as known
+        ones have them.
+        """
+        salt, stored, server, draw = (self._drawn(part, name) for part in ("salt", "stored", "server", "iterations"))
+        counts = sorted(each.iterations for each in self.verifiers.values()) or [ITERATIONS]
+        invented = Verifier(salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)])
+        return self.verifiers.get(name, invented)
+
+    def knows(self, name: str) -> bool:
+        return name in self.verifiers
+
+    def _drawn(self, part: str, name: str) -> bytes:
+        return hmac.digest(self.secret, f"{part}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256)
+
+
+def read_users(file: Path) -> Users:
+    """The users of a file; InterfaceError where others may read it or it is not such a file."""
+    try:
+        mode = file.stat().st_mode
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeError):
+        raise InterfaceError(f"{file.name}: the users cannot be read; make the file with dpsql user add") from None
+    if mode & 0o077:
+        raise InterfaceError(f"{file.name}: others may read the users; give it the mode 600 (chmod 600)")
+    try:
+        content = json.loads(text)
+        secret = base64.b64decode(content["secret"], validate=True)
+        found = {str(name): Verifier.read(verifier) for name, verifier in content["users"].items()}
+        if len(secret) != 32:
+            raise ValueError
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise InterfaceError(f"{file.name}: is not a file of users; make one with dpsql user add") from None
+    return Users(found, secret)
+
+
+def add_user(file: Path, name: str, password: str, iterations: int = ITERATIONS) -> None:
+    """Put a user into the file, or a new password in the place of the old; the file is made where there is none.
+
+    The name is one that a schema can give a cap to; InterfaceError for another.
+    """
+    if not is_analyst(name) or len(name) > 63:
+        raise InterfaceError(
+            f"{name!r} cannot be the name of a user; use 1 to 63 letters (A to Z, a to z), digits and _ . @ -, "
+            "as schemas name analysts"
+        )
+    if not FEWEST <= iterations <= MOST:
+        raise InterfaceError(f"the iterations of a password are {FEWEST} to {MOST}")
+    if not password:
+        raise InterfaceError("the password is empty")
+    try:
+        verifier = Verifier.of(password, iterations)
+    except ValueError as error:
+        raise InterfaceError(str(error)) from None
+    with _changing(file):
+        users = read_users(file) if file.exists() else Users({}, secrets.token_bytes(32))
+        _write(file, replace(users, verifiers={**users.verifiers, name: verifier}))
+
+
+def remove_user(file: Path, name: str) -> None:
+    """Take a user out of the file; connections that are open stay open."""
+    with _changing(file):
+        users = read_users(file)
+        if not users.knows(name):
+            raise InterfaceError(f"{file.name}: has no user {name}")
+        _write(file, replace(users, verifiers={each: kept for each, kept in users.verifiers.items() if each != name}))
+
+
+@contextlib.contextmanager
+def _changing(file: Path) -> Iterator[None]:
+    """One change of the file at a time, by whichever process."""
+    try:
+        lock = os.open(file.with_name(file.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        raise InterfaceError(f"{file.name}: cannot be written; see that its folder is there and yours") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write(file: Path, users: Users) -> None:
+    content = {
+        "secret": base64.b64encode(users.secret).decode(),
+        "users": {name: str(users.verifiers[name]) for name in sorted(users.verifiers)},
+    }
+    handle, draft = tempfile.mkstemp(prefix=file.name, dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(content, stream, ensure_ascii=False, indent=2)
+            stream.write("\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(draft).replace(file)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,81 @@
+"""Ending the statement that runs now, from another connection or by the clock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dpsql.errors import Error, QueryCancelled
+from dpsql.errors.deadline import Deadline, within
+from dpsql.server.protocol.error_response import WireError
+
+_BY_USER, _BY_CLOCK = "canceling statement due to user request", "canceling statement due to statement timeout"
+_BY_END = "terminating connection due to administrator command"
+#: Seconds between interrupts: one that comes between two parts of a statement ends neither.
+AGAIN = 0.05
+
+
+class Cancellation:
+    """One connection's; a request between statements is without effect, as in PostgreSQL."""
+
+    def __init__(self, *interrupts: Callable[[], None]) -> None:
+        self._interrupts, self._lock = interrupts, threading.Lock()
+        self._running: tuple[Deadline, threading.Event] | None = None
+        self._reason = ""
+
+    @contextmanager
+    def running(self, timeout: float | None) -> Iterator[None]:
+        """A statement, which is ended after ``timeout`` seconds."""
+        deadline, over = Deadline(), threading.Event()
+        with self._lock:
+            self._running, self._reason = (deadline, over), ""
+        clock = None if timeout is None else threading.Timer(timeout, self._cancel, [_BY_CLOCK])
+        if clock is not None:
+            clock.daemon = True
+            clock.start()
+        try:
+            with within(deadline):
+                yield
+        finally:
+            if clock is not None:
+                clock.cancel()
+            over.set()
+            with self._lock:
+                self._running = None
+
+    def cancel(self) -> None:
+        """End the statement because its user wants that; may come from any thread."""
+        self._cancel(_BY_USER)
+
+    def end(self) -> None:
+        """End the statement because the server ends."""
+        self._cancel(_BY_END)
+
+    def check(self) -> None:
+        """Raise an error (57014) where the statement was ended."""
+        if self._reason:
+            raise WireError("57014", self._reason)
+
+    def said(self, error: Error) -> Error:
+        """The error, in PostgreSQL's words where the statement was ended."""
+        return WireError("57014", self._reason) if error.sqlstate == QueryCancelled.sqlstate and self._reason else error
+
+    def _cancel(self, reason: str) -> None:
+        with self._lock:
+            if self._running is None or self._reason:
+                return
+            self._reason = reason
+            deadline, over = self._running
+            deadline.end()
+        threading.Thread(target=self._insist, args=(over,), name="dpsql cancel", daemon=True).start()
+
+    def _insist(self, over: threading.Event) -> None:
+        """Interrupt whatever the statement does until it is over, and nothing that comes after it."""
+        while True:
+            with self._lock:
+                if over.is_set():
+                    return
+                for interrupt in self._interrupts:
+                    interrupt()
+            over.wait(AGAIN)

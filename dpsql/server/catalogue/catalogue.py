@@ -1,0 +1,235 @@
+"""Statements that tools send about the database rather than to it, answered from the schema file at no cost."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.errors import StatementError
+from dpsql.schema import Schema
+from dpsql.server.catalogue.answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
+from dpsql.server.catalogue.faults import NoSuchSetting, absent, fault
+from dpsql.server.catalogue.outline import outline
+from dpsql.server.catalogue.repairs import repair
+from dpsql.server.catalogue.rewrite import Rewritten, parse, rewrite
+from dpsql.server.catalogue.rewrite.calls import OF_CATALOGUE
+from dpsql.server.catalogue.rewrite.kinds import NAMED, type_name
+from dpsql.server.catalogue.rewrite.relations import relation_of, tables_of
+from dpsql.server.catalogue.rewrite.words import CALL
+from dpsql.server.catalogue.settings import DEFAULTS, setting_name, shown
+from dpsql.server.catalogue.store.literals import literal
+from dpsql.server.catalogue.store.store import Store, store_of
+from dpsql.server.catalogue.store.types import OIDS, type_oid
+
+log = logging.getLogger("dpsql.pgcatalog")
+T = TypeVar("T")
+
+_SHOW = re.compile(r"\s*+show\s++([a-z_]+(?:\s++[a-z]+)*)\s*+;?\s*+", re.IGNORECASE)
+_QUERY = re.compile(r"\s*(?:select|with|values|table|\(|--|/\*)", re.IGNORECASE)
+_MENTIONS = re.compile(r"\b(?:pg_catalog|information_schema)\s*\.|\bpg_[a-z]+", re.IGNORECASE)
+_NOTHING = "CAST(NULL AS BIGINT)"
+
+
+class Catalogue:
+    """What one user sees of the catalogue; cheap, since the store behind it is shared by the process.
+
+    ``settings`` are those of the session by lower-case name, which ``SHOW`` and ``current_setting`` read before the
+    defaults; ``assign`` is called with a name and a value for each ``set_config``.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        database: str,
+        user: str,
+        settings: Mapping[str, str] | None = None,
+        assign: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self._schema, self._database, self._user = schema, database, user
+        self._assigned: dict[str, str] = {}
+        self._settings = self._assigned if settings is None else settings
+        self._assign = self._assigned.__setitem__ if assign is None else assign
+        self._end: Callable[[], None] = lambda: None
+
+    def claims(self, text: str) -> bool:
+        """Whether the statement reads the catalogue alone, or nothing but calls one of its functions.
+
+        A statement that speaks of the catalogue and cannot be read is claimed too, and refused by `run`. Constants and
+        ordinary functions of them (``SELECT 1``) are left to the session, which answers them for nothing too.
+        """
+        if _SHOW.fullmatch(text) is not None:
+            return not text.lower().split()[1].startswith("dpsql")
+        return _QUERY.match(text) is not None and _is_claimed(text, self._store)
+
+    def describe(self, text: str) -> tuple[CatalogueColumn, ...]:
+        """The columns of the answer; nothing is run."""
+        shown = _SHOW.fullmatch(text)
+        if shown is not None:
+            return self._shown(shown[1]).columns
+        rewritten = self._rewritten(text)
+        sql = self._sql(rewritten, None)
+        return tuple(columns_of(rewritten, self._asked(text, lambda: self._store.describe(sql, rewritten.relations))))
+
+    def parameters(self, text: str) -> tuple[int, ...]:
+        """The numbers of the PostgreSQL types of ``$1`` and its followers."""
+        if _SHOW.fullmatch(text) is not None:
+            return ()
+        return tuple(type_oid(name) for name in self._rewritten(text).parameters)
+
+    def run(self, text: str, parameters: Sequence[object] = ()) -> CatalogueAnswer:
+        """The answer to a statement that `claims` has taken; a refusal in PostgreSQL's shape where there is none."""
+        shown = _SHOW.fullmatch(text)
+        if shown is not None:
+            return self._shown(shown[1])
+        rewritten = self._rewritten(text)
+        expected = len(rewritten.parameters)
+        if len(parameters) != expected:
+            raise StatementError(
+                "E_PARAM", f"the statement has {expected} parameters, and {len(parameters)} values came"
+            )
+        sql = self._sql(rewritten, parameters)
+        held, rows = self._asked(text, lambda: self._store.run(sql, rewritten.relations, self._user, self._begun))
+        for name, value in rewritten.assigned:
+            self._assign(self._given(name, parameters).lower(), self._given(value, parameters))
+        columns = tuple(columns_of(rewritten, held))
+        return CatalogueAnswer(columns, tuple(self._row(row, columns) for row in rows))
+
+    def interrupt(self) -> None:
+        """End the statement that runs now, from another thread; without effect where none does."""
+        with suppress(duckdb.Error):  # the statement is over, and its cursor closed
+            self._end()
+
+    def _begun(self, end: Callable[[], None]) -> None:
+        self._end = end
+
+    @property
+    def _store(self) -> Store:
+        return store_of(self._schema, self._database)
+
+    def _rewritten(self, text: str) -> Rewritten:
+        try:
+            return _rewrite(text, self._store)
+        except StatementError as error:
+            log.warning("not answered (%s): %r", error.sqlstate, outline(text))
+            raise
+
+    def _asked(self, text: str, ask: Callable[[], T]) -> T:
+        try:
+            return ask()
+        except duckdb.Error as error:
+            told = fault(error)
+        log.warning("not answered (%s): %r", told.sqlstate, outline(text))
+        raise told
+
+    def _sql(self, rewritten: Rewritten, parameters: Sequence[object] | None) -> str:
+        """The statement with its values; NULL for parameters that are not known yet."""
+        return "".join(
+            part if place % 2 == 0 else self._fact(part, parameters) for place, part in enumerate(rewritten.parts)
+        )
+
+    def _fact(self, name: str, parameters: Sequence[object] | None) -> str:
+        match name:
+            case "user":
+                return literal(self._user)
+            case "database":
+                return literal(self._database)
+            case "pid":
+                return str(os.getpid())
+            case "settings":
+                return _map(self._every_setting())
+            case "shown":
+                return _map({key: shown(key, value) for key, value in self._every_setting().items()})
+        if name[0] == "p":
+            return "NULL" if parameters is None else literal(parameters[int(name[1:]) - 1])
+        required, kind, named = name.split("_", 2)
+        return self._number(required, kind, named, parameters)
+
+    def _number(self, required: str, kind: str, named: str, parameters: Sequence[object] | None) -> str:
+        """The number of the object that a constant (``x`` and its bytes) or a parameter (``p`` and its place) names."""
+        if named[0] == "x":
+            name: object = bytes.fromhex(named[1:]).decode()
+        else:
+            name = None if parameters is None else parameters[int(named[1:]) - 1]
+        if name is None:
+            return _NOTHING
+        number = self._store.find(kind, str(name))
+        if number is None and required == "in":
+            raise absent(kind, str(name))
+        return _NOTHING if number is None else f"CAST({number} AS BIGINT)"
+
+    def _given(self, argument: str, parameters: Sequence[object]) -> str:
+        return argument[1:] if argument[0] == "=" else str(parameters[int(argument[1:]) - 1])
+
+    def _every_setting(self) -> dict[str, str]:
+        return {**DEFAULTS, **{key.lower(): value for key, value in self._settings.items()}}
+
+    def _shown(self, words: str) -> CatalogueAnswer:
+        """The answer to SHOW."""
+        name, every = setting_name(words), self._every_setting()
+        if name == "all":
+            columns = tuple(CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description"))
+            return CatalogueAnswer(columns, tuple((each, shown(each, every[each]), "") for each in sorted(every)))
+        if name.lower() not in every:
+            raise NoSuchSetting(name)
+        return CatalogueAnswer((CatalogueColumn(name, OIDS["text"]),), ((shown(name, every[name.lower()]),),))
+
+    def _row(self, row: tuple[Any, ...], columns: Sequence[CatalogueColumn]) -> tuple[Any, ...]:
+        return tuple(self._value(value, column) for value, column in zip(row, columns, strict=True))
+
+    def _value(self, value: Any, column: CatalogueColumn) -> Any:
+        if isinstance(value, datetime) and column.oid == OIDS["timestamptz"]:
+            return value.replace(tzinfo=UTC)
+        names = None if value is None else self._store.names_of(column.oid)
+        return value if names is None else ObjectName(names.get(value, str(value)), value)
+
+
+def _map(settings: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"{literal(key)}: {literal(value)}" for key, value in settings.items())
+    return f"MAP {{{pairs}}}"
+
+
+@lru_cache(maxsize=1024)
+def _is_claimed(text: str, store: Store) -> bool:
+    try:
+        tree = _tree(text)
+    except StatementError:
+        return _MENTIONS.search(text) is not None
+    if not isinstance(tree, exp.Query):
+        return False
+    tables = [table for table in tables_of(tree) if not isinstance(table.this, exp.Anonymous)]
+    if tables:
+        return all(relation_of(table, store.columns) is not None for table in tables)
+    calls = [node.name.lower().removeprefix(CALL) for node in tree.find_all(exp.Anonymous)]
+    return any(map(_is_of_catalogue, calls)) or _speaks_of_objects(tree)
+
+
+def _is_of_catalogue(name: str) -> bool:
+    return name in OF_CATALOGUE or name.startswith(("pg_", "has_"))
+
+
+def _speaks_of_objects(tree: exp.Expr) -> bool:
+    """Whether the statement asks who it is or casts to a type of objects."""
+    if tree.find(exp.CurrentUser, exp.SessionUser, exp.CurrentSchema, exp.CurrentCatalog) is not None:
+        return True
+    return any(type_name(cast.to).removeprefix("_") in NAMED for cast in tree.find_all(exp.Cast))
+
+
+@lru_cache(maxsize=64)
+def _tree(text: str) -> exp.Expr:
+    return parse(repair(text))
+
+
+@lru_cache(maxsize=1024)
+def _rewrite(text: str, store: Store) -> Rewritten:
+    """The statement for the store; the same text is rewritten once."""
+    return rewrite(_tree(text).copy(), store.columns, store.kinds)

@@ -1,0 +1,182 @@
+"""The tables of the store, made from the facts that dpsql brings along and from the schema file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import duckdb
+
+from dpsql.schema import Schema
+from dpsql.server.catalogue.settings import DEFAULTS
+from dpsql.server.catalogue.store.functions import added_functions, allowed_functions
+from dpsql.server.catalogue.store.macros import FIRST_MACROS, MACROS, TABLE_MACROS, definitions
+from dpsql.server.catalogue.store.objects import Objects, Row, Storage
+from dpsql.server.catalogue.store.spellings import SPELLED
+from dpsql.server.catalogue.store.types import duckdb_type
+
+FACTS = Path(__file__).with_name("facts")
+
+#: The columns of every relation with PostgreSQL's names of their types, by the relation's name in the store.
+Shapes: TypeAlias = Mapping[str, Mapping[str, str]]
+Run: TypeAlias = Callable[..., duckdb.DuckDBPyConnection]
+
+#: Which row of PostgreSQL's own gives the values that a new row does not name, and what is different for all.
+_TEMPLATES: Mapping[str, tuple[str, Row]] = {
+    "pg_class": (
+        "oid = 2601",
+        {"relnamespace": 2200, "relreplident": "d", "relpages": 0, "reltuples": -1.0, "reltoastrelid": 0},
+    ),
+    "pg_attribute": ("attrelid = 2601 AND attnum = 1", {}),
+    "pg_index": ("indexrelid = 112", {}),
+    "pg_constraint": ("oid = 10115", {"connamespace": 2200}),
+    "pg_proc": ("proname = 'upper' AND prorettype = 25", {}),
+}
+_ROW_TYPE: tuple[str, Row] = ("typname = 'pg_am'", {"typnamespace": 2200})
+_ARRAY_TYPE: tuple[str, Row] = ("typname = '_pg_am'", {"typnamespace": 2200})
+_PLAIN: Mapping[str, Row] = {
+    "pg_database": {
+        "datdba": 10, "encoding": 6, "datlocprovider": "c", "datistemplate": False, "datallowconn": True,
+        "datconnlimit": -1, "datfrozenxid": 0, "datminmxid": 0, "dattablespace": 1663, "datcollate": "C.UTF-8",
+        "datctype": "C.UTF-8",
+    },
+    "pg_description": {"classoid": 1259},
+    "pg_roles": {
+        "oid": 10, "rolname": "dpsql", "rolsuper": True, "rolinherit": True, "rolcreaterole": True,
+        "rolcreatedb": True, "rolcanlogin": False, "rolreplication": False, "rolconnlimit": -1,
+        "rolpassword": "********", "rolbypassrls": True,
+    },
+}  # fmt: skip
+#: Relations without facts that rows are put into, or that functions look into.
+_EARLY = frozenset(
+    f"pgc.pg_{name}" for name in "database description shdescription roles settings statistic_ext".split()
+)
+_TYPE_NAMES = (
+    (
+        "CREATE TABLE pgc.type_names AS SELECT oid, typname AS spelled FROM pgc.pg_type UNION ALL "
+        "SELECT * FROM (VALUES (16, 'boolean'), (20, 'bigint'), (21, 'smallint'), (23, 'integer'), (23, 'int'), "
+        "(700, 'real'), (701, 'double precision'), (701, 'float'), (1042, 'character'), (1043, 'character varying'), "
+        "(1114, 'timestamp without time zone'), (1184, 'timestamp with time zone'), (1700, 'decimal')) v(oid, spelled)"
+    ),
+    (
+        "INSERT INTO pgc.type_names SELECT t.typarray, n.spelled || '[]' FROM pgc.type_names n "
+        "JOIN pgc.pg_type t ON t.oid = n.oid WHERE t.typarray <> 0"
+    ),
+)
+_SETTINGS = (
+    "INSERT INTO pgc.pg_settings BY NAME SELECT name, setting, unit, category, context, vartype, 'default' AS source, "
+    "min_val, max_val, enumvals, boot_val, setting AS reset_val, false AS pending_restart FROM pgc.settings"
+)
+#: Functions by which types are read and written: tools find out through them what a type is.
+_OF_TYPES = (
+    "SELECT unnest([typinput, typoutput, typreceive, typsend, typmodin, typmodout, typsubscript]) FROM pgc.pg_type"
+)
+
+
+def build(run: Run, schema: Schema, database: str) -> Shapes:
+    """Make all tables and functions but those of `dpsql.server.catalogue.store.views`; the shapes of all relations."""
+    run("CREATE SCHEMA pgc; CREATE SCHEMA ifs; BEGIN")
+    for file in sorted(FACTS.glob("*.parquet")):
+        quoted = str(file).replace("'", "''")
+        run(f"CREATE TABLE pgc.\"{file.stem}\" AS FROM read_parquet('{quoted}')")
+    run("SET enable_external_access = false")
+    shapes = _shapes(run)
+    for relation in shapes:
+        if not is_late(relation):
+            run(creation(relation, shapes))
+    _Rows(run, shapes).put(_objects(run, schema, database).gather())
+    for statement in (*definitions(FIRST_MACROS), *_TYPE_NAMES, *SPELLED, *definitions(MACROS)):
+        run(statement)
+    for head, body in TABLE_MACROS:
+        run(f"CREATE MACRO pgc.{head} AS TABLE {body}")
+    run("COMMIT; SET lock_configuration = true")
+    return shapes
+
+
+def is_late(relation: str) -> bool:
+    """Whether a relation is made when it is read first: nothing else is made from it."""
+    return relation not in _EARLY
+
+
+def creation(relation: str, shapes: Shapes) -> str:
+    """The statement that makes a relation without rows, where it is not there yet."""
+    listed = ", ".join(f'"{name}" {duckdb_type(kind)}' for name, kind in shapes[relation].items())
+    return f"CREATE TABLE IF NOT EXISTS {relation} ({listed})"
+
+
+def _shapes(run: Run) -> dict[str, dict[str, str]]:
+    rows = run(
+        "SELECT CASE n.nspname WHEN 'pg_catalog' THEN 'pgc.' ELSE 'ifs.' END || c.relname, a.attname, t.typname "
+        "FROM pgc.pg_attribute a JOIN pgc.pg_class c ON c.oid = a.attrelid "
+        "JOIN pgc.pg_namespace n ON n.oid = c.relnamespace JOIN pgc.pg_type t ON t.oid = a.atttypid "
+        "WHERE a.attnum > 0 AND c.relkind IN ('r', 'v') AND n.nspname <> 'pg_toast' ORDER BY c.oid, a.attnum"
+    ).fetchall()
+    shapes: dict[str, dict[str, str]] = {}
+    for relation, column, kind in rows:
+        shapes.setdefault(relation, {})[column] = kind
+    return shapes
+
+
+def _objects(run: Run, schema: Schema, database: str) -> Objects:
+    stored = run("SELECT oid, typlen, typbyval, typalign, typstorage, typcollation FROM pgc.pg_type").fetchall()
+    classes = run("SELECT opcintype, oid FROM pgc.pg_opclass WHERE opcmethod = 403 AND opcdefault").fetchall()
+    equals = run("SELECT oprleft, oid FROM pgc.pg_operator WHERE oprname = '=' AND oprleft = oprright").fetchall()
+    storages = {oid: Storage(*rest) for oid, *rest in stored}
+    return Objects(schema, database, storages, dict(classes), dict(equals))
+
+
+class _Rows:
+    """Puts rows into the tables of the store."""
+
+    def __init__(self, run: Run, shapes: Shapes) -> None:
+        self._run, self._shapes = run, shapes
+
+    def put(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        """The owner's objects, the roles, the settings and the functions that statements may call."""
+        types = rows.get("pg_type", [])
+        self._insert("pg_type", [row for row in types if "typelem" not in row], self._template("pg_type", _ROW_TYPE))
+        self._insert("pg_type", [row for row in types if "typelem" in row], self._template("pg_type", _ARRAY_TYPE))
+        for relation, new in rows.items():
+            if relation != "pg_type":
+                self._insert(relation, new, self._default(relation))
+        self._insert("pg_roles", [{}], _PLAIN["pg_roles"])
+        self._run(_SETTINGS)
+        self._run(
+            "UPDATE pgc.pg_settings SET setting = d.setting, boot_val = d.setting, reset_val = d.setting "
+            "FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::VARCHAR[]) AS setting) d "
+            "WHERE lower(pg_settings.name) = d.name",
+            [list(DEFAULTS), list(DEFAULTS.values())],
+        )
+        self._run(
+            f"DELETE FROM pgc.pg_proc WHERE NOT list_contains(?, proname) AND oid NOT IN ({_OF_TYPES})",
+            [sorted(allowed_functions())],
+        )
+        known = {name for (name,) in self._run("SELECT proname FROM pgc.pg_proc").fetchall()}
+        self._insert("pg_proc", added_functions(known), self._default("pg_proc"))
+
+    def _default(self, relation: str) -> Row:
+        return self._template(relation, _TEMPLATES[relation]) if relation in _TEMPLATES else _PLAIN.get(relation, {})
+
+    def _template(self, relation: str, of: tuple[str, Row]) -> Row:
+        which, changed = of
+        cursor = self._run(f"SELECT * FROM pgc.{relation} WHERE {which}")
+        names = [each[0] for each in cursor.description or ()]
+        row: tuple[Any, ...] | None = cursor.fetchone()
+        assert row is not None
+        return {**dict(zip(names, row, strict=True)), **changed}
+
+    def _insert(self, relation: str, rows: Sequence[Row], default: Row) -> None:
+        full = [{**default, **row} for row in rows]
+        if full:
+            shape = self._shapes[f"pgc.{relation}"]
+            names = [name for name in shape if name in full[0]]
+            columns = {name: [row.get(name) for row in full] for name in names}
+            # Older DuckDBs take long over lists unnested side by side: what is the same in all rows is given once.
+            fixed = {name for name, values in columns.items() if values.count(values[0]) == len(values)} - {names[0]}
+            parts = ", ".join(
+                f'?::{duckdb_type(shape[name])} AS "{name}"' if name in fixed
+                else f'unnest(?::{duckdb_type(shape[name])}[]) AS "{name}"' for name in names
+            )  # fmt: skip
+            given = [values[0] if name in fixed else values for name, values in columns.items()]
+            self._run(f"INSERT INTO pgc.{relation} BY NAME SELECT {parts}", given)

@@ -1,0 +1,169 @@
+"""The owner's tables as rows of PostgreSQL's catalogues: names, types, keys, comments, and nothing of the data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from dpsql.schema import Schema, Table
+from dpsql.server.catalogue.store.types import OIDS, column_type
+
+Row: TypeAlias = dict[str, object]
+
+#: Numbers that PostgreSQL gave to its own objects.
+PUBLIC, OWNER, HEAP, BTREE, TABLES_CLASS, DATABASES_CLASS = 2200, 10, 2, 403, 1259, 1262
+#: The first number that PostgreSQL gives to an object of a user.
+FIRST_OID = 16384
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How PostgreSQL stores a type: its length, whether by value, alignment, storage and collation."""
+
+    length: int
+    by_value: bool
+    align: str
+    storage: str
+    collation: int
+
+
+@dataclass
+class Objects:
+    """Gathers the rows of each catalogue; numbers of objects depend on their names alone.
+
+    ``storages`` has the storage of each type by its oid, ``classes`` the default B-tree operator class of each type,
+    and ``equals`` the equality operator of each.
+    """
+
+    schema: Schema
+    database: str
+    storages: Mapping[int, Storage]
+    classes: Mapping[int, int]
+    equals: Mapping[int, int]
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    _taken: set[int] = field(default_factory=set)
+    _keys: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
+
+    def gather(self) -> dict[str, list[Row]]:
+        """The rows by catalogue; columns that are not named keep the value of a row of PostgreSQL's own."""
+        self._add("pg_database", oid=self.oid("database", self.database), datname=self.database)
+        if self.schema.comment is not None:
+            database = self.oid_of("database", self.database)
+            self._add("pg_shdescription", objoid=database, classoid=DATABASES_CLASS, description=self.schema.comment)
+        names = list(self.schema.tables)
+        tables = {name: self.oid("table", name) for name in names}
+        for name, table in self.schema.tables.items():
+            self._table(name, table, tables[name])
+        for name, table in self.schema.tables.items():
+            self._references(name, table, tables)
+        return self.rows
+
+    def oid(self, kind: str, name: str) -> int:
+        """A number for a new object, from its kind and its name; the next free one where another has it already."""
+        number = self.oid_of(kind, name)
+        while number in self._taken:
+            number += 1
+        self._taken.add(number)
+        return number
+
+    @staticmethod
+    def oid_of(kind: str, name: str) -> int:
+        """The number that an object of that kind and name would have if it were alone."""
+        digest = hashlib.sha256(f"{kind} {name}".encode()).digest()
+        return FIRST_OID + int.from_bytes(digest[:8], "big") % (2**31 - 2 * FIRST_OID)
+
+    def _add(self, catalogue: str, **values: object) -> None:
+        self.rows.setdefault(catalogue, []).append(values)
+
+    def _table(self, name: str, table: Table, oid: int) -> None:
+        row_type, array = self.oid("type", name), self.oid("array", name)
+        keys = list(self._declared_keys(name, table))
+        referred = any(
+            target.split(".")[0] == name
+            for other in self.schema.tables.values()
+            for target in other.references.values()
+        )
+        self._add(
+            "pg_class", oid=oid, relname=name, reltype=row_type, relfilenode=oid, relnatts=len(table.columns),
+            relhasindex=bool(keys), relhastriggers=referred or bool(table.references),
+        )  # fmt: skip
+        self._add("pg_type", oid=row_type, typname=name, typrelid=oid, typarray=array)
+        self._add("pg_type", oid=array, typname=f"_{name}", typelem=row_type)
+        for place, (column, declared) in enumerate(table.columns.items(), 1):
+            self._column(oid, place, column, table, not declared.nullable or any(p and column in k for k, p in keys))
+            if declared.comment is not None:
+                self._add("pg_description", objoid=oid, objsubid=place, description=declared.comment)
+        if table.comment is not None:
+            self._add("pg_description", objoid=oid, objsubid=0, description=table.comment)
+        for columns, primary in keys:
+            self._key(name, table, oid, columns, primary)
+
+    def _column(self, relation: int, place: int, name: str, table: Table, required: bool) -> None:
+        kind, modifier = column_type(table.columns[name].type)
+        storage = self.storages[OIDS[kind]]
+        self._add(
+            "pg_attribute", attrelid=relation, attname=name, atttypid=OIDS[kind], attnum=place, atttypmod=modifier,
+            attnotnull=required, attlen=storage.length, attbyval=storage.by_value, attalign=storage.align,
+            attstorage=storage.storage, attcollation=storage.collation,
+        )  # fmt: skip
+
+    def _declared_keys(self, name: str, table: Table) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """The columns that are unique together, and whether they are the primary key; first what the owner declares.
+
+        Rows are led to their unit through the columns that others refer to, so these are unique too.
+        """
+        referred = {
+            target.partition(".")[2]: None
+            for other in self.schema.tables.values()
+            for target in other.references.values()
+            if target.partition(".")[0] == name and target.partition(".")[2] in table.columns
+        }
+        keys = [table.key] if table.key is not None else []
+        keys += [(column,) for column in referred if (column,) != table.key]
+        yield from ((key, place == 0) for place, key in enumerate(keys))
+
+    def _key(self, name: str, table: Table, relation: int, columns: tuple[str, ...], primary: bool) -> None:
+        title = f"{name}_pkey" if primary else f"{name}_{'_'.join(columns)}_key"
+        index = self.oid("index", title)
+        types = [OIDS[column_type(table.columns[column].type)[0]] for column in columns]
+        places = _places(table, columns)
+        self._keys[name, columns] = index
+        self._add(
+            "pg_class", oid=index, relname=title, reltype=0, relfilenode=index, relam=BTREE, relkind="i",
+            relnatts=len(columns), relpages=1, reltuples=0.0, relreplident="n", relhasindex=False,
+            relhastriggers=False,
+        )  # fmt: skip
+        for place, column in enumerate(columns, 1):
+            self._column(index, place, column, table, False)
+        self._add(
+            "pg_index", indexrelid=index, indrelid=relation, indnatts=len(columns), indnkeyatts=len(columns),
+            indisprimary=primary, indkey=places, indcollation=[self.storages[each].collation for each in types],
+            indclass=[self.classes[each] for each in types], indoption=[0] * len(columns),
+        )  # fmt: skip
+        self._add(
+            "pg_constraint", oid=self.oid("constraint", title), conname=title, contype="p" if primary else "u",
+            conrelid=relation, conindid=index, conkey=places,
+        )  # fmt: skip
+
+    def _references(self, name: str, table: Table, tables: Mapping[str, int]) -> None:
+        for column, target in table.references.items():
+            parent, _, parent_column = target.partition(".")
+            if column not in table.columns or parent_column not in self.schema.tables[parent].columns:
+                continue
+            title = f"{name}_{column}_fkey"
+            equal = [self.equals[OIDS[column_type(table.columns[column].type)[0]]]]
+            self._add(
+                "pg_constraint", oid=self.oid("constraint", title), conname=title, contype="f", conrelid=tables[name],
+                conindid=self._keys[parent, (parent_column,)], confrelid=tables[parent], confupdtype="a",
+                confdeltype="a", confmatchtype="s", conkey=_places(table, (column,)),
+                confkey=_places(self.schema.tables[parent], (parent_column,)), conpfeqop=equal, conppeqop=equal,
+                conffeqop=equal,
+            )  # fmt: skip
+
+
+def _places(table: Table, columns: tuple[str, ...]) -> list[int]:
+    """Where the columns stand in their table, counted from 1."""
+    order = list(table.columns)
+    return [order.index(column) + 1 for column in columns]

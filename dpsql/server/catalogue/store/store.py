@@ -1,0 +1,191 @@
+"""The catalogue's own in-memory DuckDB: PostgreSQL's facts, the owner's tables and the functions that tools call.
+
+It is made from the schema file and from the facts that dpsql brings along; it never hears of the data's engine.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import duckdb
+
+from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.postprocessing.lockdown import SEALED, fetched
+from dpsql.postprocessing.places import Places
+from dpsql.schema import Schema
+from dpsql.server.catalogue.identifiers import name_parts, type_words
+from dpsql.server.catalogue.store.build import build, creation, is_late
+from dpsql.server.catalogue.store.spellings import LATE
+from dpsql.server.catalogue.store.types import OIDS
+from dpsql.server.catalogue.store.views import FILLS, fill
+
+#: Seconds after which a statement over the catalogue is stopped.
+TIME_LIMIT = 10.0
+#: How many statements may run over one catalogue at the same time.
+MOST = 8
+#: How many catalogues a process keeps.
+KEPT = 8
+
+#: The names by which objects print, by the number of their type.
+_NAMES = {
+    OIDS["regclass"]: "SELECT oid, pgc.regclass_out(oid) FROM pgc.pg_class",
+    OIDS["regtype"]: "SELECT oid, pgc.format_type(oid, NULL) FROM pgc.pg_type",
+    OIDS["regproc"]: "SELECT oid, proname FROM pgc.regproc",
+    OIDS["regnamespace"]: "SELECT oid, pgc.quote_ident(nspname) FROM pgc.pg_namespace",
+    OIDS["regrole"]: "SELECT oid, rolname FROM pgc.pg_roles",
+}
+#: The numbers of objects by what they are called, with and without their schema where it is on the search path.
+_BY_NAME = {
+    "regclass": "SELECT nspname || '.' || relname, oid FROM pgc.spelled_classes UNION ALL "
+    "SELECT relname, max(oid) FROM pgc.spelled_classes WHERE nspname IN ('pg_catalog', 'public') GROUP BY ALL",
+    "regtype": "SELECT spelled, oid FROM pgc.type_names",
+    "regproc": "SELECT proname, min(oid) FROM (FROM pgc.regproc UNION ALL SELECT oid, proname FROM pgc.pg_proc) "
+    "GROUP BY ALL",
+    "regnamespace": "SELECT nspname, oid FROM pgc.pg_namespace",
+    "regrole": "SELECT rolname, oid FROM pgc.pg_roles",
+}
+
+
+class Store:
+    """The relations of ``pg_catalog`` under the schema ``pgc`` and those of ``information_schema`` under ``ifs``.
+
+    ``columns`` has the columns of each with PostgreSQL's names of their types, ``kinds`` the type of every column by
+    its name alone, where all relations agree: PostgreSQL names its columns so that most do.
+    """
+
+    def __init__(self, schema: Schema, database: str) -> None:
+        self.schema = schema
+        self._database, self._lock = database, threading.Lock()
+        self._connection = open_instance({**SEALED, "enable_external_access": "true"})
+        self.columns = build(self._connection.execute, schema, database)
+        self.kinds = _kinds(self.columns)
+        self._ready: set[str] = set()
+        self._places = Places(MOST)
+        self._names: dict[int, Mapping[int, str]] = {}
+        self._found: dict[str, Mapping[str, int]] = {}
+
+    def run(
+        self, sql: str, relations: Collection[str] = (), user: str = "",
+        begun: Callable[[Callable[[], None]], None] = lambda _: None,
+    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:  # fmt: skip
+        """The names and DuckDB types of the columns of the user's query over these relations, and its rows.
+
+        ``begun`` is given what ends the query. duckdb.Error where the query does not fit.
+        """
+        self._require(sql, relations)
+        ended, cursor = threading.Event(), self._connection.cursor()
+
+        def check() -> None:
+            if ended.is_set():
+                raise duckdb.InterruptException
+
+        def end() -> None:
+            ended.set()
+            cursor.interrupt()
+
+        begun(end)
+        watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
+        watchdog.daemon = True
+        try:
+            with self._places.place(user, check):
+                check()
+                watchdog.start()
+                cursor.execute(sql)
+                return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(cursor)
+        finally:
+            watchdog.cancel()
+            cursor.close()
+
+    def describe(self, sql: str, relations: Collection[str] = ()) -> list[tuple[str, str]]:
+        """The names and DuckDB types of the columns of a query, which is not run."""
+        self._require(sql, relations)
+        with self._connection.cursor() as cursor:
+            bound = cursor.sql(sql)
+            return list(zip(bound.columns, map(str, bound.types), strict=True))
+
+    def names_of(self, type_oid: int) -> Mapping[int, str] | None:
+        """The names of the objects of a type such as ``regclass`` by their numbers; None for other types."""
+        if type_oid not in _NAMES:
+            return None
+        if type_oid not in self._names:
+            self._names[type_oid] = dict(self.run(_NAMES[type_oid])[1]) | {0: "-"}
+        return self._names[type_oid]
+
+    def find(self, kind: str, written: str) -> int | None:
+        """The number of the object of a kind such as ``regclass`` that a text names; None where there is none."""
+        if written.strip().isdigit():
+            return int(written)
+        if kind not in self._found:
+            self._found[kind] = dict(self.run(_BY_NAME[kind])[1])
+        if kind == "regtype":
+            return self._found[kind].get(type_words(written))
+        parts = name_parts(written)
+        return self._found[kind].get(".".join(parts[-2:] if kind == "regclass" else parts[-1:]))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        close_instance(self._connection)
+
+    def _require(self, sql: str, relations: Collection[str]) -> None:
+        """Make and fill what the query reads, or its functions look into, for the first time."""
+        with self._lock, self._connection.cursor() as cursor:
+            filled = sql
+            for relation in set(relations) & self.columns.keys() - self._ready:
+                if is_late(relation):
+                    cursor.execute(creation(relation, self.columns))
+                if relation in FILLS:
+                    filled += FILLS[relation]
+            for function in LATE.keys() - self._ready:
+                if function in filled.lower():
+                    cursor.execute(LATE[function])
+                    self._ready.add(function)
+            for relation in set(relations) & self.columns.keys() - self._ready:
+                if relation in FILLS:
+                    cursor.execute(fill(relation, self._database))
+                self._ready.add(relation)
+
+
+def _kinds(shapes: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    kinds: dict[str, str] = {}
+    for columns in shapes.values():
+        for name, kind in columns.items():
+            kinds[name] = kind if kinds.get(name, kind) == kind else ""
+    return kinds
+
+
+class _Stores:
+    """The catalogues of this process, the latest used last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stores: OrderedDict[tuple[int, str], Store] = OrderedDict()
+
+    def of(self, schema: Schema, database: str) -> Store:
+        """The catalogue of a schema, which is made once; a store holds its schema, so that its id stays its own."""
+        key = (id(schema), database)
+        with self._lock:
+            if key not in self._stores:
+                self._stores[key] = Store(schema, database)
+                if len(self._stores) > KEPT:
+                    self._stores.popitem(last=False)
+            self._stores.move_to_end(key)
+            return self._stores[key]
+
+    def close(self) -> None:
+        """Close every store, before Python takes DuckDB's module apart."""
+        with self._lock:
+            while self._stores:
+                self._stores.popitem()[1].close()
+
+
+_STORES = _Stores()
+atexit.register(_STORES.close)
+
+
+def store_of(schema: Schema, database: str) -> Store:
+    """The catalogue of that schema under that name, shared by the whole process."""
+    return _STORES.of(schema, database)

@@ -1,0 +1,127 @@
+"""Who is connected and who is on the way in, and how many there may be of each."""
+
+from __future__ import annotations
+
+import hmac
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dpsql.server.authentication.login import CancelKey, fresh_key
+from dpsql.server.conversation import Conversation
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.protocol.stream import Wire
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many may be connected, of one user as well, and on their way in; the seconds for coming in and for the end;
+    and the bytes of long messages that all clients together may have sent in part."""
+
+    connections: int = 100
+    arriving: int = 200
+    login: float = 10.0
+    grace: float = 10.0
+    user_connections: int = 25
+    unfinished: int = 64 * 1024 * 1024
+
+
+@dataclass
+class Peer:
+    """A connection: its number, its wire, where it comes from and when it came; user and conversation once it is in."""
+
+    number: int
+    wire: Wire
+    host: str
+    port: int
+    since: float = field(default_factory=time.monotonic)
+    conversation: Conversation | None = None
+    user: str = ""
+    key: CancelKey | None = None
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"client={host}:{self.port} connection={self.number}"
+
+
+class Crowd:
+    """The connections of a server; each of its methods may be called from any thread."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._lock = limits, threading.Lock()
+        self._peers: dict[int, Peer] = {}
+
+    @property
+    def connected(self) -> int:
+        """How many are logged in."""
+        with self._lock:
+            return len(self._inside())
+
+    @property
+    def all(self) -> Sequence[Peer]:
+        with self._lock:
+            return list(self._peers.values())
+
+    def arrive(self, peer: Peer) -> bool:
+        """Whether there is room for one more who is not logged in; the slowest of them makes room."""
+        with self._lock:
+            arriving = [each for each in self._peers.values() if each.conversation is None]
+            full = len(arriving) >= self._limits.arriving
+            if full and peer.since - arriving[0].since > 1:
+                arriving[0].wire.cut()
+                full = False
+            if not full:
+                self._peers[peer.number] = peer
+            return not full
+
+    def require_place(self) -> None:
+        """Refuse (53300) where as many are logged in as may be."""
+        if self.connected >= self._limits.connections:
+            raise crowded()
+
+    def enter(self, peer: Peer, conversation: Conversation) -> CancelKey:
+        """The key of one who is logged in from here on; 53300 where everybody or this user has all places."""
+        with self._lock:
+            inside = self._inside()
+            if len(inside) >= self._limits.connections:
+                raise crowded()
+            if sum(each.user == peer.user for each in inside) >= self._limits.user_connections:
+                raise WireError("53300", f'too many connections for role "{peer.user}"')
+            peer.conversation, peer.key = conversation, fresh_key(peer.number)
+            return peer.key
+
+    def leave(self, peer: Peer) -> None:
+        with self._lock:
+            self._peers.pop(peer.number, None)
+
+    def cancel(self, key: CancelKey) -> None:
+        """End the statement of the connection that has this key."""
+        with self._lock:
+            peer = self._peers.get(key.process)
+        if peer is None or peer.conversation is None or peer.key is None:
+            return
+        if hmac.compare_digest(peer.key.secret, key.secret):
+            peer.conversation.cancel()
+
+    def tell(self, now: bool) -> None:
+        """Let those on the way in go, and stop the others; with ``now`` also what they run."""
+        for peer in self.all:
+            if peer.conversation is None:
+                peer.wire.cut()
+            else:
+                peer.conversation.stop(now)
+
+    def _inside(self) -> list[Peer]:
+        return [peer for peer in self._peers.values() if peer.conversation is not None]
+
+
+def crowded() -> WireError:
+    """What one too many is told."""
+    return WireError("53300", "sorry, too many clients already")
+
+
+def named(address: tuple[object, ...]) -> tuple[str, int]:
+    """Host and port of a socket's address."""
+    host, port = address[:2]
+    return str(host), int(str(port))

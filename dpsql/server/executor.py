@@ -1,0 +1,259 @@
+"""Commands of one connection: what each gives, and what it changes in settings, cursors and transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from dpsql.server.answers import Answers, Described
+from dpsql.server.commands import command
+from dpsql.server.commands.command import Command
+from dpsql.server.protocol import types
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.protocol.portals import CopyOut, Done, Outcome, Portal, Rows
+from dpsql.server.protocol.types import Column, Type
+from dpsql.server.settings import REPORTED, Settings
+from dpsql.server.transactions import Transaction
+
+#: Statements and cursors that one connection may hold.
+MOST_STATEMENTS, MOST_PORTALS = 2000, 500
+#: Values that its cursors may hold before another one is read.
+MOST_HELD = 5_000_000
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A prepared statement; ``command`` is None for a text without words."""
+
+    command: Command | None
+    described: Described
+    declared: Sequence[Type | None]
+
+
+class Executor:
+    """The state of a connection that commands change; ``warn`` tells the client (SQLSTATE, message)."""
+
+    def __init__(self, answers: Answers, settings: Settings, warn: Callable[[str, str], None]) -> None:
+        self._answers, self.settings, self._warn = answers, settings, warn
+        self.transaction = Transaction(settings)
+        self.portals: dict[str, Portal] = {}
+        self.statements: dict[str, Statement] = {}
+
+    def describe(self, wanted: Command, declared: Sequence[Type | None] = ()) -> Described:
+        """The command with its parameters and columns; nothing is run or charged."""
+        self._require_admitted(wanted)
+        match wanted:
+            case command.Query():
+                return self._answers.describe(wanted, declared)
+            case command.Copy(query=query, options=options):
+                rows = self._answers.describe(query, declared)
+                return Described(rows.parameters, None, lambda values: self._copied(rows, options, values))
+            case command.Declare():
+                described = self._answers.describe(wanted.query, declared)
+                return Described(described.parameters, None, lambda values: self._declare(wanted, described, values))
+            case command.Fetch(move=False):
+                return Described((), self._cursor(wanted.name).columns, lambda _: self._fetch(wanted))
+            case command.Show(name=name):
+                return self._show(name)
+            case _:
+                return Described((), None, lambda _: Done(self._run(wanted)))
+
+    def formats(self, wanted: Command) -> Sequence[int]:
+        """The format of the rows outside the extended protocol: text, but for cursors that are binary."""
+        portal = self.portals.get(wanted.name) if isinstance(wanted, command.Fetch) else None
+        return [0] if portal is None else portal.formats
+
+    def end_of_cycle(self) -> None:
+        """Outside a transaction, what was opened ends with the statements that opened it."""
+        if not self.transaction.open:
+            self._drop_portals()
+            self.transaction.start_implicit()
+
+    def admit(self, wanted: Command) -> None:
+        """Refuse everything but the end of a transaction that has failed."""
+        self._require_admitted(wanted)
+
+    def open_portal(self, name: str, portal: Portal) -> None:
+        """A portal of that name, in the place of the nameless one; 42P03 where another has the name."""
+        if name and name in self.portals:
+            raise WireError("42P03", f'cursor "{name}" already exists')
+        if len(self.portals) >= MOST_PORTALS:
+            raise WireError("54000", f"more than {MOST_PORTALS} cursors are open", "CLOSE those that are read.")
+        self.portals[name] = portal
+
+    def require_room(self, portal: Portal) -> None:
+        """54000 where a portal is to be run for the first time and others hold too much; nothing is charged then."""
+        if not portal.ran and sum(each.size for each in self.portals.values()) > MOST_HELD:
+            raise WireError("54000", "the cursors of this connection hold too many rows", "CLOSE those that are read.")
+
+    @property
+    def _opened(self) -> int:
+        return 1 + max((portal.opened for portal in self.portals.values()), default=0)
+
+    def _require_admitted(self, wanted: Command) -> None:
+        ends = isinstance(wanted, command.Commit | command.Rollback) or (
+            isinstance(wanted, command.Savepoint) and wanted.action == "ROLLBACK"
+        )
+        if self.transaction.status == "E" and not ends:
+            raise WireError("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+
+    def _run(self, wanted: Command) -> str:
+        """Run a command that gives no rows; its tag."""
+        match wanted:
+            case command.Begin(tag=tag):
+                self._warned("25001", self.transaction.begin())
+                return tag
+            case command.Commit(chain=chain):
+                return self._commit(chain)
+            case command.Rollback(chain=chain):
+                return self._rollback(chain)
+            case command.Savepoint():
+                return self._savepoint(wanted)
+            case command.Fetch(name=name):
+                return f"MOVE {len(self._fetch(wanted).rows)}"
+            case command.CloseCursor(name=name):
+                return self._close(name)
+            case command.Set(name=name, value=value, local=local):
+                return self._set(name, value, local)
+            case command.Reset(name=name):
+                self.settings.reset() if name is None else self.settings.set(name, None)
+                return "RESET"
+            case command.Discard(what=what):
+                return self._discard(what)
+            case command.Deallocate(name=name):
+                return self._deallocate(name)
+            case command.Idle(tag=tag):
+                return tag
+            case command.Writes(tag=tag):
+                raise WireError("25006", f"cannot execute {tag} in a read-only transaction", "dpsql only reads.")
+            case command.Unsupported(tag=tag, hint=hint):
+                raise WireError("0A000", f"{tag} is not supported", hint[:1].upper() + hint[1:] + ".")
+            case command.Query() | command.Copy() | command.Declare() | command.Show():
+                raise AssertionError
+            case _:
+                assert_never(wanted)
+
+    def _commit(self, chain: bool) -> str:
+        was_open = self.transaction.open
+        kept = self.transaction.commit()
+        self._ended(was_open, chain)
+        return "COMMIT" if kept else "ROLLBACK"
+
+    def _rollback(self, chain: bool) -> str:
+        was_open = self.transaction.open
+        self.transaction.rollback()
+        self._ended(was_open, chain)
+        return "ROLLBACK"
+
+    def _ended(self, was_open: bool, chain: bool) -> None:
+        self._drop_portals()
+        if not was_open and chain:
+            raise WireError("25P01", "COMMIT AND CHAIN can only be used in transaction blocks")
+        if not was_open:
+            self._warned("25P01", "there is no transaction in progress")
+        elif chain:
+            self.transaction.begin()
+
+    def _savepoint(self, wanted: command.Savepoint) -> str:
+        match wanted.action:
+            case "SAVEPOINT":
+                self.transaction.save(wanted.name, self._opened)
+            case "RELEASE":
+                self.transaction.release(wanted.name)
+            case "ROLLBACK":
+                opened = self.transaction.back_to(wanted.name)
+                self.portals = {name: each for name, each in self.portals.items() if each.opened < opened or each.hold}
+            case _:
+                assert_never(wanted.action)
+        return wanted.action
+
+    def _declare(self, wanted: command.Declare, described: Described, values: Sequence[object]) -> Outcome:
+        if not (wanted.hold or self.transaction.open or self.in_several):
+            raise WireError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+        held = tuple(values)
+        portal = Portal(
+            described.columns,
+            lambda: described.run(held),
+            [int(wanted.binary)],
+            scroll=wanted.scroll,
+            hold=wanted.hold,
+            command=wanted,
+            opened=self._opened,
+        )
+        self.open_portal(wanted.name, portal)
+        return Done("DECLARE CURSOR")
+
+    #: Whether the statement is one of several in a text, which is a transaction of its own.
+    in_several = False
+
+    def _cursor(self, name: str) -> Portal:
+        if name not in self.portals:
+            raise WireError("34000", f'cursor "{name}" does not exist')
+        return self.portals[name]
+
+    def _fetch(self, wanted: command.Fetch) -> Rows:
+        cursor = self._cursor(wanted.name)
+        self.require_room(cursor)
+        return Rows(cursor.fetch(wanted), "FETCH")
+
+    def _close(self, name: str | None) -> str:
+        if name is None:
+            self.portals.clear()
+            return "CLOSE CURSOR ALL"
+        self._cursor(name)
+        del self.portals[name]
+        return "CLOSE CURSOR"
+
+    def _copied(self, described: Described, options: command.CopyOptions, values: Sequence[object]) -> Outcome:
+        rows = described.run(values)
+        assert isinstance(rows, Rows) and described.columns is not None
+        return CopyOut(options, rows.rows, described.columns)
+
+    def _show(self, name: str | None) -> Described:
+        if name == "dpsql.budget":
+            return self._answers.describe(command.Query("SHOW dpsql.budget"))
+        if name is None:
+            every = ("name", "setting", "description")
+            columns = tuple(Column(each, types.TEXT) for each in every)
+            return Described(
+                (), columns, lambda _: Rows([(key, self.settings.shown(key), "") for key in self.settings], "SHOW")
+            )
+        if name not in self.settings:
+            raise WireError("42704", f'unrecognized configuration parameter "{name}"')
+        return Described(
+            (), (Column(REPORTED.get(name, name), types.TEXT),), lambda _: Rows([(self.settings.shown(name),)], "SHOW")
+        )
+
+    def _set(self, name: str, value: str | None, local: bool) -> str:
+        if not local:
+            self.settings.set(name, value)
+        elif self.transaction.open:
+            self.transaction.set_local(name, value)
+        else:
+            self._warned("25P01", "SET LOCAL can only be used in transaction blocks")
+        return "SET"
+
+    def _discard(self, what: str) -> str:
+        if what == "ALL":
+            if self.transaction.open:
+                raise WireError("25001", "DISCARD ALL cannot run inside a transaction block")
+            self.portals.clear()
+            self.statements.clear()
+            self.settings.reset()
+        return f"DISCARD {what}"
+
+    def _deallocate(self, name: str | None) -> str:
+        if name is None:
+            self.statements.clear()
+            return "DEALLOCATE ALL"
+        if self.statements.pop(name, None) is None:
+            raise WireError("26000", f'prepared statement "{name}" does not exist')
+        return "DEALLOCATE"
+
+    def _drop_portals(self) -> None:
+        self.portals = {name: portal for name, portal in self.portals.items() if portal.hold}
+
+    def _warned(self, sqlstate: str, message: str | None) -> None:
+        if message is not None:
+            self._warn(sqlstate, message)

@@ -1,0 +1,232 @@
+"""The listener: a thread for each client, caps on how many there are, and an end that loses no charge."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from dpsql.errors import Error
+from dpsql.server.authentication.failed_logins import Guesses
+from dpsql.server.authentication.login import CancelKey, Gate, Visitor, admit, greet
+from dpsql.server.catalogue import Catalogue
+from dpsql.server.connections import Crowd, Limits, Peer, crowded, named
+from dpsql.server.conversation import Conversation
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Malformed
+from dpsql.server.protocol.error_response import WireError, error_fields
+from dpsql.server.protocol.pending_bytes import Unfinished
+from dpsql.server.protocol.stream import Disconnected, Wire
+from dpsql.server.settings import Settings
+from dpsql.server.sockets import listening, prepare, require_safe
+from dpsql.server.watch import Watch
+from dpsql.session.database import TOOLS, Database
+
+__all__ = ["Limits", "Server"]
+
+LOG = logging.getLogger("dpsql.pgwire")
+#: How statements are read under each value of dpsql.raw_select.
+_MANNERS = {
+    "probe": TOOLS,
+    "error": replace(TOOLS, raw_select="error"),
+    "empty": replace(TOOLS, raw_select="empty"),
+}
+
+
+class Server:
+    """Serves one database on one address until `close`; everything that it answers is the sessions' to decide."""
+
+    def __init__(
+        self, database: Database, host: str = "127.0.0.1", port: int = 5433, gate: Gate | None = None,
+        limits: Limits | None = None, watch: Watch | None = None,
+    ) -> None:  # fmt: skip
+        self._database, self._gate, self._limits = database, gate or Gate(), limits or Limits()
+        require_safe(host, self._gate)
+        self._crowd, self._unfinished = Crowd(self._limits), Unfinished(self._limits.unfinished)
+        self._watch = watch or Watch()
+        self._watch.begin(lambda: self.connected, database.accountant.remaining)
+        self._numbers = itertools.count(1)
+        self._threads: set[threading.Thread] = set()
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._guesses = Guesses(self._closing.wait)
+        self._listener = listening(host, port)
+        #: Where the server listens, also where 0 was asked for.
+        self.port: int = self._listener.getsockname()[1]
+        self._accepting = threading.Thread(target=self._accept, name="dpsql accept", daemon=True)
+
+    @property
+    def database(self) -> Database:
+        return self._database
+
+    @property
+    def connected(self) -> int:
+        """How many are logged in."""
+        return self._crowd.connected
+
+    def start(self) -> Self:
+        """Listen; connections are served from here on."""
+        self._accepting.start()
+        return self
+
+    def close(self) -> None:
+        """Take no more clients, let statements that run end within the grace, tell everybody, and let go."""
+        self._closing.set()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        if self._accepting.is_alive():
+            self._accepting.join()
+        self._crowd.tell(now=False)
+        self._wait(self._limits.grace)
+        self._crowd.tell(now=True)
+        self._wait(self._limits.grace)
+        for peer in self._crowd.all:
+            peer.wire.cut()
+        self._wait(1.0)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _accept(self) -> None:
+        while not self._closing.is_set():
+            try:
+                connection, address = self._listener.accept()
+            except OSError:
+                if self._closing.is_set():
+                    return
+                time.sleep(0.05)  # such as no file descriptor left
+                continue
+            try:
+                prepare(connection)
+                self._arrive(connection, address)
+            except (OSError, RuntimeError):
+                connection.close()
+
+    def _arrive(self, connection: socket.socket, address: tuple[object, ...]) -> None:
+        peer = Peer(next(self._numbers), Wire(connection, self._unfinished), *named(address))
+        if not self._crowd.arrive(peer):
+            LOG.info("%s refused sqlstate=53300", peer)
+            self._watch.refused("53300")
+            _refuse_at_once(connection)
+            return
+        thread = threading.Thread(target=self._serve, args=(peer,), name=f"dpsql client {peer.number}", daemon=True)
+        with self._lock:
+            self._threads.add(thread)
+        thread.start()
+
+    def _serve(self, peer: Peer) -> None:
+        wire = peer.wire
+        try:
+            self._converse(peer)
+        except (Disconnected, ConnectionError):
+            pass
+        except Malformed:
+            self._refuse(peer, WireError("08P01", "invalid message of the protocol"))
+        except Exception as error:
+            self._refuse(peer, error)
+        finally:
+            wire.close()
+            self._crowd.leave(peer)
+            with self._lock:
+                self._threads.discard(threading.current_thread())
+
+    def _refuse(self, peer: Peer, error: Exception) -> None:
+        """Tell the client why its connection ends, and the owner as well."""
+        fields = error_fields(error, severity="FATAL")
+        why = f"{fields['M']} ({fields['D']})" if "D" in fields else fields["M"]
+        LOG.info("%s user=%r refused sqlstate=%s %r", peer, peer.user, fields["C"], why)
+        self._watch.refused(fields["C"])
+        with contextlib.suppress(Disconnected):
+            peer.wire.send(codec.ErrorResponse(fields=fields))
+            peer.wire.flush()
+
+    def _converse(self, peer: Peer) -> None:
+        wire = peer.wire
+        wire.limit(self._limits.login)
+        packet = greet(wire, self._gate)
+        if isinstance(packet, CancelKey):
+            self._crowd.cancel(packet)
+            return
+        try:
+            visitor = self._admitted(peer, packet)
+        except WireError as error:
+            peer.user = packet.params.get("user", "")
+            self._refuse(peer, error)
+            return
+        peer.user = visitor.user
+        with self._session(peer, visitor) as conversation:
+            wire.limit(None)
+            conversation.run()
+
+    def _admitted(self, peer: Peer, packet: codec.StartupMessage) -> Visitor:
+        self._crowd.require_place()
+        visitor = admit(peer.wire, self._gate, packet, self._guesses, peer.host)
+        if visitor.database not in (self._database.schema.name, visitor.user, "postgres"):
+            raise WireError("3D000", f'database "{visitor.database}" does not exist',
+                            f"Connect to the database {self._database.schema.name}.")  # fmt: skip
+        return visitor
+
+    @contextlib.contextmanager
+    def _session(self, peer: Peer, visitor: Visitor) -> Iterator[Conversation]:
+        """The visitor's session, while the connection lasts."""
+        session = self._database.session(visitor.user, TOOLS)
+
+        def answer_raw_select(given: str) -> None:
+            session.manner = _MANNERS[given]
+
+        try:
+            settings = Settings(visitor.user, session, answer_raw_select)
+            try:
+                for name, value in visitor.settings.items():
+                    settings.begin_with(name, value)
+            except Error as error:
+                self._refuse(peer, error)
+                raise Disconnected from None
+            schema = self._database.schema
+            catalogue = Catalogue(
+                schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
+            )
+            conversation = Conversation(peer.wire, session, catalogue, settings, self._watch, str(peer))
+            key = self._crowd.enter(peer, conversation)
+            LOG.info("%s user=%r connected", peer, visitor.user)
+            try:
+                if self._closing.is_set():
+                    conversation.stop(now=False)
+                peer.wire.send(codec.AuthenticationOk())
+                peer.wire.send(codec.BackendKeyData(process_id=peer.number, secret_key=key.secret))
+                yield conversation
+            finally:
+                LOG.info("%s user=%r disconnected", peer, visitor.user)
+        finally:
+            session.close()
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _refuse_at_once(connection: socket.socket) -> None:
+    """Tell a client of the crowd without a thread and without waiting for it."""
+    crowd = codec.ErrorResponse(fields=error_fields(crowded(), severity="FATAL"))
+    connection.setblocking(False)
+    with contextlib.suppress(OSError):
+        connection.send(crowd.to_wire())
+        connection.shutdown(socket.SHUT_WR)
+    connection.close()

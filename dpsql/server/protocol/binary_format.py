@@ -1,0 +1,275 @@
+"""Values ↔ PostgreSQL's binary format."""
+
+from __future__ import annotations
+
+import math
+import struct
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from functools import partial
+from uuid import UUID
+
+from dpsql.errors import DataError, NotSupportedError
+from dpsql.server.protocol.json_format import json_text
+from dpsql.server.protocol.text_format import Encoder
+from dpsql.server.protocol.types import Type
+
+_EPOCH_DAY = date(2000, 1, 1).toordinal()
+_EPOCH, _EPOCH_UTC = datetime(2000, 1, 1), datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_INTERVAL = struct.Struct("!qii")
+_NUMERIC = struct.Struct("!hhHH")
+_ARRAY = struct.Struct("!iii")
+_OBJECTS = ("oid", "regclass", "regtype", "regproc", "regnamespace", "regrole")
+_FORMATS = {"int2": "!h", "int4": "!i", "int8": "!q", "float4": "!f", "float8": "!d", "oid": "!I", "xid": "!I",
+            "regclass": "!I", "regtype": "!I", "regproc": "!I", "regnamespace": "!I", "regrole": "!I"}  # fmt: skip
+_STRUCTS = {name: struct.Struct(form) for name, form in _FORMATS.items()}
+_NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x4000, 0xC000, 0xD000, 0xF000
+
+
+def encoder(kind: Type) -> Encoder:
+    """What writes values of a type.
+
+    >>> encoder(Type(23, "int4", 4))(7)
+    b'\\x00\\x00\\x00\\x07'
+    """
+    if kind.element is not None:
+        return partial(_array, kind.element, encoder(kind.element))
+    if kind.name in _OBJECTS:
+        return _object
+    if kind.name in _STRUCTS:
+        return _STRUCTS[kind.name].pack
+    match kind.name:
+        case "bool":
+            return _bool
+        case "numeric":
+            return _numeric
+        case "bytea":
+            return _bytes
+        case "date":
+            return _date
+        case "time":
+            return _time
+        case "timestamp" | "timestamptz":
+            return _timestamp
+        case "interval":
+            return _interval
+        case "uuid":
+            return _uuid
+        case "json":
+            return json_text
+        case "jsonb":
+            return _jsonb
+        case "int2vector" | "oidvector":
+            width = Type(21, "int2", 2) if kind.name == "int2vector" else Type(26, "oid", 4)
+            return partial(_vector, width)
+        case _:
+            return _text
+
+
+def _object(value: object) -> bytes:
+    """The number of an object, which the catalogue gives with its name."""
+    return struct.pack("!I", getattr(value, "oid", value))
+
+
+def _text(value: object) -> bytes:
+    return str(value).encode("utf-8", "replace")
+
+
+def _bool(value: object) -> bytes:
+    return b"\x01" if value else b"\x00"
+
+
+def _bytes(value: object) -> bytes:
+    return bytes(value) if isinstance(value, bytes | bytearray) else _text(value)
+
+
+def _jsonb(value: object) -> bytes:
+    return b"\x01" + json_text(value)
+
+
+def _uuid(value: object) -> bytes:
+    return (value if isinstance(value, UUID) else UUID(str(value))).bytes
+
+
+def _date(value: object) -> bytes:
+    if not isinstance(value, date):
+        raise _unwritten()
+    return struct.pack("!i", value.toordinal() - _EPOCH_DAY)
+
+
+def _time(value: object) -> bytes:
+    if not isinstance(value, time):
+        raise _unwritten()
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return struct.pack("!q", seconds * 1_000_000 + value.microsecond)
+
+
+def _timestamp(value: object) -> bytes:
+    if not isinstance(value, datetime):
+        raise _unwritten()
+    since = value - (_EPOCH if value.tzinfo is None else _EPOCH_UTC)
+    return struct.pack("!q", since // _MICROSECOND)
+
+
+def _interval(value: object) -> bytes:
+    if not isinstance(value, timedelta):
+        raise _unwritten()
+    rest = value - timedelta(days=value.days)
+    return _INTERVAL.pack(rest // _MICROSECOND, value.days, 0)
+
+
+def _numeric(value: object) -> bytes:
+    """Groups of four decimal digits, the place of the first, the sign, and how many digits follow the point.
+
+    >>> _numeric(Decimal("12.50")).hex()
+    '0002000000000002000c1388'
+    """
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    if number.is_nan():
+        return _NUMERIC.pack(0, 0, _NAN, 0)
+    if number.is_infinite():
+        return _NUMERIC.pack(0, 0, _INFINITY if number > 0 else _MINUS_INFINITY, 0)
+    sign, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(-exponent, 0)
+    text = "".join(map(str, digits)) + "0" * max(exponent, 0)
+    whole, fraction = (text[:-scale], text[-scale:].rjust(scale, "0")) if scale else (text, "")
+    whole = whole.lstrip("0")
+    whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
+    fraction = fraction.ljust(-(-len(fraction) // 4) * 4, "0")
+    groups = [int((whole + fraction)[place : place + 4]) for place in range(0, len(whole + fraction), 4)]
+    weight = len(whole) // 4 - 1
+    while groups and groups[0] == 0:
+        groups, weight = groups[1:], weight - 1
+    while groups and groups[-1] == 0:
+        groups = groups[:-1]
+    head = _NUMERIC.pack(len(groups), weight if groups else 0, _NEGATIVE if sign and groups else 0, scale)
+    return head + struct.pack(f"!{len(groups)}H", *groups)
+
+
+def _vector(width: Type, value: object) -> bytes:
+    items = value if isinstance(value, list | tuple) else [int(each) for each in str(value).split()]
+    body = b"".join(_sized(encoder(width)(each)) for each in items)
+    return _ARRAY.pack(1, 0, width.oid) + struct.pack("!ii", len(items), 0) + body
+
+
+def _array(element: Type, write: Encoder, value: object) -> bytes:
+    if not isinstance(value, list | tuple):
+        raise _unwritten()
+    sizes: list[int] = []
+    level: object = value
+    while isinstance(level, list | tuple):
+        sizes.append(len(level))
+        level = level[0] if level else None
+    flat = _flattened(value, sizes)
+    if not flat:
+        return _ARRAY.pack(0, 0, element.oid)
+    head = _ARRAY.pack(len(sizes), int(any(each is None for each in flat)), element.oid)
+    body = (b"\xff\xff\xff\xff" if each is None else _sized(write(each)) for each in flat)
+    return head + b"".join(struct.pack("!ii", size, 1) for size in sizes) + b"".join(body)
+
+
+def _flattened(value: object, sizes: list[int]) -> list[object]:
+    if not sizes:
+        if isinstance(value, list | tuple):
+            raise _unwritten()
+        return [value]
+    if not isinstance(value, list | tuple) or len(value) != sizes[0]:
+        error = DataError("lists of lists of different lengths have no binary format; cast them to text")
+        error.sqlstate = "2202E"
+        raise error
+    return [each for part in value for each in _flattened(part, sizes[1:])]
+
+
+def _sized(data: bytes) -> bytes:
+    return struct.pack("!i", len(data)) + data
+
+
+def _unwritten() -> DataError:
+    return DataError("a value has no binary format; ask for it as text")
+
+
+def decode(kind: Type, data: bytes) -> object:
+    """The value of a type; DataError (22P03) where the bytes are none."""
+    try:
+        return _read(kind, data)
+    except (ValueError, ArithmeticError, IndexError, struct.error):
+        error = DataError("incorrect binary data format in a parameter")
+        error.sqlstate = "22P03"
+        raise error from None
+
+
+def _read(kind: Type, data: bytes) -> object:
+    if kind.element is not None:
+        return _read_array(kind.element, data)
+    if kind.name in _STRUCTS:
+        return _STRUCTS[kind.name].unpack(data)[0]
+    match kind.name:
+        case "bool":
+            if len(data) != 1:
+                raise ValueError
+            return data != b"\x00"
+        case "numeric":
+            return _read_numeric(data)
+        case "bytea":
+            return data
+        case "date":
+            return date.fromordinal(struct.unpack("!i", data)[0] + _EPOCH_DAY)
+        case "time":
+            return (_EPOCH + struct.unpack("!q", data)[0] * _MICROSECOND).time()
+        case "timestamp":
+            return _EPOCH + struct.unpack("!q", data)[0] * _MICROSECOND
+        case "timestamptz":
+            return _EPOCH_UTC + struct.unpack("!q", data)[0] * _MICROSECOND
+        case "interval":
+            microseconds, days, months = _INTERVAL.unpack(data)
+            if months:
+                raise NotSupportedError("an interval of months is no parameter; write it as INTERVAL '1 month'")
+            return timedelta(days=days, microseconds=microseconds)
+        case "uuid":
+            return UUID(bytes=data)
+        case "jsonb":
+            return data[1:].decode("utf-8")
+        case "int2vector" | "oidvector":
+            raise NotSupportedError(f"type {kind.name} is no parameter")
+        case _:
+            return data.decode("utf-8")
+
+
+def _read_numeric(data: bytes) -> Decimal:
+    count, weight, sign, scale = _NUMERIC.unpack_from(data)
+    if not 0 <= count <= 1100:  # more digits would take long, and Python reads none
+        raise ValueError
+    groups = struct.unpack(f"!{count}H", data[8:])
+    if sign in (_NAN, _INFINITY, _MINUS_INFINITY):
+        return Decimal({_NAN: "NaN", _INFINITY: "Infinity"}.get(sign, "-Infinity"))
+    if sign not in (0, _NEGATIVE) or abs(weight) > 4096 or scale > 16383 or any(group > 9999 for group in groups):
+        raise ValueError
+    whole = sum(group * 10 ** (4 * (len(groups) - place - 1)) for place, group in enumerate(groups))
+    exponent = 4 * (weight - count + 1)
+    digits = whole * 10**exponent * 10**scale if exponent >= 0 else whole * 10**scale // 10**-exponent
+    return Decimal((int(sign == _NEGATIVE), tuple(map(int, str(digits))), -scale))
+
+
+def _read_array(element: Type, data: bytes) -> list[object]:
+    dimensions, _, _ = _ARRAY.unpack_from(data)
+    if not 0 <= dimensions <= 6:
+        raise ValueError
+    sizes = [struct.unpack_from("!ii", data, 12 + 8 * place)[0] for place in range(dimensions)]
+    if any(size < 0 for size in sizes) or math.prod(sizes) * 4 > len(data):
+        raise ValueError
+    place, flat = 12 + 8 * dimensions, list[object]()
+    for _ in range(math.prod(sizes) if sizes else 0):
+        (length,) = struct.unpack_from("!i", data, place)
+        place += 4
+        if length < 0:
+            flat.append(None)
+            continue
+        if place + length > len(data):
+            raise ValueError
+        flat.append(_read(element, data[place : place + length]))
+        place += length
+    for size in reversed(sizes[1:]):
+        flat = [flat[start : start + size] for start in range(0, len(flat), size)] if size else []
+    return flat

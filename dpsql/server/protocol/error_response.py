@@ -1,0 +1,90 @@
+"""dpsql's errors → the fields of an ErrorResponse, in words that tools know from PostgreSQL."""
+
+from __future__ import annotations
+
+from dpsql.errors import (
+    BudgetExhausted,
+    DataError,
+    Error,
+    ExecutionFailed,
+    LedgerError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Refused,
+    ShellFailed,
+    ShellStopped,
+    StatementError,
+    incident,
+    owners_log,
+)
+from dpsql.server.commands.token_reader import SyntaxProblem
+
+#: What a client is told of a fault of dpsql, whatever it was.
+FAULT = "internal error; what the statement cost stays charged"
+
+
+class WireError(Error):
+    """An error of the conversation, with its SQLSTATE and, where there is one, what to do instead."""
+
+    def __init__(self, sqlstate: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.sqlstate, self.hint = sqlstate, hint
+
+
+def error_fields(error: Exception, text: str = "", start: int = 0, severity: str = "ERROR") -> dict[str, str]:
+    """The fields of an error in the statement ``text``, which starts at character ``start`` of what the client sent.
+
+    >>> error_fields(WireError("25P02", "no"))
+    {'S': 'ERROR', 'V': 'ERROR', 'C': '25P02', 'M': 'no'}
+    """
+    fields = {"S": severity, "V": severity, "C": "XX000", "M": FAULT}
+    match error:
+        case StatementError() | Refused():
+            fields |= {
+                "C": error.sqlstate,
+                "M": error.reason,
+                "D": f"{error.code}, see {error.page}",
+            }
+            if error.hint:
+                fields["H"] = f"Write instead: {error.hint}"
+            if error.position is not None and error.code != "E_SHELL":
+                fields["P"] = str(start + _offset(text, error.position.line, error.position.column) + 1)
+        case WireError():
+            fields |= {"C": error.sqlstate, "M": str(error)} | ({"H": error.hint} if error.hint else {})
+        case SyntaxProblem():
+            fields |= {"C": error.sqlstate, "M": str(error)}
+            if error.place is not None:
+                fields["P"] = str(error.place + 1)
+        case ShellFailed() | ShellStopped():
+            fields |= {"C": error.sqlstate, "M": error.reason, "D": "E_SHELL, see docs/refusals.md#e_shell"}
+        case LedgerError():
+            fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}
+            fields["D"] = _noted(error)
+        case OperationalError(sqlstate="57014") | ProgrammingError(sqlstate="42704"):
+            fields |= {"C": error.sqlstate, "M": str(error)}
+        case ExecutionFailed():
+            fields |= {"C": error.sqlstate, "M": str(error), "D": incident.told(error.incident)}
+        case BudgetExhausted() | DataError() | NotSupportedError():
+            fields |= {"C": error.sqlstate, "M": str(error)}
+        case _:
+            fields["D"] = _noted(error)
+    return {name: value.replace("\0", "") for name, value in fields.items()}
+
+
+def _noted(error: Exception) -> str:
+    """The detail of an error whose cause is told to the owner alone."""
+    with incident.statement() as number:
+        owners_log.record("answering a client", error)
+    return incident.told(number)
+
+
+def notice_fields(message: str, severity: str = "NOTICE", sqlstate: str = "00000") -> dict[str, str]:
+    """The fields of a notice or a warning."""
+    return {"S": severity, "V": severity, "C": sqlstate, "M": message}
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    """The characters before a line and a column, both counted from 1."""
+    lines = text.split("\n")
+    return sum(len(each) + 1 for each in lines[: line - 1]) + column - 1

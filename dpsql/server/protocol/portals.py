@@ -1,0 +1,138 @@
+"""Portals and cursors: a statement that is run once, at the first fetch, and read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dpsql.server.commands.command import Command, CopyOptions, Fetch
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.protocol.types import Column
+
+Row: TypeAlias = Sequence[object]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a statement, all of them; ``tag`` is the word before their number in CommandComplete."""
+
+    rows: Sequence[Row]
+    tag: str = "SELECT"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A statement without rows; ``tag`` is what CommandComplete says."""
+
+    tag: str
+
+
+@dataclass(frozen=True)
+class CopyOut:
+    """Rows that go to the client as COPY writes them."""
+
+    options: CopyOptions
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+
+
+Outcome: TypeAlias = Rows | Done | CopyOut
+
+
+class Portal:
+    """What ``run`` gives, which is called at the first fetch and never again; cursors move over its rows.
+
+    ``hold`` outlives the transaction; ``opened`` counts the cursors of the transaction before this one.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...] | None,
+        run: Callable[[], Outcome],
+        formats: Sequence[int],
+        *,
+        command: Command | None = None,
+        scroll: bool = True,
+        hold: bool = False,
+        opened: int = 0,
+    ) -> None:
+        self.columns, self.formats, self.command = columns, formats, command
+        self.hold, self.opened = hold, opened
+        self._run, self._scroll = run, scroll
+        self._outcome: Outcome | None = None
+        self._place = 0
+
+    @property
+    def ran(self) -> bool:
+        return self._outcome is not None
+
+    @property
+    def size(self) -> int:
+        """How many values it holds."""
+        held = self._outcome
+        rows = () if held is None or isinstance(held, Done) else held.rows
+        return len(rows) * len(rows[0]) if rows else 0
+
+    def outcome(self) -> Outcome:
+        """What the statement gave; it is run when this is first asked."""
+        if self._outcome is None:
+            self._outcome = self._run()
+        return self._outcome
+
+    def forward(self, count: int | None) -> Sequence[Row]:
+        """The next rows, all of them for None."""
+        rows, start = self._rows(), self._place
+        first = max(start, 0)
+        if count is None:
+            self._place = len(rows) + 1
+            return rows[first:]
+        self._place = min(start + count, len(rows) + 1)
+        return rows[first : first + count]
+
+    def fetch(self, wanted: Fetch) -> Sequence[Row]:
+        """The rows that FETCH names; the cursor then stands on the last of them, or outside."""
+        direction, count = wanted.direction, wanted.count
+        if count is not None and count < 0 and direction in ("FORWARD", "BACKWARD"):
+            direction, count = ("BACKWARD" if direction == "FORWARD" else "FORWARD"), -count
+        if count == 0 and direction in ("FORWARD", "BACKWARD"):
+            direction = "RELATIVE"
+        total = len(self._rows())
+        match direction:
+            case "FORWARD":
+                return self.forward(count)
+            case "BACKWARD":
+                return self._backward(count)
+            case "ABSOLUTE":
+                assert count is not None
+                return self._jump(count if count >= 0 else total + 1 + count)
+            case "RELATIVE":
+                assert count is not None
+                return self._jump(self._place + count)
+
+    def _rows(self) -> Sequence[Row]:
+        outcome = self.outcome()
+        if not isinstance(outcome, Rows):
+            raise WireError("55000", "the statement of this portal gives no rows to fetch")
+        return outcome.rows
+
+    def _backward(self, count: int | None) -> Sequence[Row]:
+        self._require_scroll()
+        end = self._place - 1
+        start = 0 if count is None else max(end - count, 0)
+        found = list(reversed(self._rows()[start : max(end, 0)]))
+        self._place = 0 if count is None or end < count else start + 1
+        return found
+
+    def _jump(self, target: int) -> Sequence[Row]:
+        rows = self._rows()
+        place = min(max(target, 0), len(rows) + 1)
+        if place < self._place:
+            self._require_scroll()
+        self._place = place
+        return rows[place - 1 : place] if place else []
+
+    def _require_scroll(self) -> None:
+        if not self._scroll:
+            raise WireError("55000", "cursor can only scan forward",
+                            "Declare it with SCROLL option to enable backward scan.")  # fmt: skip

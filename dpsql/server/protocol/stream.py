@@ -1,0 +1,184 @@
+"""A socket as a stream of messages, with caps on what a peer may send and on how long it may take."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Sequence
+
+from dpsql.server.protocol.codec import Malformed, Message, Stage, from_frontend, startup
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.protocol.pending_bytes import Unfinished
+
+#: Bytes of a startup packet, of a message before authentication, and of a message after it.
+STARTUP_CAP, LOGIN_CAP, MESSAGE_CAP = 10_000, 64 * 1024, 16 * 1024 * 1024
+#: Seconds in which the rest of a message comes, and in which what there is no room for is read away.
+REST, READ_AWAY = 60.0, 5.0
+#: Bytes that are gathered before they are sent.
+_CHUNK = 32 * 1024
+_LENGTH = struct.Struct("!I")
+
+
+class Disconnected(Exception):
+    """The peer is gone, was too slow, or is no longer wanted."""
+
+
+class Wire:
+    """Frames of one client; what is sent is gathered until ``flush``.
+
+    Of a message longer than `LOGIN_CAP`, what has come takes of the room in ``unfinished`` until the next is asked for.
+    """
+
+    def __init__(self, connection: socket.socket, unfinished: Unfinished) -> None:
+        self._socket, self._unfinished, self._taken = connection, unfinished, 0
+        self._in, self._out = bytearray(), bytearray()
+        self._deadline: float | None = None
+
+    def limit(self, seconds: float | None) -> None:
+        """From now on all reads together may take so long; None takes the limit away."""
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._socket.settimeout(seconds)
+
+    def secure(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from here on; bytes that came before the handshake were not protected and are refused."""
+        if self._in:
+            raise Malformed
+        self._socket.settimeout(self._left())
+        try:
+            self._socket = context.wrap_socket(self._socket, server_side=True)
+        except (OSError, ValueError):
+            raise Disconnected from None
+
+    @property
+    def secured(self) -> bool:
+        """Whether the connection is under TLS."""
+        return isinstance(self._socket, ssl.SSLSocket)
+
+    def receive_startup(self) -> Message:
+        """The first packet, which has no letter."""
+        (length,) = _LENGTH.unpack(self._take(4))
+        if not 8 <= length <= STARTUP_CAP:
+            raise Malformed
+        return startup(_LENGTH.pack(length) + self._take(length - 4))
+
+    def receive(self, stage: Stage = Stage.READY) -> Message:
+        """The next message; Malformed where it is none, or is longer than may be sent at this stage.
+
+        53200 where it is long and others have sent so much in part that there is no room.
+        """
+        self._give_back()
+        head = self._take(5)
+        (length,) = _LENGTH.unpack(head[1:])
+        if not 4 <= length <= (MESSAGE_CAP if stage is Stage.READY else LOGIN_CAP):
+            raise Malformed
+        if stage is not Stage.READY or len(self._in) >= length - 4:
+            return from_frontend(head + self._take(length - 4), stage)
+        self.limit(REST)
+        rest = self._take(length - 4)
+        self.limit(None)
+        return from_frontend(head + rest, stage)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the peer has sent more than was read."""
+        return bool(self._in)
+
+    def send(self, *messages: Message) -> None:
+        """Messages for the peer, in their order."""
+        for message in messages:
+            self.send_bytes(message.to_wire())
+
+    def send_bytes(self, data: bytes) -> None:
+        """What is on its wire form already."""
+        self._out += data
+        if len(self._out) >= _CHUNK:
+            self.flush()
+
+    def send_all(self, frames: Sequence[bytes]) -> None:
+        """Many frames."""
+        for frame in frames:
+            self.send_bytes(frame)
+
+    def flush(self) -> None:
+        """Send what was gathered."""
+        if self._out:
+            data, self._out = self._out, bytearray()
+            try:
+                self._socket.sendall(data)
+            except (OSError, ValueError):
+                raise Disconnected from None
+
+    def wake(self) -> None:
+        """End the reads of another thread as if the peer had hung up, though it can still be written to."""
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(self._socket, socket.SHUT_RD)
+
+    def cut(self) -> None:
+        """End reads and writes of another thread."""
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Let go; under TLS the peer is told first, so that it does not take the end for a cut."""
+        self._give_back()
+        if isinstance(self._socket, ssl.SSLSocket):
+            with contextlib.suppress(OSError, ValueError):
+                self._socket.settimeout(0)
+                self._socket.unwrap()
+        with contextlib.suppress(OSError, ValueError):
+            self._socket.close()
+
+    def _take(self, size: int) -> bytes:
+        while len(self._in) < size:
+            data = self._read(size - len(self._in))
+            if not self._has_room(len(self._in) + len(data)):
+                self._read_away(size - len(self._in) - len(data))
+                raise WireError("53200", "out of memory for messages that have come in part", "Try again later.")
+            self._in += data
+        taken = bytes(self._in[:size])
+        del self._in[:size]
+        return taken
+
+    def _read(self, wanted: int) -> bytes:
+        try:
+            if self._deadline is not None:
+                self._socket.settimeout(self._left())
+            data = self._socket.recv(max(8192, min(wanted, 262_144)))
+        except (OSError, ValueError):
+            raise Disconnected from None
+        if not data:
+            raise Disconnected
+        return data
+
+    def _has_room(self, size: int) -> bool:
+        """Whether so many bytes of a message may be kept."""
+        more = size - LOGIN_CAP - self._taken
+        if more > 0:
+            if not self._unfinished.take(more):
+                return False
+            self._taken += more
+        return True
+
+    def _read_away(self, size: int) -> None:
+        """Let the peer send the rest, which nobody keeps, so that it comes to read why."""
+        self._in.clear()
+        self._give_back()
+        self.limit(READ_AWAY)
+        with contextlib.suppress(Disconnected):
+            while size > 0:
+                size -= len(self._read(size))
+
+    def _give_back(self) -> None:
+        self._unfinished.give_back(self._taken)
+        self._taken = 0
+
+    def _left(self) -> float | None:
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise Disconnected
+        return left

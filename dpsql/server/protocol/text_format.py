@@ -1,0 +1,326 @@
+"""Values ↔ PostgreSQL's text format."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import TypeAlias
+from uuid import UUID
+
+from dpsql.errors import DataError, InvalidText
+from dpsql.server.protocol.json_format import json_text
+from dpsql.server.protocol.types import Type
+
+Encoder: TypeAlias = Callable[[object], bytes]
+
+_CAREFUL = re.compile(r'[{}",\\\s]|^$|^null$', re.IGNORECASE)
+
+
+_SAID = {
+    "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
+    "bool": "boolean", "timestamptz": "timestamp with time zone",
+}  # fmt: skip
+
+
+def encoder(kind: Type, zone: tzinfo = UTC) -> Encoder:
+    """What writes values of a type; moments with a zone are told in ``zone``.
+
+    >>> from dpsql.server.protocol import types
+    >>> encoder(types.FLOAT8)(5.0), encoder(types.BOOL)(True), encoder(types.by_name("VARCHAR[]"))(["a b", None])
+    (b'5', b't', b'{"a b",NULL}')
+    """
+    if kind.element is not None:
+        return partial(_array, encoder(kind.element, zone))
+    match kind.name:
+        case "bool":
+            return _bool
+        case "float8":
+            return _double
+        case "float4":
+            return _single
+        case "numeric":
+            return _numeric
+        case "bytea":
+            return _bytes
+        case "timestamp":
+            return _timestamp
+        case "timestamptz":
+            return partial(_moment, zone)
+        case "time":
+            return _time
+        case "interval":
+            return _interval
+        case "json" | "jsonb":
+            return json_text
+        case "int2vector" | "oidvector":
+            return _vector
+        case _:
+            return _plain
+
+
+def _plain(value: object) -> bytes:
+    return str(value).encode("utf-8", "replace")
+
+
+def _bool(value: object) -> bytes:
+    return b"t" if value else b"f"
+
+
+def _double(value: object) -> bytes:
+    number = float(value)  # type: ignore[arg-type]
+    return shortest(repr(number)) if not 1e15 <= abs(number) < 1e16 else _scientific(repr(number))
+
+
+def _scientific(digits: str) -> bytes:
+    """A number with a power of ten, which PostgreSQL begins with at 1e15, and at 1e6 for singles.
+
+    >>> _scientific("1000000000000000.0"), _scientific("-1234567890123456.5"), _scientific("16777216.0")
+    (b'1e+15', b'-1.2345678901234565e+15', b'1.6777216e+07')
+    """
+    sign, figures, exponent = Decimal(digits).as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, figures)).rstrip("0")
+    power = f"e{len(figures) + exponent - 1:+03d}"
+    return f"{'-' if sign else ''}{text[0]}{'.' if text[1:] else ''}{text[1:]}{power}".encode()
+
+
+def _single(value: object) -> bytes:
+    import numpy as np
+
+    digits = str(np.float32(value))  # type: ignore[arg-type]
+    number = Decimal(digits)
+    if not number.is_finite() or not number:
+        return shortest(digits)
+    return shortest(f"{number:f}") if -4 <= number.adjusted() < 6 else _scientific(digits)
+
+
+def shortest(digits: str) -> bytes:
+    """The shortest digits of a float, in PostgreSQL's spelling."""
+    if digits.endswith(".0"):
+        return digits[:-2].encode()
+    return {"inf": b"Infinity", "-inf": b"-Infinity", "nan": b"NaN"}.get(digits) or digits.encode()
+
+
+def _numeric(value: object) -> bytes:
+    match value:
+        case Decimal() if value.is_finite():
+            return f"{value:f}".encode()
+        case float() | Decimal() if not math.isfinite(value):
+            return shortest(str(float(value)))
+        case _:
+            return str(value).encode()
+
+
+def _bytes(value: object) -> bytes:
+    return b"\\x" + bytes(value).hex().encode() if isinstance(value, bytes | bytearray) else _plain(value)
+
+
+def _timestamp(value: object) -> bytes:
+    if not isinstance(value, datetime):
+        return _plain(value)
+    text = f"{value.year:04}-{value.month:02}-{value.day:02} {value.hour:02}:{value.minute:02}:{value.second:02}"
+    return (text + _fraction(value.microsecond)).encode()
+
+
+def _moment(zone: tzinfo, value: object) -> bytes:
+    if not isinstance(value, datetime):
+        return _plain(value)
+    local = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(zone)
+    offset = local.utcoffset() or timedelta()
+    seconds = abs(offset) // timedelta(seconds=1)
+    parts = [
+        f"{'-' if offset < timedelta() else '+'}{seconds // 3600:02}",
+        f"{seconds // 60 % 60:02}",
+        f"{seconds % 60:02}",
+    ]
+    tail = ":".join(parts if seconds % 60 else parts[:2] if seconds % 3600 else parts[:1])
+    return _timestamp(local) + tail.encode()
+
+
+def _time(value: object) -> bytes:
+    if not isinstance(value, time):
+        return _plain(value)
+    return f"{value.hour:02}:{value.minute:02}:{value.second:02}{_fraction(value.microsecond)}".encode()
+
+
+def _fraction(microseconds: int) -> str:
+    return f".{microseconds:06}".rstrip("0") if microseconds else ""
+
+
+def _interval(value: object) -> bytes:
+    """PostgreSQL's style: days, then hours, minutes and seconds with a sign of their own.
+
+    >>> _interval(timedelta(days=1, hours=2)), _interval(timedelta(hours=-1)), _interval(timedelta())
+    (b'1 day 02:00:00', b'-01:00:00', b'00:00:00')
+    """
+    if not isinstance(value, timedelta):
+        return _plain(value)
+    whole = value // timedelta(microseconds=1)
+    days = int(math.copysign(abs(whole) // 86_400_000_000, whole))
+    rest = abs(whole) % 86_400_000_000
+    seconds, fraction = divmod(rest, 1_000_000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(fraction)}"
+    clock = f"-{clock}" if whole < 0 and rest else clock
+    said = f"{days} day{'' if days == 1 else 's'}" if days else ""
+    return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
+
+
+def _vector(value: object) -> bytes:
+    return " ".join(map(str, value)).encode() if isinstance(value, list | tuple) else _plain(value)
+
+
+def _array(write: Encoder, value: object) -> bytes:
+    if not isinstance(value, list | tuple):
+        return _plain(value)
+    return b"{" + b",".join(_element(write, each) for each in value) + b"}"
+
+
+def _element(write: Encoder, value: object) -> bytes:
+    if value is None:
+        return b"NULL"
+    if isinstance(value, list | tuple):
+        return _array(write, value)
+    text = write(value).decode()
+    if _CAREFUL.search(text):
+        text = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return text.encode()
+
+
+def decode(kind: Type, text: str) -> object:
+    """The value that a text is in a type; InvalidText where it is none.
+
+    >>> from dpsql.server.protocol import types
+    >>> decode(types.INT4, " 7 "), decode(types.by_name("INTEGER[]"), "{1,NULL}")
+    (7, [1, None])
+    """
+    try:
+        return _read(kind, text)
+    except (ValueError, ArithmeticError, InvalidOperation, OverflowError):
+        raise InvalidText(_SAID.get(kind.name, kind.name), text) from None
+
+
+_TRUE, _FALSE = frozenset({"t", "true", "y", "yes", "on", "1"}), frozenset({"f", "false", "n", "no", "off", "0"})
+_INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32, "xid": 32}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII)
+
+
+def _read(kind: Type, text: str) -> object:
+    if kind.element is not None:
+        return _read_array(kind.element, text)
+    plain = text.strip()
+    match kind.name:
+        case "bool":
+            if plain.lower() not in _TRUE | _FALSE:
+                raise ValueError
+            return plain.lower() in _TRUE
+        case "int2" | "int4" | "int8" | "oid" | "xid":
+            if re.fullmatch(r"[+-]?[0-9]{1,20}", plain) is None:
+                raise ValueError
+            return _within(int(plain), kind)
+        case "float4" | "float8":
+            return float(_number(plain))
+        case "numeric":
+            return Decimal(_number(plain))
+        case "bytea":
+            return bytes.fromhex(plain[2:]) if plain.startswith("\\x") else text.encode()
+        case "date":
+            return date.fromisoformat(plain)
+        case "timestamp":
+            return datetime.fromisoformat(plain).replace(tzinfo=None)
+        case "timestamptz":
+            return datetime.fromisoformat(plain)
+        case "time":
+            return time.fromisoformat(plain)
+        case "interval":
+            return _read_interval(plain)
+        case "uuid":
+            return UUID(plain)
+        case _:
+            return text
+
+
+def _within(value: int, kind: Type) -> int:
+    bits = _INTEGERS[kind.name]
+    if not -(2**bits) <= value < 2**bits:
+        error = DataError(f'value "{value}" is out of range for type {_SAID.get(kind.name, kind.name)}')
+        error.sqlstate = "22003"
+        raise error
+    return value
+
+
+def _number(text: str) -> str:
+    if _NUMBER.fullmatch(text) is None or len(text) > 1000:
+        raise ValueError
+    return text
+
+
+_CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
+_PART = re.compile(r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs?|weeks?)\b", re.ASCII | re.IGNORECASE)
+
+
+def _read_interval(text: str) -> timedelta:
+    found = timedelta()
+    rest = text
+    clock = _CLOCK.search(text)
+    if clock is not None:
+        sign = -1 if clock[1] == "-" else 1
+        micros = int((clock[5] or "").ljust(6, "0"))
+        found += sign * timedelta(
+            hours=int(clock[2]), minutes=int(clock[3]), seconds=int(clock[4] or 0), microseconds=micros
+        )
+        rest = text.replace(clock[0], "", 1)
+    for part in _PART.finditer(rest):
+        unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[part[2][0].lower()]
+        found += timedelta(**{unit: int(part[1])})
+    if _PART.sub("", rest).strip() or not text:
+        raise ValueError
+    return found
+
+
+_MEMBER = re.compile(r'[{},]|"(?:[^"\\]|\\.)*+"|[^{},"]++', re.DOTALL)
+_MEMBERS = re.compile(f"(?:{_MEMBER.pattern})*+", re.DOTALL)
+
+
+def _read_array(element: Type, text: str) -> list[object]:
+    if _MEMBERS.fullmatch(text) is None:
+        raise ValueError
+    tokens = [token for token in _MEMBER.findall(text) if token.strip()]
+    found, place = _read_list(element, tokens, 0)
+    if place != len(tokens):
+        raise ValueError
+    return found
+
+
+def _read_list(element: Type, tokens: Sequence[str], place: int, depth: int = 0) -> tuple[list[object], int]:
+    if depth > 6 or tokens[place : place + 1] != ["{"]:
+        raise ValueError
+    found: list[object] = []
+    place += 1
+    if tokens[place : place + 1] == ["}"]:
+        return found, place + 1
+    while place < len(tokens):
+        token = tokens[place]
+        if token == "{":
+            nested, place = _read_list(element, tokens, place, depth + 1)
+            found.append(nested)
+        elif token in ",}":
+            raise ValueError
+        else:
+            found.append(_read_element(element, token))
+            place += 1
+        if tokens[place : place + 1] == ["}"]:
+            return found, place + 1
+        if tokens[place : place + 1] != [","]:
+            raise ValueError
+        place += 1
+    raise ValueError
+
+
+def _read_element(element: Type, token: str) -> object:
+    if token.startswith('"'):
+        return _read(element, re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
+    return None if token.strip().upper() == "NULL" else _read(element, token.strip())

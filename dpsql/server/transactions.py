@@ -1,0 +1,113 @@
+"""Transactions as PostgreSQL answers them: nothing of the data changes, settings and cursors do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.settings import Settings, Snapshot
+
+Status: TypeAlias = Literal["I", "T", "E"]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A savepoint: its name, the settings there, and how many cursors had been opened."""
+
+    name: str
+    settings: Snapshot
+    opened: int
+
+
+class Transaction:
+    """Whether a transaction is open or has failed, and what a rollback goes back to."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.status: Status = "I"
+        self._start: Snapshot = settings.snapshot()
+        self._points: list[_Point] = []
+        self._local: dict[str, str | None] | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.status != "I"
+
+    def start_implicit(self) -> None:
+        """Remember the settings, for statements outside a transaction that fail together."""
+        if self.status == "I":
+            self._start = self._settings.snapshot()
+
+    def fail(self) -> None:
+        """A statement failed: an open transaction takes no more, and what stood alone is undone."""
+        if self.status == "I":
+            self._settings.restore(self._start)
+        else:
+            self.status = "E"
+
+    def begin(self) -> str | None:
+        """Open a transaction; a warning where one is open."""
+        if self.status != "I":
+            return "there is already a transaction in progress"
+        self.status, self._start = "T", self._settings.snapshot()
+        return None
+
+    def commit(self) -> bool:
+        """Close the transaction; False where it had failed, so that it was rolled back."""
+        if self.status == "E":
+            self.rollback()
+            return False
+        self._close()
+        return True
+
+    def rollback(self) -> None:
+        """Close the transaction and undo its settings."""
+        if self.status != "I":
+            self._settings.restore(self._start)
+        self._close()
+
+    def save(self, name: str, opened: int) -> None:
+        """A savepoint."""
+        self._require_open("SAVEPOINT")
+        if len(self._points) >= 1000:
+            raise WireError("54000", "too many savepoints")
+        self._points.append(_Point(name, self._settings.snapshot(), opened))
+
+    def release(self, name: str) -> None:
+        """Forget a savepoint and those after it."""
+        self._require_open("RELEASE SAVEPOINT")
+        del self._points[self._find(name) :]
+
+    def back_to(self, name: str) -> int:
+        """Undo what was set since a savepoint, and open a failed transaction again; how many cursors stay open."""
+        self._require_open("ROLLBACK TO SAVEPOINT")
+        place = self._find(name)
+        del self._points[place + 1 :]
+        self.status = "T"
+        self._settings.restore(self._points[place].settings)
+        return self._points[place].opened
+
+    def set_local(self, name: str, value: str | None) -> None:
+        """A setting until the transaction ends."""
+        before = self._settings.get(name)
+        self._settings.set(name, value)
+        self._local = {name: before, **(self._local or {})}
+
+    def _close(self) -> None:
+        if self._local and self.status == "T":
+            for name, value in self._local.items():
+                self._settings.set(name, value)
+        self.status, self._local = "I", None
+        self._start = self._settings.snapshot()
+        self._points.clear()
+
+    def _find(self, name: str) -> int:
+        for place in range(len(self._points) - 1, -1, -1):
+            if self._points[place].name == name:
+                return place
+        raise WireError("3B001", f'savepoint "{name}" does not exist')
+
+    def _require_open(self, what: str) -> None:
+        if not self.open:
+            raise WireError("25P01", f"{what} can only be used in transaction blocks")
