@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dpsql.demo import QUESTIONS
-from dpsql.demo import SCHEMA as NAFLD
+from dpsql.cli.demonstration import QUESTIONS
+from dpsql.cli.demonstration import SCHEMA as NAFLD
 from dpsql.errors import DatabaseError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.postprocessing import Shell

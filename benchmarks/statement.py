@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dpsql.demo import QUESTIONS
-from dpsql.demo import SCHEMA as NAFLD
+from dpsql.cli.demonstration import QUESTIONS
+from dpsql.cli.demonstration import SCHEMA as NAFLD
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores

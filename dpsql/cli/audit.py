@@ -82,7 +82,7 @@ def audit(
 
 
 def _statements(file: Path) -> list[str]:
-    from dpsql.repl.pieces import Sql, split
+    from dpsql.repl.input import Sql, split
 
     pieces, rest = split(file.read_text(encoding="utf-8"))
     found = [piece.text for piece in pieces if isinstance(piece, Sql)]

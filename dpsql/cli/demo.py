@@ -9,6 +9,6 @@ import click
 @click.option("--compare", is_flag=True, help="Show true answers beside: a switch of this demo alone, for its owner.")
 def demo(compare: bool) -> None:
     """Ask a medical study ten questions and watch the budget go down."""
-    from dpsql.demo import run
+    from dpsql.cli.demonstration import run
 
     run(compare=compare)

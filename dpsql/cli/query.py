@@ -145,7 +145,7 @@ def choose(connection: dpsql.Connection, epsilon: Decimal | None, settings: tupl
 
 def statements_of_file(file: Path) -> list[str]:
     """The statements of a file, each of which ends with a semicolon or with the file."""
-    from dpsql.repl.pieces import Sql, split
+    from dpsql.repl.input import Sql, split
 
     try:
         pieces, rest = split(file.read_text(encoding="utf-8"))

@@ -30,7 +30,7 @@ def init(source: Path) -> None:
 @click.pass_context
 def check(ctx: click.Context, schema: Path) -> None:
     """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
-    from dpsql.cli.surroundings import LEDGER_WITH_DATA, ledger_is_with_data
+    from dpsql.cli.host_warnings import LEDGER_WITH_DATA, ledger_is_with_data
     from dpsql.engines.duckdb.catalog import read_catalog
     from dpsql.schema import Finding, load
     from dpsql.schema.authoring import check as find

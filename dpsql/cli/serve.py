@@ -42,7 +42,7 @@ def serve(
     Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
     loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
     """
-    from dpsql.cli.surroundings import require_confined, weaknesses
+    from dpsql.cli.host_warnings import require_confined, weaknesses
     from dpsql.errors.owners_log import FORMAT
     from dpsql.schema import load
     from dpsql.server.authentication.login import Gate

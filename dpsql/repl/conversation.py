@@ -21,13 +21,13 @@ from dpsql.errors import (
 from dpsql.output import Rows, as_text, said_trouble, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.asking import Answer, answer, planned, price_of
-from dpsql.repl.catalogue import ends_statement
-from dpsql.repl.complaint import complaint
-from dpsql.repl.display import Display
+from dpsql.repl.budget_meter import left, price_line
+from dpsql.repl.commands.display import Display
+from dpsql.repl.commands.names import ends_statement
+from dpsql.repl.dry_run import Declined, Prices, within
+from dpsql.repl.error_display import complaint
+from dpsql.repl.input import Command, Piece, Sql, joined, listing, whole
 from dpsql.repl.interruptible import interruptibly
-from dpsql.repl.meter import left, price_line
-from dpsql.repl.pieces import Command, Piece, Sql, joined, listing, whole
-from dpsql.repl.prices import Declined, Prices, within
 from dpsql.repl.screen import Screen, said_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Conversation:
 
     def take(self, piece: Piece, source: str = "") -> None:
         """Run one piece; what is wrong with it is said, and the first such error is kept."""
-        from dpsql.repl.commands import obey
+        from dpsql.repl.commands.commands import obey
 
         self._asked = ""
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpsql.errors import Error
-from dpsql.repl.pieces import is_finished, whole
+from dpsql.repl.input import is_finished, whole
 from dpsql.schema import load
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.tokens import pieces, tokens

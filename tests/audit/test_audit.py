@@ -26,7 +26,7 @@ from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Rep
 from dpsql.audit.clock import Clock
 from dpsql.audit.duration import REST
 from dpsql.audit.page import page as drawn_page
-from dpsql.audit.samplers import samplers, seconds_of_samplers
+from dpsql.audit.samplers.samplers import samplers, seconds_of_samplers
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.emit import nodes as node
 from dpsql.sql.emit import quantise
@@ -48,7 +48,7 @@ FEW = {"draws": 200_000, "choices": 200, "releases": 100}
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither samplers nor lock-down, which have tests of their own."""
-    monkeypatch.setattr("dpsql.audit.confinement", lambda *_: [])
+    monkeypatch.setattr("dpsql.audit.confinement.process", lambda *_: [])
     for name in ("samplers", "lock_down"):
         monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
 
@@ -249,8 +249,8 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
     def look(neighbours: object, planner: object, plan: object, units: list[int], clock: object) -> None:
         time.sleep(0.01 * (1 + len(units)))
 
-    monkeypatch.setattr("dpsql.audit.statements.look", look)
-    monkeypatch.setattr(sys.modules["dpsql.audit.empirical"], "_released", lambda *_: time.sleep(0.1))
+    monkeypatch.setattr("dpsql.audit.sensitivity.statements.look", look)
+    monkeypatch.setattr(sys.modules["dpsql.audit.empirical.lower_bound"], "_released", lambda *_: time.sleep(0.1))
     monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 7.0)
     found: list[Expected] = []
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpsql.audit.chance import beta, deviation, greatest, least, surprise
+from dpsql.audit.empirical.confidence import beta, deviation, greatest, least, surprise
 
 COUNTS = [(0, 10), (1, 10), (5, 10), (10, 10), (1, 7000), (3500, 7000), (6999, 7000), (12, 10**6), (700_000, 10**6)]
 

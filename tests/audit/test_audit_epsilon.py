@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from dpsql.audit import completed_schema
 from dpsql.audit.clock import Clock
-from dpsql.audit.empirical import ALPHA, DRAWS, empirical
-from dpsql.audit.events import Claim, best_event, lower_bound
-from dpsql.audit.neighbours import Neighbours
-from dpsql.audit.planning import planner
+from dpsql.audit.empirical.events import Claim, best_event, lower_bound
+from dpsql.audit.empirical.lower_bound import ALPHA, DRAWS, empirical
 from dpsql.audit.report import Room
+from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.plans import planner
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace

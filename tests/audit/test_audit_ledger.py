@@ -12,7 +12,7 @@ import pytest
 from databases import clinic
 
 from dpsql import connect
-from dpsql.audit.chain import _sums, _times, journal
+from dpsql.audit.ledger_chain import _sums, _times, journal
 from dpsql.schema import load
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ledger"))

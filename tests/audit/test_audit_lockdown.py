@@ -15,12 +15,12 @@ from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql import cli
 from dpsql.audit import completed_schema
-from dpsql.audit.attempts import attempts
-from dpsql.audit.confinement import confinement
-from dpsql.audit.lockdown import lock_down
-from dpsql.audit.neighbours import Neighbours
-from dpsql.audit.planning import planner
+from dpsql.audit.confinement.attempts import attempts
+from dpsql.audit.confinement.lockdown import lock_down
+from dpsql.audit.confinement.process import confinement
 from dpsql.audit.report import Room
+from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.plans import planner
 from dpsql.audit.versions import TESTED, in_tested_range
 from dpsql.engines.duckdb.process.attempted import _TRIED, _succeeds
 from dpsql.engines.duckdb.process.limits import HEAD_ROOM
@@ -155,7 +155,7 @@ def test_an_engine_that_can_open_a_file_or_connect_fails(
     version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(landlock, "version", lambda: version)
-    monkeypatch.setattr(sys.modules["dpsql.audit.confinement"], "EngineProcess", Unconfined)
+    monkeypatch.setattr(sys.modules["dpsql.audit.confinement.process"], "EngineProcess", Unconfined)
     checks = {
         check.what.removeprefix("its process "): check for check in confinement(completed_schema(clinic(tmp_path)))
     }
@@ -198,7 +198,7 @@ def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeyp
 
 
 def test_a_check_of_emitted_sql_that_lets_all_pass_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsql.audit import lockdown
+    from dpsql.audit.confinement.process import lockdown
 
     monkeypatch.setattr(lockdown, "require_planned", lambda *_: None)
     room = locked(clinic(tmp_path))

@@ -11,9 +11,16 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsql.audit.clock import Clock
-from dpsql.audit.laws import exponential_law, flipped_law, response_law
-from dpsql.audit.samplers import ALARM, FALSE_ALARM, choice_problems, gaussian_problems, laplace_problems, samplers
-from dpsql.audit.sparse_vector import sparse_vectors
+from dpsql.audit.samplers.distributions import exponential_law, flipped_law, response_law
+from dpsql.audit.samplers.samplers import (
+    ALARM,
+    FALSE_ALARM,
+    choice_problems,
+    gaussian_problems,
+    laplace_problems,
+    samplers,
+)
+from dpsql.audit.samplers.sparse_vector import sparse_vectors
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.cli import surroundings
+from dpsql.cli import host_warnings as surroundings
 from dpsql.server.metrics import Metrics
 
 HOUSE = Path(__file__).parents[2]

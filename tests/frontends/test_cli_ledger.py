@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from command_runs import NAFLD, Dpsql
 
-from dpsql.audit.chain import journal
+from dpsql.audit.ledger_chain import journal
 from dpsql.dbapi import connect
 from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.ledger.checkpoints import kept_in

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dpsql import demo
+from dpsql.cli import demonstration as demo
 
 #: What an epidemiologist would ask, as marks in the statements.
 WANTED = (

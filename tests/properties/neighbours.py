@@ -15,7 +15,7 @@ from exact_rows import exact_rows
 from tally import Tally
 from worlds import World
 
-from dpsql.audit import claims
+from dpsql.audit.sensitivity import claims
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.database import put_derived
 from dpsql.engines.duckdb.engine import derived_table

@@ -14,9 +14,9 @@ from statements import statement
 from worlds import World
 
 from dpsql.audit.clock import Clock
-from dpsql.audit.neighbours import Neighbours
-from dpsql.audit.planning import planner
-from dpsql.audit.statements import sensitivity
+from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.plans import planner
+from dpsql.audit.sensitivity.statements import sensitivity
 from dpsql.errors import DatabaseError
 from dpsql.schema import Schema
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpsql.repl.pieces import Command, Sql, is_finished, split, word
+from dpsql.repl.input import Command, Sql, is_finished, split, word
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from exact_rows import exact_rows
 
-from dpsql.audit.claims import compare
+from dpsql.audit.sensitivity.claims import compare
 from dpsql.engines.duckdb.optimizer import CAREFUL
 from dpsql.errors import Refused
 from dpsql.session import Session, open_session

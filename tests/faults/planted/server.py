@@ -88,7 +88,7 @@ FAULTS = (
     ),
     Fault(
         "a server that shall be confined starts without",
-        "dpsql/cli/surroundings.py",
+        "dpsql/cli/host_warnings.py",
         "    if missing:\n",
         "    if not found:\n",
         (f"{WIRE}_start.py::test_where_confinement_is_required_it_does_not_start_without",),

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
-from dpsql.repl.catalogue import COMMANDS
-from dpsql.repl.display import OPTIONS
-from dpsql.repl.pieces import split
+from dpsql.repl.commands.display import OPTIONS
+from dpsql.repl.commands.names import COMMANDS
+from dpsql.repl.input import split
 from dpsql.schema import Schema, Value
 
 _NAME = r'(?:"[^"]*"|[A-Za-z_][A-Za-z_0-9]*)'

@@ -9,12 +9,12 @@ from typing import Final
 
 from dpsql.errors import DataError, Refused
 from dpsql.output import Rows, chart, plain
-from dpsql.repl import describe
-from dpsql.repl.catalogue import find, listed, nearest
+from dpsql.repl.budget_meter import budget_lines, cost_lines
+from dpsql.repl.commands.commands import describe
+from dpsql.repl.commands.copy import copy
+from dpsql.repl.commands.names import find, listed, nearest
 from dpsql.repl.conversation import Conversation
-from dpsql.repl.copying import copy
-from dpsql.repl.meter import budget_lines, cost_lines
-from dpsql.repl.pieces import Command
+from dpsql.repl.input import Command
 from dpsql.repl.screen import said_of
 
 _KEYS: Final = (

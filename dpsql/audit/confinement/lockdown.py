@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from dpsql.audit.attempts import Attempt, attempts
-from dpsql.audit.planning import Planner
+from dpsql.audit.confinement.attempts import Attempt, attempts
 from dpsql.audit.report import Check, Room, Verdict
+from dpsql.audit.sensitivity.plans import Planner
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.database import OpenedSource
 from dpsql.engines.duckdb.engine import source_of

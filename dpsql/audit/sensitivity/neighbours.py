@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from dpsql.audit.ownership import extreme_units, sizes, without_lost
+from dpsql.audit.sensitivity.unit_rows import extreme_units, sizes, without_lost
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.database import encipher, put_derived, run_core
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of

@@ -14,14 +14,14 @@ from math import isqrt
 
 import numpy as np
 
-from dpsql.audit.claims import compare, counted, nearest
 from dpsql.audit.clock import Clock, TimeIsUp
-from dpsql.audit.events import Claim, Outputs, lower_bound
-from dpsql.audit.features import features
-from dpsql.audit.neighbours import Neighbours
-from dpsql.audit.planning import Planner
+from dpsql.audit.empirical.events import Claim, Outputs, lower_bound
+from dpsql.audit.empirical.features import features
 from dpsql.audit.report import Check, Figure, Room
-from dpsql.audit.statements import Exact, look
+from dpsql.audit.sensitivity.claims import compare, counted, nearest
+from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.plans import Planner
+from dpsql.audit.sensitivity.statements import Exact, look
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan

@@ -9,7 +9,7 @@ from typing import Final
 from dpsql.errors import DataError, Refused
 from dpsql.output import reserved, write
 from dpsql.repl.conversation import Conversation
-from dpsql.repl.pieces import Command
+from dpsql.repl.input import Command
 from dpsql.repl.screen import said_of
 
 #: The style of a file, by what its name ends in.

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpsql.audit.uses import Compared, Use, distance
+from dpsql.audit.sensitivity.uses import Compared, Use, distance
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
 from dpsql.privacy.mechanism.peeling import Peeling

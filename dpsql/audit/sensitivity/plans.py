@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dpsql.audit.neighbours import Neighbours
+from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.engines.engine import Reading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.planning.plan import Plan

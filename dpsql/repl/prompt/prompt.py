@@ -18,11 +18,11 @@ from prompt_toolkit.styles import Style
 
 from dpsql.errors import Error
 from dpsql.errors.deadline import Deadline, within
-from dpsql.repl.completion import SchemaCompleter
-from dpsql.repl.history import history
-from dpsql.repl.meter import meter
+from dpsql.repl.budget_meter import meter
+from dpsql.repl.input import is_finished
 from dpsql.repl.opening import Opening
-from dpsql.repl.pieces import is_finished
+from dpsql.repl.prompt.completion import SchemaCompleter
+from dpsql.repl.prompt.history import history
 
 if TYPE_CHECKING:
     from dpsql.schema import Schema

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.audit.chance import greatest, least
+from dpsql.audit.empirical.confidence import greatest, least
 from dpsql.privacy.measure import Cost
 
 #: The part of the outputs on which events are chosen.

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.audit.laws import first_above_law
+from dpsql.audit.samplers.distributions import first_above_law
 from dpsql.privacy.mechanism import AboveThreshold
 from dpsql.privacy.mechanism.scan import Scan
 

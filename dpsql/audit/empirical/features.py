@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 from zlib import crc32
 
-from dpsql.audit.claims import Side
+from dpsql.audit.sensitivity.claims import Side
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian

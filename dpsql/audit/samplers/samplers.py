@@ -13,9 +13,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.audit.chance import deviation, surprise
 from dpsql.audit.clock import Clock
-from dpsql.audit.laws import (
+from dpsql.audit.empirical.confidence import deviation, surprise
+from dpsql.audit.report import Check, Room
+from dpsql.audit.samplers.distributions import (
     exponential_law,
     flipped_law,
     gaussian_below,
@@ -24,8 +25,7 @@ from dpsql.audit.laws import (
     laplace_moments,
     response_law,
 )
-from dpsql.audit.report import Check, Room
-from dpsql.audit.sparse_vector import sparse_vectors
+from dpsql.audit.samplers.sparse_vector import sparse_vectors
 from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip, RandomizedResponse
 
 #: A test fails where what it saw has a smaller chance than this; there are fewer than a hundred tests.

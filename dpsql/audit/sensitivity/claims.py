@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, assert_never
 
-from dpsql.audit.histograms import frequencies, levels, ranks, sizes
-from dpsql.audit.uses import Compared, Use, distance
+from dpsql.audit.sensitivity.histograms import frequencies, levels, ranks, sizes
+from dpsql.audit.sensitivity.uses import Compared, Use, distance
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian

@@ -1,0 +1,1 @@
+"""The installed samplers, compared with the distributions that are priced."""

@@ -1,0 +1,1 @@
+"""The exact cells of statements on neighbours, compared with what their plans claim."""

@@ -1,0 +1,1 @@
+"""The backslash commands of the terminal."""

@@ -1,0 +1,1 @@
+"""The prompt at which a person types."""
