@@ -24,10 +24,7 @@ from corpora import FOLDER, Asked, named_corpora  # noqa: E402
 from untouched import planning_session  # noqa: E402
 
 from dpsql.errors import DatabaseError, InternalError, Refused, StatementError  # noqa: E402
-from dpsql.session import (
-    Session,
-    statement,
-)
+from dpsql.session import Session, statement  # noqa: E402
 
 #: What speaks of catalogues, settings and transactions, and not of anybody's data.
 CATALOGUE = re.compile(

@@ -1,4 +1,4 @@
-"""Writes dpsql/pgcatalog/facts/*.parquet: names, numbers and types of PostgreSQL's own catalogue, without its comments.
+"""Writes the names, numbers and types of PostgreSQL's catalogue to dpsql/server/catalogue/store/facts, no comments.
 
 Run it as ``python docs/write_catalogue_facts.py "host=… dbname=postgres"`` against an empty PostgreSQL 15.
 """
@@ -14,7 +14,7 @@ import psycopg
 from dpsql.server.catalogue.store.functions import allowed_functions
 from dpsql.server.catalogue.store.types import duckdb_type
 
-TARGET = Path(__file__).parents[1] / "dpsql" / "pgcatalog" / "facts"
+TARGET = Path(__file__).parents[1] / "dpsql" / "server" / "catalogue" / "store" / "facts"
 #: Catalogues of which every row is a fact of PostgreSQL itself, with the rows that are kept.
 KEPT = {
     "pg_aggregate": "aggfnoid::oid IN (SELECT oid FROM {procedures})",

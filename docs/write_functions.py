@@ -8,12 +8,12 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
-from dpsql.sql.functions.signature import Function
+from dpsql.schema import SqlType
 from dpsql.sql.functions import FAMILIES
 from dpsql.sql.functions.dates import ordinary
+from dpsql.sql.functions.signature import Function
+from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
 from dpsql.sql.ir.interval import Interval
-from dpsql.schema import SqlType
 
 TARGET = Path(__file__).with_name("sql.md")
 START, END = "<!-- functions: written by docs/write_functions.py -->", "<!-- end of functions -->"

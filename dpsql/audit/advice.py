@@ -15,7 +15,7 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import ledger_path
 from dpsql.schema import Schema
-from dpsql.schema.authoring import check as find
+from dpsql.schema import check as find
 from dpsql.session import statements_paid_for
 
 #: Ends of names by which columns tell that they name somebody.

@@ -21,7 +21,7 @@ from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.privacy.measure import shown
 from dpsql.schema import Schema, load
 
-SCHEMA = Path(__file__).parent / "data" / "nafld.toml"
+SCHEMA = Path(__file__).parents[1] / "data" / "nafld.toml"
 WIDTH = 100
 
 

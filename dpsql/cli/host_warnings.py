@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpsql.engines.duckdb.engine.process import landlock
+from dpsql.engines.duckdb.process import landlock
 from dpsql.errors import InterfaceError, LedgerError
 from dpsql.privacy.ledger import ledger_path
 from dpsql.privacy.ledger.place import is_address

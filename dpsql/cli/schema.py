@@ -20,7 +20,7 @@ def schema() -> None:
 def init(source: Path) -> None:
     """Draft a schema file for a DuckDB file or a folder of Parquet from its names, types and keys; no row is read."""
     from dpsql.engines.duckdb.catalog import read_catalog
-    from dpsql.schema.authoring import draft
+    from dpsql.schema import draft
 
     click.echo(draft(read_catalog(source)), nl=False)
 
@@ -33,7 +33,7 @@ def check(ctx: click.Context, schema: Path) -> None:
     from dpsql.cli.host_warnings import LEDGER_WITH_DATA, ledger_is_with_data
     from dpsql.engines.duckdb.catalog import read_catalog
     from dpsql.schema import Finding, load
-    from dpsql.schema.authoring import check as find
+    from dpsql.schema import check as find
     from dpsql.session import statements_paid_for
 
     findings = find(schema, lambda declared: read_catalog(declared.source_path), statements_paid_for)

@@ -19,7 +19,6 @@ from typing import Any
 import duckdb
 import pytest
 from databases import CANARIES, clinic
-from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql import cli, connect
 from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Report, Room, audit
@@ -27,6 +26,7 @@ from dpsql.audit.clock import Clock
 from dpsql.audit.duration import REST
 from dpsql.audit.page import page as drawn_page
 from dpsql.audit.samplers.samplers import samplers, seconds_of_samplers
+from dpsql.engines.duckdb.process import landlock
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.emit import nodes as node
 from dpsql.sql.emit import quantise

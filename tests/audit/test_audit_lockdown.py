@@ -11,7 +11,6 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 from databases import clinic
-from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql import cli
 from dpsql.audit import completed_schema
@@ -22,6 +21,7 @@ from dpsql.audit.report import Room
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import planner
 from dpsql.audit.versions import TESTED, in_tested_range
+from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.attempted import _TRIED, _succeeds
 from dpsql.engines.duckdb.process.limits import HEAD_ROOM
 from dpsql.engines.duckdb.process.protocol import Message

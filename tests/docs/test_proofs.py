@@ -15,7 +15,7 @@ NAMED = re.compile(r"`(dpsql/[a-z_/]+\.py)(?::([A-Za-z_.]+))?`")
 HEADING = re.compile(r"^## `(dpsql/[a-z_/]+\.py):([A-Za-z_.]+)`", re.MULTILINE)
 PAGE_IN_CODE = re.compile(r"docs/proofs/([a-z_]+\.md)")
 #: Rooms of which every file, but for those that only gather names, has a page.
-PROVED = ("privacy", "answers", "engines", "query/rewrite", "workload")
+PROVED = ("privacy", "session/answer_store", "engines", "sql/emit", "planning/workload")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -75,7 +75,7 @@ def test_the_check_of_names_can_fail() -> None:
     assert exists("dpsql/sql/analysis/stability.py", "limits")
     assert exists("dpsql/sql/binder/sources/joins.py", "From._wrapped")
     assert not exists("dpsql/sql/analysis/stability.py", "no_such_function")
-    assert not exists("dpsql/query/no_such_file.py", "limits")
+    assert not exists("dpsql/sql/no_such_file.py", "limits")
 
 
 def test_links_between_pages_lead_somewhere() -> None:

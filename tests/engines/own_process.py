@@ -11,9 +11,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from dpsql.engines.duckdb.engine.process import client
-
 from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.process import client
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.duckdb.process.protocol import Message
 from dpsql.engines.source import CoreSql, Rows

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from databases import clinic
-from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql.engines import opening
+from dpsql.engines.duckdb.process import landlock
 from dpsql.session import open_session
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from databases import CANARIES, clinic
-from dpsql.engines.duckdb.engine.process import client, start
 
 from dpsql.engines import opening
+from dpsql.engines.duckdb.process import client, start
 from dpsql.engines.source import Limits
 from dpsql.errors import OperationalError
 from dpsql.session import open_session
@@ -101,8 +101,8 @@ def test_it_loads_neither_the_compiler_nor_the_schema() -> None:
 import sys, types
 package = types.ModuleType("dpsql"); package.__path__ = [{str(Path(start.__file__).parents[2])!r}]
 sys.modules["dpsql"] = package
-from dpsql.engines.duckdb.engine.process import child
-from dpsql.engines.duckdb.engine.process import limits
+from dpsql.engines.duckdb.process import child
+from dpsql.engines.duckdb.process import limits
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()

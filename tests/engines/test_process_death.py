@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from databases import clinic
-from dpsql.engines.duckdb.engine.process import client
 from own_process import ONE, answer_while, process_of, until
 from test_engine_errors import chain
 
 from dpsql.engines import opening
+from dpsql.engines.duckdb.process import client
 from dpsql.engines.duckdb.process.data import Died, Failed, ProcessData, ProcessVersion
 from dpsql.engines.duckdb.process.protocol import Message, Pipe
 from dpsql.engines.files.versions import Held

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 from databases import NEVER_DONE, clinic
-from dpsql.engines.duckdb.engine.process import client, data
 from own_process import ONE, QUICK, answer_while, living, until
 
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.process import client, data
 from dpsql.engines.duckdb.process.data import Failed, ProcessData
 from dpsql.errors import ExecutionFailed, OperationalError, QueryCancelled
 from dpsql.schema import load

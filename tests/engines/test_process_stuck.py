@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 
 import pytest
-from dpsql.engines.duckdb.engine.process import client
 from own_process import ONE, answer_while, living, process_of, stop_when_it_reads, until
 
 from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.process import client
 from dpsql.engines.duckdb.process.data import ProcessVersion
 from dpsql.errors import ExecutionFailed, QueryCancelled
 from dpsql.session import Session

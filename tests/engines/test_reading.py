@@ -15,8 +15,7 @@ from dpsql.engines import opening
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.tables import _SQL
 from dpsql.errors import SchemaError
-from dpsql.schema import loads
-from dpsql.schema.authoring import draft
+from dpsql.schema import draft, loads
 from dpsql.schema.stored_types import FAITHFUL, Reading, Stored
 from dpsql.session import Session, open_session
 

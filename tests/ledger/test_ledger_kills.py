@@ -39,12 +39,13 @@ bmi = { type = "integer", bounds = [0, 1000] }
 
 #: The rooms between a plan and its answer. A step in them is the first call of a function.
 ROOMS = (
-    "session/conversation.py", "session/answering.py", "session/execution.py", "session/response_timing.py", "session/error_masking.py",
-    "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb/engine.py", "release.py", "session/answer_store/paid.py",
+    "session/conversation.py", "session/answering.py", "session/execution.py", "session/response_timing.py",
+    "session/error_masking.py", "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb/engine.py",
+    "release/noise.py", "session/answer_store/paid.py",
 )  # fmt: skip
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.
-STORES = tuple(f"privacy/ledger/{name}.py" for name in ("file", "journal", "kept", "pages"))
+STORES = tuple(f"privacy/ledger/{name}.py" for name in ("stores/sqlite", "journal", "stored_answers", "stores/pages"))
 HOME = f"{Path(dpsql.__file__).parent}/"
 
 Step = tuple[str, str, str, int]

@@ -21,11 +21,11 @@ import psycopg
 import pytest
 import trustme
 from databases import clinic
-from dpsql.engines.duckdb.engine.process import landlock
 from server_process import started
 from wire_client import PASSWORD
 
 from dpsql.cli import commands
+from dpsql.engines.duckdb.process import landlock
 from dpsql.server.authentication.users import add_user
 
 HOUSE = Path(__file__).parents[2]

@@ -12,10 +12,10 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 from databases import clinic
-from dpsql.engines.duckdb.engine.process import landlock
 
 from dpsql.cli import commands
 from dpsql.cli.host_warnings import ledger_is_with_data, weaknesses
+from dpsql.engines.duckdb.process import landlock
 from dpsql.schema import load
 
 ROOT, LANDLOCK, OWN = "runs as root", "this system has no Landlock", "the engine runs in the server's own process"

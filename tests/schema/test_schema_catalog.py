@@ -10,8 +10,7 @@ import pytest
 
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import SchemaError
-from dpsql.schema import Catalog, Schema, SqlType, load, loads
-from dpsql.schema.authoring import check, draft
+from dpsql.schema import Catalog, Schema, SqlType, check, draft, load, loads
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

@@ -12,8 +12,7 @@ import pytest
 from dpsql.errors import BudgetExhausted, SchemaError
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.schema import Schema, load, loads
-from dpsql.schema.authoring import check
+from dpsql.schema import Schema, check, load, loads
 from dpsql.session import open_accountant, statements_paid_for
 
 SCHEMA = """

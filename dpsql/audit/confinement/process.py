@@ -14,7 +14,7 @@ from typing import Final
 
 from dpsql.audit.report import Check
 from dpsql.engines.duckdb.engine import source_of
-from dpsql.engines.duckdb.engine.process import landlock
+from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.client import Died, EngineProcess
 from dpsql.errors import OperationalError
 from dpsql.schema import Schema

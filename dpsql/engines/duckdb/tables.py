@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 from dpsql.engines.source import Source
 
-#: The SQL of each reading that a column may have (`dpsql.schema.stored_types.Reading`): a function of its one value, which
-#: fails for none.
+#: The SQL of each reading that a column may have (`dpsql.schema.stored_types.Reading`): a function of its one
+#: value, which fails for none.
 _SQL: Mapping[str, str] = {
     "its text": 'CAST("{0}" AS VARCHAR)',
     "its moment in UTC": 'make_timestamp(epoch_us("{0}"))',

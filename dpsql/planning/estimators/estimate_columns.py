@@ -29,7 +29,7 @@ def read_column(
 ) -> Read:  # fmt: skip
     """An aggregate's value, in the type of its column, and its interval on every row.
 
-    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `dpsql.planning.estimators.estimate` has
+    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `estimate` has
     them but for the rounding of doubles, and all else is the same exactly; what has no arithmetic of columns is read
     row by row.
     """
@@ -137,7 +137,7 @@ def _mean(estimate: Mean, cells: Sequence[Multiples], halves: Sequence[Fraction]
 def ratios(
     above: _Doubles, half_above: float, below: _Doubles, half_below: float, law: Law, reach: float
 ) -> tuple[_Doubles, _Doubles]:
-    """Fieller's set of each above/below within ± reach, from its least to its greatest, as `dpsql.planning.estimators.linear_forms.ratio` has it.
+    """Fieller's set of each above/below within ± reach, from its least to its greatest, as `linear_forms.ratio` has it.
 
     The cells above and below have independent noises of these half-widths.
     """

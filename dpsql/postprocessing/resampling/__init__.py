@@ -1,1 +1,1 @@
-"""Intervals of what is made of several released rows: the statement is run again on tables whose noise is drawn again."""
+"""Intervals by resampling: the statement is run again on released tables whose noise is drawn again."""

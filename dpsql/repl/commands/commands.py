@@ -10,7 +10,7 @@ from typing import Final
 from dpsql.errors import DataError, Refused
 from dpsql.output import Rows, chart, plain
 from dpsql.repl.budget_meter import budget_lines, cost_lines
-from dpsql.repl.commands.commands import describe
+from dpsql.repl.commands import describe
 from dpsql.repl.commands.copy import copy
 from dpsql.repl.commands.names import find, listed, nearest
 from dpsql.repl.conversation import Conversation

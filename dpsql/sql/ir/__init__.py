@@ -1,1 +1,1 @@
-"""The values that all rooms of the compiler speak of: typed expressions, relations, constants, intervals of numbers, and refusals."""
+"""What all rooms of the compiler speak of: typed expressions, relations, constants, intervals of numbers, refusals."""

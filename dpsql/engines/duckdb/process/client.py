@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
 
-from dpsql.engines.duckdb.engine.process import start
+from dpsql.engines.duckdb.process import start
 from dpsql.engines.duckdb.process.protocol import Message, Pipe
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
 from dpsql.engines.files.version import with_journal
@@ -259,7 +259,7 @@ def _told_to(process: subprocess.Popen[bytes], told: bytes, waits: Callable[[], 
 
 
 def _told(source: str, limits: Limits, serves: str) -> bytes:
-    home = str(Path(start.__file__).parents[2])
+    home = str(Path(start.__file__).parents[3])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
     told = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),
             "serves": serves}  # fmt: skip

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.duckdb.engine.process import landlock
+from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.source import Limits
 
 #: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads, and the rows on their way to dpsql.

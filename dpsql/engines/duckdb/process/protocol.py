@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from dpsql.engines.duckdb.engine.process import values
+from dpsql.engines.duckdb.process import values
 from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
 from dpsql.errors.deadline import GLANCE
 
