@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dpsql.cli.demonstration import QUESTIONS
-from dpsql.cli.demonstration import SCHEMA as NAFLD
+from dpsql.cli.demonstration import QUESTIONS, SCHEMA
 from dpsql.errors import DatabaseError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.postprocessing import Shell
@@ -106,7 +105,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         questions = {f"question {number}": each.sql for number, each in enumerate(QUESTIONS, 1)}
-        report("NAFLD", NAFLD, folder / "nafld.ledger", questions, repetitions)
+        report("NAFLD", SCHEMA, folder / "nafld.ledger", questions, repetitions)
         schema = tpch(folder)
         if schema is None:
             print("\nTPC-H is left out: tpchgen-cli is not installed")

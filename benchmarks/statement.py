@@ -14,8 +14,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dpsql.cli.demonstration import QUESTIONS
-from dpsql.cli.demonstration import SCHEMA as NAFLD
+from dpsql.cli.demonstration import QUESTIONS, SCHEMA
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores
@@ -36,7 +35,7 @@ class Rooms:
     """The river of `dpsql.session`, with a clock between the rooms, and the session itself beside it."""
 
     def __init__(self, ledger: Path) -> None:
-        declared = load(NAFLD)
+        declared = load(SCHEMA)
         self.schema = declared.with_catalog(read_catalog(declared.source_path))
         # made-up room in the budget of a ledger that is thrown away, so that answers can be repeated
         privacy = self.schema.privacy.model_copy(update={"epsilon": Fraction(10**6)})

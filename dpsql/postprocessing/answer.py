@@ -14,13 +14,13 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import CorePlan, Plan, Stage
-from dpsql.planning.possible_values import column_ranges, shown_within
 from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
 from dpsql.postprocessing.interval_columns import with_ends
 from dpsql.postprocessing.intervals.intervals import end_types, end_values, has_intervals, intervals, output_columns
 from dpsql.postprocessing.intervals.lineage import trace, with_names
 from dpsql.postprocessing.intervals.missing import missing_intervals
-from dpsql.postprocessing.resampling.intervals import redrawn_intervals
+from dpsql.postprocessing.possible_values import column_ranges, shown_within
+from dpsql.postprocessing.resampling.percentiles import redrawn_intervals
 from dpsql.postprocessing.resampling.resampling import known_last, redrawn, with_branches, with_later
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable, cube_table

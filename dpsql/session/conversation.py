@@ -19,8 +19,7 @@ from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.privacy.remaining import Remaining
 from dpsql.schema import Noise, Schema
-from dpsql.session import statement
-from dpsql.session import status_rows as told
+from dpsql.session import statement, status_rows
 from dpsql.session.accuracy.target import Goal, Target
 from dpsql.session.answer_store import Answers
 from dpsql.session.answer_store.recent import Memory
@@ -171,15 +170,17 @@ class Session:
             case statement.Select(text=query):
                 return self.answer(self.plan(query, parameters))
             case statement.ExplainPrivacy(text=query, goal=goal):
-                return told.lines("EXPLAIN PRIVACY", str(self.explain(query, parameters, goal)).splitlines())
+                return status_rows.lines("EXPLAIN PRIVACY", str(self.explain(query, parameters, goal)).splitlines())
             case statement.Explain(text=query, json=as_json):
-                return told.lines("QUERY PLAN", cost_lines(self.explain(query, parameters), as_json))
+                return status_rows.lines("QUERY PLAN", cost_lines(self.explain(query, parameters), as_json))
             case statement.Set(name=name, value=value):
                 self.set(name, value)
                 return Result((), [], [])
             case statement.Show(name=name):
                 return (
-                    told.lines(name, [self._choices.shown(name)]) if name in SETTINGS else told.budget(self.remaining)
+                    status_rows.lines(name, [self._choices.shown(name)])
+                    if name in SETTINGS
+                    else status_rows.budget(self.remaining)
                 )
             case statement.Transaction():
                 return Result((), [], [])

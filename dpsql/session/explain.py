@@ -23,8 +23,8 @@ from dpsql.planning.explain_cells import (
 from dpsql.planning.explain_groups import groups_said
 from dpsql.planning.given import taken_as_given
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.possible_values import ranges
 from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.measure import Cost, shown
 from dpsql.privacy.remaining import Remaining
 from dpsql.session.accuracy.expected import ColumnError, expected, place_of

@@ -15,7 +15,7 @@ from dpsql.planning.estimators.estimate import Alone, Shifted
 from dpsql.planning.estimators.least_squares import Measured, consistent, spreads
 from dpsql.planning.grouping_set_noise import LEAST_VARIANCE
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.possible_values import ranges
+from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session

@@ -28,8 +28,7 @@ from dpsql.audit.page import page as drawn_page
 from dpsql.audit.samplers.samplers import samplers, seconds_of_samplers
 from dpsql.engines.duckdb.process import landlock
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.sql.emit import nodes as node
-from dpsql.sql.emit import quantise
+from dpsql.sql.emit import node, quantise
 
 #: The last is a sum of what is above 0: of others a value that is not clamped shows in its size, and is scaled down.
 STATEMENTS = (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.cli import host_warnings as surroundings
+from dpsql.cli import host_warnings
 from dpsql.server.metrics import Metrics
 
 HOUSE = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def said_at_the_start() -> list[str]:
     found = [said for name, (text, *_) in calls_with_text(serve, "echo") if (said := pattern(text)) and name]
     found = [said for said in found if not said.startswith("warning")]
     around = ast.parse((HOUSE / "dpsql" / "cli" / "surroundings.py").read_text("utf-8"))
-    weaknesses = [pattern(text, surroundings) for _, (text, *_) in calls_with_text(around, "Weakness")]
+    weaknesses = [pattern(text, host_warnings) for _, (text, *_) in calls_with_text(around, "Weakness")]
     return [*found, *(f"warning: {said}" for said in weaknesses if said)]
 
 

@@ -14,8 +14,9 @@ from ordinary import ROWS, read
 from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import bounds, is_nullable
-from dpsql.sql.emit.scalar import double, engine_type, is_double, key, native
+from dpsql.sql.emit.scalar import double, engine_type, key, native
 from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.expression import Call, Expression, parts
 from dpsql.sql.ir.interval import on_the_line
 

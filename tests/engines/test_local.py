@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
+from dpsql.engines.duckdb import local
 from dpsql.engines.duckdb.database import OpenedCursor
-from dpsql.engines.duckdb.engine import DuckDBEngine, local, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.local import FAULTS, LocalData
 from dpsql.engines.source import CoreSql, Limits, Source
 from dpsql.errors import ExecutionFailed, OperationalError

@@ -13,9 +13,9 @@ import pytest
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.emit.scalar import double, engine_type, is_double, key, native
+from dpsql.sql.emit.scalar import double, engine_type, key, native
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.call import call, castable
+from dpsql.sql.functions.call import call, castable, is_double
 from dpsql.sql.functions.dates import BUCKETS
 from dpsql.sql.functions.signature import Function
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT, Call, Cast, Column, Expression, Literal, columns

@@ -17,8 +17,8 @@ from replaced import COUNTED, LEFT, RIGHT, SIDES, VISITS, move_aside, put, town,
 from timed_engine import Clock
 
 from dpsql.engines import opening
+from dpsql.engines.duckdb import database as opened
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
-from dpsql.engines.duckdb.engine import database as opened
 from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.files import held as held_files

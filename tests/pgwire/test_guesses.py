@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from wire_client import PASSWORD, Client, error, status
 
-from dpsql.server.authentication import failed_logins as guesses
+from dpsql.server.authentication import failed_logins
 from dpsql.server.authentication.failed_logins import (
     FORGOTTEN,
     LONGEST,
@@ -125,7 +125,7 @@ def test_an_attempt_that_waits_counts_while_it_waits() -> None:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guesses, "REMEMBERED", 50)
+    monkeypatch.setattr(failed_logins, "REMEMBERED", 50)
     tried = Clock().guesses()
     for number in range(500):
         wrong(tried, f"user{number}", f"10.0.{number // 250}.{number % 250}")

@@ -10,8 +10,7 @@ import pytest
 from wire_client import Client, Hung, error, eventually, rows, status
 
 from dpsql.server.listener import Limits, Server
-from dpsql.server.protocol import codec
-from dpsql.server.protocol import stream as wire
+from dpsql.server.protocol import codec, stream
 
 MEGABYTE = 1024 * 1024
 
@@ -90,7 +89,7 @@ def test_a_client_that_leaves_gives_its_room_back(serve: Callable[..., Server]) 
 
 
 def test_the_rest_of_a_message_comes_in_time(serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "REST", 0.5)
+    monkeypatch.setattr(stream, "REST", 0.5)
     server = serve()
     with Client(server.port) as client, Client(server.port) as idle:
         client.start()

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from seeded_entropy import Seeded
 
-from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, Mechanism
-from dpsql.privacy.mechanism import noise_sums as sums
+from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, Mechanism, noise_sums
 from dpsql.privacy.mechanism.noise_sums import Term
 from dpsql.privacy.mechanism.rank_choice import Ordered, Quantile, Ranking, Target, exact_cells
 from dpsql.privacy.mechanism.rank_counts import Around, _half_widths, _nodes, _weights, cells_around, most_cells
@@ -134,14 +133,14 @@ def test_the_noise_of_a_rank_is_told(node: Mechanism, levels: int, target: Targe
 
 def test_ranks_of_odd_fractions_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """All their weights are multiples of a very small number only; a lattice so fine takes a second for each tree."""
-    lattices, inside = list[int](), sums._inside
+    lattices, inside = list[int](), noise_sums._inside
 
     def watched(terms: Sequence[Term], step: float, most: int) -> object:
         lattices.append(most)
         return inside(terms, step, most)
 
-    sums._half_width.cache_clear()
-    monkeypatch.setattr(sums, "_inside", watched)
+    noise_sums._half_width.cache_clear()
+    monkeypatch.setattr(noise_sums, "_inside", watched)
     tree, _ = around(ODD, 65536, Laplace(1, Fraction(12_345))).grown(40_000)
     _half_widths(tree, ODD.part, 0.95)
     assert len(lattices) > 20

@@ -12,7 +12,7 @@ from statements import Writer
 
 from dpsql.errors import DatabaseError
 from dpsql.sql.analysis.bounds import bounds, is_nullable
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.relation import from_clause
 from dpsql.sql.emit.scalar import double
 from dpsql.sql.ir.relation import Total

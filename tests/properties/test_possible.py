@@ -18,8 +18,8 @@ from statements import Writer
 from world_session import session_on
 
 from dpsql.errors import DatabaseError
-from dpsql.planning.possible_values import ranges
 from dpsql.postprocessing import answer
+from dpsql.postprocessing.possible_values import ranges
 from dpsql.session import Session
 from dpsql.sql.ir.interval import EVERYTHING
 

@@ -12,7 +12,7 @@ from asked_again import SEXES
 from databases import clinic
 
 from dpsql.errors import ExecutionFailed
-from dpsql.privacy.ledger import stored_answers as kept
+from dpsql.privacy.ledger import stored_answers
 from dpsql.session.database import Database, open_database
 
 
@@ -64,7 +64,7 @@ def test_a_release_that_cannot_be_kept_is_given_and_stays_paid(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = database.session("ada")
-    monkeypatch.setattr(kept, "LARGEST", 10)
+    monkeypatch.setattr(stored_answers, "LARGEST", 10)
     assert session.execute(SEXES).rows
     assert not session.execute(SEXES).price.stored
 
@@ -113,7 +113,7 @@ def test_the_ledger_takes_no_entry_without_an_answer(database: Database) -> None
 
 
 def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST", 4)  # an answer and its price each
+    monkeypatch.setattr(stored_answers, "MOST", 4)  # an answer and its price each
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
@@ -123,7 +123,7 @@ def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_answers_together_are_bounded(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "LARGEST_SUM", 300)
+    monkeypatch.setattr(stored_answers, "LARGEST_SUM", 300)
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))

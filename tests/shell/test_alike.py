@@ -11,8 +11,8 @@ import pytest
 from released_numbers import table_of
 
 from dpsql.postprocessing.intervals.ties import evened
-from dpsql.postprocessing.resampling import intervals as seen
-from dpsql.postprocessing.resampling.intervals import Seen
+from dpsql.postprocessing.resampling import percentiles
+from dpsql.postprocessing.resampling.percentiles import Seen
 from dpsql.postprocessing.resampling.resamples import Kind, put_draws
 
 
@@ -68,7 +68,7 @@ def test_the_same_noise_is_around_the_released_and_around_the_equal_numbers() ->
 def test_an_interval_holds_too_where_those_that_may_be_equal_are() -> None:
     """The value is 4; were all equal it would be 0 without noise, and noise would make it 1 to 5."""
     known = Seen(2, 6, 4, 0, 1, 5, *[None] * 6, 9)
-    assert seen._as_if_equal(known, 4, (2.0, 6.0)) == (-1.0, 6.0)
-    assert seen._as_if_equal(Seen(2, 6, 4, 0, -7, 5, *[None] * 6, 9), 4, (2.0, 6.0)) == (-1.0, 11.0)
-    assert seen._as_if_equal(Seen(2, 6, 4, 0, 1, math.inf, *[None] * 6, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
-    assert seen._as_if_equal(Seen(2, 6, 4, *[None] * 9, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
+    assert percentiles._as_if_equal(known, 4, (2.0, 6.0)) == (-1.0, 6.0)
+    assert percentiles._as_if_equal(Seen(2, 6, 4, 0, -7, 5, *[None] * 6, 9), 4, (2.0, 6.0)) == (-1.0, 11.0)
+    assert percentiles._as_if_equal(Seen(2, 6, 4, 0, 1, math.inf, *[None] * 6, 9), 4, (2.0, 6.0)) == (2.0, 6.0)
+    assert percentiles._as_if_equal(Seen(2, 6, 4, *[None] * 9, 9), 4, (2.0, 6.0)) == (2.0, 6.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpsql.postprocessing.intervals import row_intervals as computed
+from dpsql.postprocessing.intervals import row_intervals
 from dpsql.session import Session
 
 ASKED = "SELECT diagnosis, COUNT(*) AS n, COUNT(*) / 2 + 1 AS half FROM diagnoses GROUP BY diagnosis"
@@ -13,7 +13,7 @@ ASKED = "SELECT diagnosis, COUNT(*) AS n, COUNT(*) / 2 + 1 AS half FROM diagnose
 def test_computed_columns_of_many_rows_have_no_intervals(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = session.execute(ASKED)
     assert len(whole.rows) > 3 and all(row[1] and row[2] for row in whole.intervals) and not whole.notices
-    monkeypatch.setattr(computed, "MOST_ROWS", 3)
+    monkeypatch.setattr(row_intervals, "MOST_ROWS", 3)
     many = session.execute(f"/* again */ {ASKED}")
     assert many.rows == whole.rows and [row[1] for row in many.intervals] == [row[1] for row in whole.intervals]
     assert all(row[2] is None for row in many.intervals)

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 from dpsql.errors import ShellStopped
-from dpsql.postprocessing.intervals import row_intervals as computed
-from dpsql.postprocessing.resampling import intervals as seen
+from dpsql.postprocessing.intervals import row_intervals
+from dpsql.postprocessing.resampling import percentiles
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
 
@@ -54,7 +54,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def test_up_to_the_limit_there_are_intervals_and_no_notice(session: Session) -> None:
     result = session.execute(SHARES.format(30))
-    assert len(result.rows) == seen.MOST_ROWS == 1_500 and result.notices == ()
+    assert len(result.rows) == percentiles.MOST_ROWS == 1_500 and result.notices == ()
     assert all(own is not None and share is not None for _, own, share, _ in result.intervals)
 
 
@@ -101,9 +101,9 @@ def test_draws_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPa
 
 
 def test_expressions_on_very_many_rows_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert computed.MOST_ROWS * computed.FEWEST == computed.MOST_DRAWN
-    monkeypatch.setattr(computed, "MOST_ROWS", 50)
-    monkeypatch.setattr(computed, "MOST_DRAWN", 50 * computed.FEWEST)
+    assert row_intervals.MOST_ROWS * row_intervals.FEWEST == row_intervals.MOST_DRAWN
+    monkeypatch.setattr(row_intervals, "MOST_ROWS", 50)
+    monkeypatch.setattr(row_intervals, "MOST_DRAWN", 50 * row_intervals.FEWEST)
     few, many = (f"SELECT minute, n * w AS product, n AS own FROM {GROUPED.format(hours)}" for hours in (1, 2))
     result = session.execute(few)
     assert result.notices == () and all(product is not None for _, product, _ in result.intervals)

@@ -9,13 +9,13 @@ from typing import TypeAlias
 from dpsql.planning.estimators.columns import column
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import Plan
-from dpsql.planning.possible_values import ends_within, possible_of
 from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn, end_type
-from dpsql.postprocessing.intervals import row_intervals as computed
+from dpsql.postprocessing.intervals import row_intervals
 from dpsql.postprocessing.intervals.datetimes import date_ends, is_date
 from dpsql.postprocessing.intervals.lineage import Traced
 from dpsql.postprocessing.intervals.origin import Origin
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals
+from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.resampling.columns import Rows, is_number
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
@@ -73,7 +73,7 @@ def intervals(
     for row, table in sorted({(each.row, each.table) for each in plan.columns if each.drawn is not None}):
         wanted = {n: each.drawn for n, each in enumerate(plan.columns) if each.drawn is not None and each.row == row}
         behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
-        if len(behind) > computed.MOST_ROWS:
+        if len(behind) > row_intervals.MOST_ROWS:
             continue
         simulated |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval
-from dpsql.postprocessing.intervals import row_intervals as computed
-from dpsql.postprocessing.resampling import intervals as seen
+from dpsql.postprocessing.intervals import row_intervals
+from dpsql.postprocessing.resampling import percentiles
 from dpsql.postprocessing.resampling.columns import Rows
 
 
@@ -26,18 +26,20 @@ def missing_intervals(
     said = []
     if plan.redrawn is not None:
         columns, behind = plan.redrawn.wanted, sum(len(tables[name].keys) for name in plan.redrawn.tables)
-        if behind > seen.MOST_ROWS:
-            why = f"it takes {behind:,} released rows together, and noise is drawn again for at most {seen.MOST_ROWS:,}"
+        if behind > percentiles.MOST_ROWS:
+            most = f"noise is drawn again for at most {percentiles.MOST_ROWS:,}"
+            why = f"it takes {behind:,} released rows together, and {most}"
             said.append(_said(plan, columns, f"{why}; ask for fewer groups at a time"))
         elif not drawn:
             why = "run again with noise that is drawn anew, the part of the statement over released rows fails"
             said.append(_said(plan, columns, f"{why}, or takes too much time or memory"))
+    many = len(found) > row_intervals.MOST_ROWS
     alone = [
         place for place, column in enumerate(plan.columns)
-        if column.drawn is not None and len(found) > computed.MOST_ROWS and all(row[place] is None for row in found)
+        if many and column.drawn is not None and all(row[place] is None for row in found)
     ]  # fmt: skip
     if alone:
-        why = f"for what several aggregates make, noise is drawn again on at most {computed.MOST_ROWS:,} rows"
+        why = f"for what several aggregates make, noise is drawn again on at most {row_intervals.MOST_ROWS:,} rows"
         said.append(_said(plan, alone, f"{why}; ask for fewer groups at a time"))
     return tuple(said)
 

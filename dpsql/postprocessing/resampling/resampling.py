@@ -22,7 +22,7 @@ from dpsql.postprocessing.intervals.rank_intervals import may_jump
 from dpsql.postprocessing.intervals.signs import column_from_zero
 from dpsql.postprocessing.resampling.columns import drawn_places, is_number
 from dpsql.postprocessing.resampling.exclusions import computes_with
-from dpsql.postprocessing.resampling.intervals import figures, is_of
+from dpsql.postprocessing.resampling.percentiles import figures, is_of
 from dpsql.postprocessing.resampling.resamples import Kind
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
-from dpsql.privacy.ledger import checking
-from dpsql.privacy.ledger import stored_answers as kept
+from dpsql.privacy.ledger import checking, stored_answers
 from dpsql.privacy.ledger.checking import NOTHING, Seen, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, storable, written
@@ -124,13 +123,13 @@ class Ledger:
         None where it is too large to be kept. ``docs/proofs/answers.md``.
         """
         with self._store.transaction(write=True) as tables:
-            kept.keep(tables, self._start, key, entry, answer)
-            return kept.find(tables, self._start, key)
+            stored_answers.keep(tables, self._start, key, entry, answer)
+            return stored_answers.find(tables, self._start, key)
 
     def kept(self, key: str) -> bytes | None:
         """The answer that is kept under the key; None where there is none, or where it is not what was written."""
         with self._store.transaction(write=False) as tables:
-            return kept.find(tables, self._start, key)
+            return stored_answers.find(tables, self._start, key)
 
     def close(self) -> None:
         """Let go of the store; using the ledger again opens it again."""

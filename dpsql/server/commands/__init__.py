@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpsql.server.commands import command, cursors, settings, transactions
-from dpsql.server.commands import copy as copies
+from dpsql.server.commands import command, copy, cursors, settings, transactions
 from dpsql.server.commands.command import Command
 from dpsql.server.commands.token_reader import Words
 from dpsql.server.commands.tokens import Piece
@@ -71,7 +70,7 @@ _READERS: dict[str, Callable[[Words], Command]] = {
     "fetch": cursors.fetch,
     "move": lambda words: cursors.fetch(words, move=True),
     "close": cursors.close,
-    "copy": copies.copy,
+    "copy": copy.copy,
     "show": settings.show,
     "set": settings.set_,
     "reset": settings.reset,

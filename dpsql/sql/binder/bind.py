@@ -34,7 +34,7 @@ from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.parameter import require_values, with_lists
 from dpsql.sql.parser.parse import Statement
 from dpsql.sql.parser.privacy_clause import Options
-from dpsql.sql.postprocess import statement as shell_tree
+from dpsql.sql.postprocess import released_sql
 from dpsql.sql.postprocess.threshold_notice import shown_notices
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
@@ -176,7 +176,7 @@ class Binder:
             case exp.SetOperation():
                 return self._set_operation(query, ctes)
             case exp.Values():
-                listed = shell_tree.values(query, self, ctes)
+                listed = released_sql.values(query, self, ctes)
                 return exp.select("*").from_(named_values(listed, self.manner), copy=False)
             case exp.Select():
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
@@ -192,7 +192,7 @@ class Binder:
         only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
         left, right = self._operand(query.this, ctes), self._operand(query.expression, ctes)
         parts = {
-            name: shell_tree.clause(query.args[name], self, ctes)
+            name: released_sql.clause(query.args[name], self, ctes)
             for name in ("order", "limit", "offset")
             if query.args.get(name) is not None
         }
@@ -211,8 +211,8 @@ class Binder:
         source_from = self.rows.source_from(select, ctes)
         tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
         if tied is not None and outside is not None:
-            empty = None if tied.empty is None else shell_tree.clause(tied.empty, self, ctes)
-            return shell_tree.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
+            empty = None if tied.empty is None else released_sql.clause(tied.empty, self, ctes)
+            return released_sql.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
         ends = declared_ends(select, source_from, self) if self.manner.declared_ranges else None
         if ends is not None:
             self.notices.append("the ends of a column are those that the schema declares")
@@ -225,14 +225,14 @@ class Binder:
                 return no_rows(select, source_from, self)
             if not is_plain_distinct(select):
                 _name_unknown_columns(select, source_from)
-                shell_tree.refuse_raw(select)
+                released_sql.refuse_raw(select)
             select = select.copy()
             select.set("distinct", None)
             select.set("group", exp.Group(all=True))
         return released_select(select, source_from, self, ctes)
 
     def _public_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
-        return shell_tree.public_select(select, self, ctes)
+        return released_sql.public_select(select, self, ctes)
 
     def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
         """Whether a source of the FROM clause gives private rows (a grouped subquery gives released ones)."""

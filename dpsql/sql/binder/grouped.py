@@ -23,7 +23,7 @@ from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
 from dpsql.sql.ir.interval_ends import end_called, told_of
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Core, unit_of
-from dpsql.sql.postprocess import statement as shell_tree
+from dpsql.sql.postprocess import released_sql
 
 if TYPE_CHECKING:
     from dpsql.sql.binder.bind import Binder
@@ -99,7 +99,7 @@ class _Cut:
         if self._sets is not None:
             keeps = bool(self._kept)
             name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder, keeps)}"
-            return name, shell_tree.released_table(name)
+            return name, released_sql.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
@@ -112,7 +112,7 @@ class _Cut:
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate("count", None, None))
         name = f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
-        return name, shell_tree.released_table(name)
+        return name, released_sql.released_table(name)
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
@@ -160,13 +160,13 @@ class _Cut:
                 argument = self._released(self._without_aliases(node.expressions[0]))
                 return told_of(node, argument)
             case exp.Placeholder():
-                return shell_tree.parameter_node(node, self._binder)
+                return released_sql.parameter_node(node, self._binder)
             case exp.Subquery():
                 return exp.Subquery(this=self._binder.released(node.this, self._ctes, self._released))
             case exp.Query():
                 return self._binder.released(node, self._ctes, self._released)
-        shell_tree.check_node(node)
-        return shell_tree.rebuilt(node, self._released)
+        released_sql.check_node(node)
+        return released_sql.rebuilt(node, self._released)
 
     def _measured(self, node: exp.Expr) -> exp.Expr:
         aggregate = released_aggregate(node, self._reader)

@@ -15,7 +15,7 @@ from sqlglot import exp
 from dpsql.schema import Bound
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.relation import SOURCE
 from dpsql.sql.emit.scalar import engine_type, literal_node

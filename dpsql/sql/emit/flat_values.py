@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 from sqlglot import exp
 
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.ir.expression import Expression, columns
 
 #: What takes a nanosecond or two, whatever it is applied to.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 
 #: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
 HASH_KEY = "dpsql"

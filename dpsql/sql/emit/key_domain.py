@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.relation import leaf_source
 from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
 from dpsql.sql.ir.expression import Expression, Literal, columns

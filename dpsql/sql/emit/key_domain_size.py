@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_parts
 from dpsql.sql.emit.relation import SOURCE
 from dpsql.sql.ir.expression import Column

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.relation import Product, Rows, Total, Units
 

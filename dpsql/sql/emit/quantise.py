@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.quantum import ProductQuantum, Quantum
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.scalar import double, native
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Column, Expression

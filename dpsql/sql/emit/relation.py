@@ -16,7 +16,7 @@ from sqlglot import exp
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.quantum import quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, Step, aliases, equalities, join_order
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
 from dpsql.sql.emit.group_limits import HASH_KEY
 from dpsql.sql.emit.quantise import quantised

@@ -14,11 +14,11 @@ from typing import TypeAlias, assert_never
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.emit import expression_size as size
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import expression_size, node
 from dpsql.sql.emit.flat_values import flat, reads_flat
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.arithmetic import half_away
+from dpsql.sql.functions.call import is_double
 from dpsql.sql.functions.dates import ordinary
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
@@ -73,7 +73,7 @@ def literal_node(literal: Literal) -> exp.Expr:
 
 def _text(value: str) -> exp.Expr:
     """A string literal; characters beyond ASCII are called by their number."""
-    size.require(len(value))
+    expression_size.require(len(value))
     if value.isascii():
         return exp.Literal.string(value)
     pieces: list[exp.Expr] = []
@@ -84,7 +84,7 @@ def _text(value: str) -> exp.Expr:
 
 def native(expression: Expression, places: Places | None = None) -> exp.Expr:
     """The expression in the engine's own type; StatementError (E_LIMITS) where it is more than an engine plans."""
-    return size.limited(_native(expression, places))
+    return expression_size.limited(_native(expression, places))
 
 
 def _native(expression: Expression, places: Places | None) -> exp.Expr:
@@ -193,24 +193,6 @@ def double(expression: Expression, places: Places | None = None) -> exp.Expr:
         return exp.Neg(this=amount) if expression.value < 0 else amount
     emitted = native(expression, places)
     return emitted if is_double(expression) else node.cast(emitted, "double")
-
-
-def is_double(expression: Expression) -> bool:
-    """Whether ``native`` gives a DOUBLE for the expression."""
-    match expression:
-        case Literal(value=value):
-            return isinstance(value, float | Decimal)
-        case Call(function=function, type=sql_type):
-            entry = FUNCTIONS[function]
-            return sql_type.is_numeric and not entry.whole
-        case Case(type=sql_type):
-            return sql_type.is_numeric
-        case Cast(type=sql_type):
-            return sql_type.kind == "double"
-        case Column() | Subquery():
-            return False  # the engine may hold a narrower type
-        case _:
-            assert_never(expression)
 
 
 def _condition(call: Call, places: Places | None) -> exp.Expr:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dpsql.sql.analysis.quantum import quantum
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Expression

@@ -5,13 +5,16 @@ Proved in ``docs/proofs/expression.md``.
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import assert_never
+
 from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.like_patterns import liked
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, Literal
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Cast, Column, Expression, Literal, Subquery
 from dpsql.sql.ir.refusal import refuse
 
 #: The longest text that a text may be padded to.
@@ -128,3 +131,21 @@ def castable(source: SqlType, target: SqlType) -> bool:
     if source.is_temporal or target.is_temporal:
         return source.is_temporal and target.is_temporal
     return True
+
+
+def is_double(expression: Expression) -> bool:
+    """Whether the expression, as it is emitted, is a DOUBLE."""
+    match expression:
+        case Literal(value=value):
+            return isinstance(value, float | Decimal)
+        case Call(function=function, type=sql_type):
+            entry = FUNCTIONS[function]
+            return sql_type.is_numeric and not entry.whole
+        case Case(type=sql_type):
+            return sql_type.is_numeric
+        case Cast(type=sql_type):
+            return sql_type.kind == "double"
+        case Column() | Subquery():
+            return False  # the engine may hold a narrower type
+        case _:
+            assert_never(expression)

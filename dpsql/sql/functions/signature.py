@@ -22,12 +22,12 @@ MAX_SCALE = 6
 class Function:
     """One function of the allow-list.
 
-    ``parameters`` names the kind of each argument (see `dpsql.sql.functions.call`); a kind that ends in ``*`` may repeat
-    and the last ``optional`` ones may be left out. ``total`` builds the engine expression from emitted arguments, numbers
-    already as DOUBLE. ``fallible`` says whether it may be NULL on non-NULL arguments, or says so of their intervals.
-    ``whole`` functions give the engine's own integers and the others DOUBLE. ``jumps`` are those that need a decimal
-    to be the double nearest to it, since their value changes at once. ``examples`` are calls on the table of
-    `tests/engines/test_functions.py`, and ``note`` says where the value is not that of plain DuckDB.
+    ``parameters`` names the kind of each argument (see `dpsql.sql.functions.call`); a kind that ends in ``*`` may
+    repeat, and the last ``optional`` ones may be left out. ``total`` builds the engine expression from emitted
+    arguments, numbers already as DOUBLE. ``fallible`` says whether it may be NULL on non-NULL arguments, or says so of
+    their intervals. ``whole`` functions give the engine's own integers and the others DOUBLE. ``jumps`` are those that
+    need a decimal to be the double nearest to it, since their value changes at once. ``examples`` are calls on the
+    table of `tests/engines/test_functions.py`, and ``note`` says where the value is not that of plain DuckDB.
     """
 
     parameters: tuple[str, ...]

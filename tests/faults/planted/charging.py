@@ -45,7 +45,7 @@ FAULTS = (
     ),
     Fault(
         "a long text is put together in another order",
-        "dpsql/sql/emit/nodes.py",
+        "dpsql/sql/emit/node.py",
         "[kind(this=operand(one), expression=operand(two)) for one, two in pairs]",
         "[kind(this=operand(two), expression=operand(one)) for one, two in pairs]",
         (f"{TEXT}::test_long_texts_are_compared_as_they_are",),

@@ -32,7 +32,7 @@ FAULTS = (
     ),
     Fault(
         "what several rows make of the last ones goes as far as these are drawn",
-        "dpsql/postprocessing/resampling/intervals.py",
+        "dpsql/postprocessing/resampling/percentiles.py",
         "    if plan.with_ends:",
         "    if False:",
         ("tests/shell/test_last.py::test_it_holds_the_truth",),
@@ -158,7 +158,7 @@ FAULTS = (
     ),
     Fault(
         "ranks are looked at on draws alone",
-        "dpsql/postprocessing/resampling/intervals.py",
+        "dpsql/postprocessing/resampling/percentiles.py",
         "    if plan.jumping:",
         "    if not plan.wanted:",
         (f"{COVERAGE}_what_jumps_hold",),
@@ -179,7 +179,7 @@ FAULTS = (
     ),
     Fault(
         "the least of equal numbers goes as far as the draws say",
-        "dpsql/postprocessing/resampling/intervals.py",
+        "dpsql/postprocessing/resampling/percentiles.py",
         "max(high, *reach) if column in plan.least else high",
         "high",
         ("tests/shell/test_extremes.py::test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off",),
@@ -221,7 +221,7 @@ FAULTS = (
     ),
     Fault(
         "how noise moves the choice among equal numbers is taken the wrong way round",
-        "dpsql/postprocessing/resampling/intervals.py",
+        "dpsql/postprocessing/resampling/percentiles.py",
         "(middle - seen.equal_high, middle - seen.equal_low)",
         "(seen.equal_low, seen.equal_high)",
         ("tests/shell/test_alike.py::test_an_interval_holds_too_where_those_that_may_be_equal_are",),

@@ -11,21 +11,21 @@ COLUMNS = ("tests/accuracy/test_estimate_columns.py",)
 FAULTS = (
     Fault(
         "what is shown of a count may be below 0",
-        "dpsql/planning/possible_values.py",
+        "dpsql/postprocessing/possible_values.py",
         'dict.fromkeys("count units regr_count',
         'dict.fromkeys("units regr_count',
         (POSSIBLE,),
     ),
     Fault(
         "NULL is one of the different values",
-        "dpsql/planning/possible_values.py",
+        "dpsql/postprocessing/possible_values.py",
         "        return sum(value is not None for value in known)\n",
         "        return len(known)\n",
         (POSSIBLE,),
     ),
     Fault(
         "any count is a part of any other",
-        "dpsql/planning/possible_values.py",
+        "dpsql/postprocessing/possible_values.py",
         "    if not set(conjuncts(other.condition)) <= set(conjuncts(one.condition)):\n",
         "    if False:\n",
         (POSSIBLE,),
@@ -46,7 +46,7 @@ FAULTS = (
     ),
     Fault(
         "an interval reaches to where its number cannot be",
-        "dpsql/planning/possible_values.py",
+        "dpsql/postprocessing/possible_values.py",
         "            return cut((low, high), (least, most))\n",
         "            return low, high\n",
         (POSSIBLE,),

@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "a cast that can fail",
-        "dpsql/sql/emit/nodes.py",
+        "dpsql/sql/emit/node.py",
         "    return exp.TryCast(this=node",
         "    return exp.Cast(this=node",
         claims("rows", "L2", "hostile casts"),

@@ -14,7 +14,7 @@ from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.conditions import compared_moments, narrowed, narrowed_moment
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_days, column_values, values
 from dpsql.sql.analysis.stability import conditions_of, sources
-from dpsql.sql.emit.scalar import is_double
+from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.connected import connected, share_relations
 from dpsql.sql.ir.expression import (
     BOOLEAN,

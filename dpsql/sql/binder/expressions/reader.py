@@ -7,11 +7,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.binder.expressions import comparisons as conditions
-from dpsql.sql.binder.expressions import conditionals as choices
-from dpsql.sql.binder.expressions import datetimes as moments
-from dpsql.sql.binder.expressions import numbers, texts
-from dpsql.sql.binder.expressions import privacy_unit as units
+from dpsql.sql.binder.expressions import comparisons, conditionals, datetimes, numbers, privacy_unit, texts
 from dpsql.sql.binder.expressions.unlisted import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call
@@ -102,16 +98,16 @@ def _affirmed(node: exp.Expr) -> exp.Expr:
 
 #: How the nodes are read that are not a plain function of their arguments.
 _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
-    **conditions.COMPARISONS,
-    exp.Cast: choices.cast,
-    exp.TryCast: choices.cast,
-    exp.Case: choices.case,
-    exp.If: choices.if_,
-    exp.Nvl2: choices.nvl2,
-    exp.Between: conditions.between,
-    exp.In: conditions.in_list,
-    exp.ArrayContains: conditions.contained,
-    exp.Is: conditions.is_,
+    **comparisons.COMPARISONS,
+    exp.Cast: conditionals.cast,
+    exp.TryCast: conditionals.cast,
+    exp.Case: conditionals.case,
+    exp.If: conditionals.if_,
+    exp.Nvl2: conditionals.nvl2,
+    exp.Between: comparisons.between,
+    exp.In: comparisons.in_list,
+    exp.ArrayContains: comparisons.contained,
+    exp.Is: comparisons.is_,
     exp.Concat: texts.concatenation,
     exp.ConcatWs: texts.with_separator,
     exp.DPipe: texts.piped,
@@ -133,25 +129,25 @@ _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
     exp.Trunc: numbers.rounded,
     exp.WidthBucket: numbers.width_bucket,
     exp.Pi: numbers.pi,
-    exp.Extract: moments.extract,
-    exp.TimestampTrunc: moments.truncated,
-    exp.DateTrunc: moments.truncated,
-    exp.DateDiff: moments.difference,
-    exp.TimestampDiff: moments.difference,
-    exp.DateAdd: moments.added,
-    exp.DateBin: moments.bucket,
-    exp.Date: moments.as_date,
-    exp.Add: moments.additive,
-    exp.Sub: moments.additive,
+    exp.Extract: datetimes.extract,
+    exp.TimestampTrunc: datetimes.truncated,
+    exp.DateTrunc: datetimes.truncated,
+    exp.DateDiff: datetimes.difference,
+    exp.TimestampDiff: datetimes.difference,
+    exp.DateAdd: datetimes.added,
+    exp.DateBin: datetimes.bucket,
+    exp.Date: datetimes.as_date,
+    exp.Add: datetimes.additive,
+    exp.Sub: datetimes.additive,
 }
 #: The same for functions that sqlglot leaves unnamed.
 _NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
-    IS_UNIT: units.is_unit,
-    "date_part": moments.date_part,
-    "datepart": moments.date_part,
-    "date_sub": moments.subtracted,
-    "datesub": moments.subtracted,
-    "isfinite": moments.is_finite,
+    IS_UNIT: privacy_unit.is_unit,
+    "date_part": datetimes.date_part,
+    "datepart": datetimes.date_part,
+    "date_sub": datetimes.subtracted,
+    "datesub": datetimes.subtracted,
+    "isfinite": datetimes.is_finite,
     "to_date": texts.of_template,
     "try_strptime": texts.tried,
 }

@@ -16,7 +16,7 @@ from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.work.derived_size import derived_size
 from dpsql.sql.binder.sources.tables import Source
-from dpsql.sql.emit import nodes as node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.scalar import key
 from dpsql.sql.ir.expression import Column, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
