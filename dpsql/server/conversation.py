@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 from dpsql.errors import incident
 from dpsql.server.answers import Answers, Located
 from dpsql.server.cancellation import Cancellation
-from dpsql.server.commands import read
+from dpsql.server.commands.read import read
 from dpsql.server.commands.tokens import Piece, pieces
 from dpsql.server.executor import Executor
 from dpsql.server.extended import Extended

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from dpsql.server.answers import Described
-from dpsql.server.commands import read
 from dpsql.server.commands.command import Query
+from dpsql.server.commands.read import read
 from dpsql.server.commands.tokens import pieces
 from dpsql.server.executor import MOST_STATEMENTS, Executor, Statement
 from dpsql.server.protocol import binary_format, codec, text_format, types

@@ -99,7 +99,7 @@ def test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal(
 def test_it_loads_neither_the_compiler_nor_the_schema() -> None:
     script = f"""
 import sys, types
-package = types.ModuleType("dpsql"); package.__path__ = [{str(Path(start.__file__).parents[2])!r}]
+package = types.ModuleType("dpsql"); package.__path__ = [{str(Path(start.__file__).parents[3])!r}]
 sys.modules["dpsql"] = package
 from dpsql.engines.duckdb.process import child
 from dpsql.engines.duckdb.process import limits

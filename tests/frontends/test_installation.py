@@ -66,7 +66,12 @@ def test_a_parser_that_does_not_fit_its_compiled_half_is_told_before_any_charge(
 
     for command in (["query", str(schema), "SELECT COUNT(*) FROM patients"], ["serve", str(schema), "--port", "0"]):
         assert run("-m", "dpsql", *command) == (2, f'dpsql: {said} "{PARSER}"\n')
-    for room in ("query.parse", "shell.trace", "pgcatalog.rewrite", "database"):
+    for room in (
+        "sql.parser.parse",
+        "postprocessing.intervals.lineage",
+        "server.catalogue.rewrite",
+        "session.database",
+    ):
         assert f"InterfaceError: {said}" in run("-c", f"import dpsql.{room}")[1]
     assert not ledger.exists()
 

@@ -1,4 +1,7 @@
-"""DuckDB in memory, which ends only in the process that opened it."""
+"""DuckDB in memory, which ends only in the process that opened it.
+
+Proved in ``docs/proofs/process.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What DuckDB's optimizer may decide, in every DuckDB that answers or audits a statement."""
+"""What DuckDB's optimizer may decide, in every DuckDB that answers or audits a statement.
+
+Proved in ``docs/proofs/work.md``.
+"""
 
 from __future__ import annotations
 
