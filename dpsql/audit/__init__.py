@@ -15,15 +15,15 @@ from pathlib import Path
 from dpsql.audit.advice import advice
 from dpsql.audit.clock import Clock, TimeIsUp
 from dpsql.audit.confinement.lockdown import lock_down
-from dpsql.audit.confinement.process import confinement
+from dpsql.audit.confinement.process import process_checks
 from dpsql.audit.duration import REST, Expected
-from dpsql.audit.empirical.lower_bound import empirical, seconds_of_releases
+from dpsql.audit.empirical.lower_bound import check_epsilon, seconds_of_releases
 from dpsql.audit.ledger_chain import journal
 from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Report, Room, as_data
-from dpsql.audit.samplers.samplers import CHOICES, DRAWS, samplers, seconds_of_samplers
+from dpsql.audit.samplers.samplers import CHOICES, DRAWS, check_samplers, seconds_of_samplers
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import Planner, planner, require_answered
-from dpsql.audit.sensitivity.statements import seconds_of_statements, sensitivity
+from dpsql.audit.sensitivity.statements import check_sensitivity, seconds_of_statements
 from dpsql.audit.versions import in_tested_range, versions
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.schema import Schema, load
@@ -73,16 +73,16 @@ def audit(
             clock.tell("lock-down")
             locked = lock_down(schema, plans)
             rooms = [
-                sensitivity(schema, neighbours, plans, texts, asked.units, asked.seed, clock),
-                samplers(clock, asked.draws, asked.choices),
+                check_sensitivity(schema, neighbours, plans, texts, asked.units, asked.seed, clock),
+                check_samplers(clock, asked.draws, asked.choices),
             ]
             if asked.epsilon_of:
                 units = neighbours.choose(asked.units, asked.seed)
-                rooms.append(empirical(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
+                rooms.append(check_epsilon(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
     finally:
         neighbours.close()
     clock.tell("lock-down: the engine's process")
-    locked = replace(locked, checks=(*in_tested_range(), *confinement(schema), *locked.checks))
+    locked = replace(locked, checks=(*in_tested_range(), *process_checks(schema), *locked.checks))
     clock.tell("schema")
     rooms += [locked, written.room, advice(path, schema)]
     return Report(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(rooms))

@@ -11,7 +11,7 @@ import dpsql
 from dpsql.audit.report import Check
 
 #: The oldest and the newest versions of engine and parser that the tests run on.
-TESTED: Final = {"duckdb": ("1.5.6", "2.0.0"), "sqlglot": ("30.0.1", "30.30.0")}
+TESTED: Final = {"duckdb": ("1.5.6", "2.0.1"), "sqlglot": ("30.0.1", "30.30.0")}
 
 
 def versions() -> tuple[tuple[str, str], ...]:

@@ -25,7 +25,7 @@ from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Rep
 from dpsql.audit.clock import Clock
 from dpsql.audit.duration import REST
 from dpsql.audit.page import page as drawn_page
-from dpsql.audit.samplers.samplers import samplers, seconds_of_samplers
+from dpsql.audit.samplers.samplers import check_samplers, seconds_of_samplers
 from dpsql.engines.duckdb.process import landlock
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.emit import node, quantise
@@ -47,8 +47,8 @@ FEW = {"draws": 200_000, "choices": 200, "releases": 100}
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither samplers nor lock-down, which have tests of their own."""
-    monkeypatch.setattr("dpsql.audit.confinement.process", lambda *_: [])
-    for name in ("samplers", "lock_down"):
+    monkeypatch.setattr("dpsql.audit.process_checks", lambda *_: [])
+    for name in ("check_samplers", "lock_down"):
         monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
 
 
@@ -271,7 +271,7 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
 @pytest.mark.slow
 def test_samplers_take_about_as_long_as_is_foretold() -> None:
     foretold, started = seconds_of_samplers(), time.perf_counter()
-    samplers(Clock(10))
+    check_samplers(Clock(10))
     assert 1 / 5 < foretold / (time.perf_counter() - started) < 5
 
 

@@ -16,7 +16,7 @@ from dpsql import cli
 from dpsql.audit import completed_schema
 from dpsql.audit.confinement.attempts import attempts
 from dpsql.audit.confinement.lockdown import lock_down
-from dpsql.audit.confinement.process import confinement
+from dpsql.audit.confinement.process import process_checks
 from dpsql.audit.report import Room
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import planner
@@ -94,7 +94,8 @@ def test_the_engines_process_can_do_nothing_that_it_must_not(tmp_path: Path) -> 
     schema_file = clinic(tmp_path)
     schema_file.write_text(schema_file.read_text() + '[engine]\nmemory = "500MB"\nspill = "1MB"\n')
     checks = {
-        check.what.removeprefix("its process "): check.verdict for check in confinement(completed_schema(schema_file))
+        check.what.removeprefix("its process "): check.verdict
+        for check in process_checks(completed_schema(schema_file))
     }
     notes = {"sends a datagram", "makes a copy of itself"}
     assert checks.pop("the kernel's Landlock") == "passed"
@@ -117,10 +118,10 @@ def test_a_process_that_cannot_be_begun_or_is_not_wanted_is_said(
 ) -> None:
     schema = completed_schema(clinic(tmp_path))
     without = schema.model_copy(update={"engine": schema.engine.model_copy(update={"process": False})})
-    (check,) = confinement(without)
+    (check,) = process_checks(without)
     assert check.verdict == "failed" and check.said.endswith("take process = false out of the schema's [engine]")
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    assert [check.verdict for check in confinement(schema)] == ["failed"]
+    assert [check.verdict for check in process_checks(schema)] == ["failed"]
 
 
 class Unconfined:
@@ -155,9 +156,9 @@ def test_an_engine_that_can_open_a_file_or_connect_fails(
     version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(landlock, "version", lambda: version)
-    monkeypatch.setattr(sys.modules["dpsql.audit.confinement.process"], "EngineProcess", Unconfined)
+    monkeypatch.setattr("dpsql.audit.confinement.process.EngineProcess", Unconfined)
     checks = {
-        check.what.removeprefix("its process "): check for check in confinement(completed_schema(clinic(tmp_path)))
+        check.what.removeprefix("its process "): check for check in process_checks(completed_schema(clinic(tmp_path)))
     }
     files, network, signals, mend = KERNELS[version]
     for name in ("reads another file", "lists another folder", "writes a file", "starts a program"):
@@ -177,7 +178,7 @@ def test_an_audit_without_confinement_ends_with_what_to_do(
     if missing == "process":
         schema.write_text(schema.read_text() + "[engine]\nprocess = false\n")
     monkeypatch.setattr(landlock, "version", lambda: 0)
-    for name in ("samplers", "lock_down"):
+    for name in ("check_samplers", "lock_down"):
         monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
     done = CliRunner().invoke(cli.commands, ["audit", str(schema)])
     said = {
@@ -198,7 +199,7 @@ def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeyp
 
 
 def test_a_check_of_emitted_sql_that_lets_all_pass_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsql.audit.confinement.process import lockdown
+    from dpsql.audit.confinement import lockdown
 
     monkeypatch.setattr(lockdown, "require_planned", lambda *_: None)
     room = locked(clinic(tmp_path))

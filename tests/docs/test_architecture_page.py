@@ -9,7 +9,9 @@ HOUSE = Path(__file__).parents[2]
 PACKAGE = HOUSE / "dpsql"
 PAGE = (HOUSE / "docs" / "architecture.md").read_text("utf-8")
 #: What has a line of the page's tables: a folder, or a module.
-LISTED = re.findall(r"`([a-z_]+/(?:[a-z_]+/)*(?:[a-z_]+\.py)?)`", "\n".join(re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)))
+LISTED = re.findall(
+    r"`([a-z_]+/(?:[a-z_]+/)*(?:[a-z_]+\.py)?)`", "\n".join(re.findall(r"^\|.*\|$", PAGE, re.MULTILINE))
+)
 #: At most so many files in a folder, and so many entries at the top beside Python's own.
 MOST_FILES, MOST_AT_THE_TOP = 15, 17
 
@@ -42,4 +44,6 @@ def test_no_folder_has_more_files_than_can_be_looked_over() -> None:
         if (count := sum(file.name != "__init__.py" for file in each.glob("*.py"))) > MOST_FILES
     }
     assert crowded == {}
-    assert sum(not each.name.startswith("_") and each.name != "py.typed" for each in PACKAGE.iterdir()) <= MOST_AT_THE_TOP
+    assert (
+        sum(not each.name.startswith("_") and each.name != "py.typed" for each in PACKAGE.iterdir()) <= MOST_AT_THE_TOP
+    )

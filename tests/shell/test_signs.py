@@ -124,7 +124,7 @@ def test_an_interval_that_would_begin_below_0_begins_there(
     item: str, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert min(lower_ends(session, item)) == 0
-    for module in ("seen", "computed"):
+    for module in ("resampling.percentiles", "intervals.row_intervals"):
         monkeypatch.setattr(f"dpsql.postprocessing.{module}.FROM_ZERO", EVERYTHING)
     assert min(lower_ends(session, item)) < 0
 

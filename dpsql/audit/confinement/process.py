@@ -33,7 +33,7 @@ _KEPT_BY: Final[dict[str, int | None]] = {
 _PROCESS: Final = "the engine's process"
 
 
-def confinement(schema: Schema) -> list[Check]:
+def process_checks(schema: Schema) -> list[Check]:
     """One check for the kernel, and one for each thing that the process tries.
 
     It has failed where the process can open files or connect, whyever; a note tells what no kernel keeps it from. It is

@@ -55,7 +55,7 @@ class Pair:
     private: bool
 
 
-def empirical(
+def check_epsilon(
     schema: Schema, neighbours: Neighbours, planner: Planner, texts: Sequence[str], units: Sequence[int], clock: Clock,
     draws: int = DRAWS,
 ) -> Room:  # fmt: skip

@@ -44,7 +44,7 @@ _NOISE_FITS = "the law, signs, neighbouring draws and variance fit; other scales
 _UTILITIES, _RATE = (0, -1, -3), Fraction(1, 2)
 
 
-def samplers(clock: Clock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
+def check_samplers(clock: Clock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
     """One check for each sampler at each of several scales."""
     checks = []
     looks = list(_looks(draws, choices))

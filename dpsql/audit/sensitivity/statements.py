@@ -48,7 +48,7 @@ class Looked:
             yield from ((self.whole, other) for other in self.lacking)
 
 
-def sensitivity(
+def check_sensitivity(
     schema: Schema,
     neighbours: Neighbours,
     planner: Planner,
