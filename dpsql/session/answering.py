@@ -17,7 +17,7 @@ from dpsql.release.noise import NOTHING, Released
 from dpsql.session.answer_store import Paid
 from dpsql.session.answer_store.recent import Memory
 from dpsql.session.execution import River
-from dpsql.session.key_counts import many_candidates
+from dpsql.session.public_sizes import many_candidates
 from dpsql.session.running import Running, Turns
 
 

@@ -18,11 +18,11 @@ from dpsql.postprocessing.answer import Described
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.answer_store.recent import Memory
-from dpsql.session.choices import allowed_price
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.running import Turns
 from dpsql.session.statement import Choices
-from dpsql.session.status_rows import budget_row
+from dpsql.session.statement.allowed import allowed_price
+from dpsql.session.statement.status_rows import budget_row
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped

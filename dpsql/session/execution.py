@@ -22,7 +22,7 @@ from dpsql.release.noise import NOTHING, Released, release
 from dpsql.session.answer_store import Answers, Paid
 from dpsql.session.error_masking import told_nothing
 from dpsql.session.explain import journal_note
-from dpsql.session.key_counts import require_few_candidates
+from dpsql.session.public_sizes import require_few_candidates
 from dpsql.session.response_timing import MONOTONIC, Clock, Departure
 from dpsql.session.running import Running
 

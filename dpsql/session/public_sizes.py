@@ -1,11 +1,20 @@
-"""How many rows of public tables have equal values: each number is asked for once of a version of the data.
+"""What is counted in public tables before a charge: rows that have equal values, and the keys that a statement shows.
 
-Proved in ``docs/proofs/work.md``.
+Proved in ``docs/proofs/work.md`` and ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from math import prod
+from typing import Protocol, TypeAlias
+
+from dpsql.planning.plan import Plan
+from dpsql.release.noise import Released
+from dpsql.sql.emit.key_domain_size import counting, many_keys, require_few_keys
+
+#: The number that SQL over public tables gives.
+PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]
 
 
 class Counts(Protocol):
@@ -50,3 +59,18 @@ def fanout_sql(table: str, columns: tuple[str, ...]) -> str:
     counted = f'SELECT COUNT(*) AS "n" FROM "source"."main"."{table}" AS t'
     grouped = f"{counted} GROUP BY {names}" if names else counted
     return f'SELECT COALESCE(MAX(g."n"), 0) FROM ({grouped}) AS g'
+
+
+def require_few_candidates(plan: Plan, count: PublicCount) -> None:
+    """Refuse a plan that shows very many keys of public tables; StatementError (E_LIMITS)."""
+    for core in plan.cores:
+        found = counting(core.core)
+        if found is not None:
+            require_few_keys(core.core, prod(count(*each) for each in found.queries))
+
+
+def many_candidates(plan: Plan, released: Released) -> tuple[str, ...]:
+    """What it means that many keys of public tables are shown."""
+    tables = [table for table in released.tables[: len(plan.cores)] if counting(table.shape) is not None]
+    said = [many_keys(table.shape, len(table.keys)) for table in tables]
+    return tuple(each for each in said if each is not None)

@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 from dpsql.repl.commands.display import OPTIONS
 from dpsql.repl.prompt.completion import SchemaCompleter
 from dpsql.schema import load
-from dpsql.session.vocabulary import functions
+from dpsql.session.statement.vocabulary import functions
 
 SCHEMA = load(Path(__file__).parents[2] / "schemas" / "nafld.toml")
 

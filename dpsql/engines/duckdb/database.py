@@ -81,8 +81,8 @@ class OpenedSource:
         files = self._source.files
         attach(self._connected.execute, self._source, "source")
         if files is not None:
-            # DuckDB asks where a descriptor's file is by now. Of one that was replaced DuckDB 2.0.1 takes what the kernel
-            # says, a path with a mark behind it; older versions take the descriptor's own name.
+            # DuckDB asks where a descriptor's file is by now. Of a file that was replaced DuckDB 2.0.1 takes what the
+            # kernel says, a path with a mark behind it; older versions take the descriptor's own name.
             replaced = [f"{path} (deleted)" for path in self.held.paths]
             places = [*files.values(), *self.held.paths, *replaced]
             self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, places))}]")

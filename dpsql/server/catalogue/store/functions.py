@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.server.catalogue.store.objects import Objects, Row
-from dpsql.session.vocabulary import functions
+from dpsql.session.statement.vocabulary import functions
 
 #: Words of the vocabulary that are written as operators or syntax, and are no functions in PostgreSQL either.
 _SYNTAX = frozenset("array case coalesce greatest if least map not nullif or row struct xor".split())
