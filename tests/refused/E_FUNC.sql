@@ -126,10 +126,10 @@ SELECT male, DP_INTERVAL_HIGH(male) FROM patients GROUP BY male
 -- instead: SELECT male, male FROM patients GROUP BY male
 
 -- schema: tpch
-SELECT COUNT(*) FROM customer WHERE c_name ~ 'a.{20}c'
+SELECT COUNT(*) FROM customer WHERE REGEXP_MATCHES(c_name, 'a.{20}c')
 -- says: the regular expression 'a.{20}c' may take an automaton of more than 1,000 states, which the rows of all people share; begin it with ^, or ask for fewer characters behind a place that may be anywhere (line 1, column 1)
 -- instead: SELECT COUNT(*) FROM customer
--- answered: SELECT COUNT(*) FROM customer WHERE c_name ~ '^a.{20}c'
+-- answered: SELECT COUNT(*) FROM customer WHERE REGEXP_MATCHES(c_name, '^a.{20}c')
 
 -- schema: tpch
 SELECT COUNT(*) FROM customer WHERE c_name LIKE '%a____________________c%'

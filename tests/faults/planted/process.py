@@ -33,14 +33,14 @@ FAULTS = (
         "dpsql/engines/duckdb/optimizer.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
-        (f"{CAREFUL}::test_the_engine_of_a_session_holds_it_to_them",),
+        (f"{CAREFUL}::test_every_engine_is_as_careful",),
     ),
     Fault(
         "the engine's optimizer decides by statistics",
         "dpsql/engines/duckdb/database.py",
         "    **CAREFUL,\n",
         "",
-        (f"{CAREFUL}::test_the_engine_of_a_session_holds_it_to_them",),
+        (f"{CAREFUL}::test_every_engine_is_as_careful",),
     ),
     Fault(
         "a table of another catalogue is taken for a subquery",
