@@ -16,12 +16,11 @@ from time import perf_counter
 
 import duckdb
 
-from dpsql.engines.data import Data
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.source import CoreSql, Source
+from dpsql.engines.source import CoreSql, Data, Source
 from dpsql.schema import loads
 
 SCHEMA = """

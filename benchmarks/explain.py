@@ -26,13 +26,13 @@ sys.path[:0] = [str(ROOT)]
 from dpsql.engines.exact import CoreRows, ExactRows  # noqa: E402
 from dpsql.planning.estimators.estimate import value  # noqa: E402
 from dpsql.planning.estimators.quantiles import Ranked  # noqa: E402
-from dpsql.planning.explain_cells import rank_width  # noqa: E402
+from dpsql.planning.explanation import rank_width  # noqa: E402
 from dpsql.planning.plan import CorePlan, Plan  # noqa: E402
 from dpsql.release.grouping_sets import cube_table  # noqa: E402
 from dpsql.release.noise import release  # noqa: E402
 from dpsql.schema import load  # noqa: E402
 from dpsql.session import Session, open_session  # noqa: E402
-from dpsql.session.accuracy.expected import expected  # noqa: E402
+from dpsql.session.accuracy.expected_errors import expected  # noqa: E402
 
 _OLD = "SELECT male, age >= 50 AS old FROM patients"
 STATEMENTS = {

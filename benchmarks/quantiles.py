@@ -24,16 +24,16 @@ from dpsql.cli.demonstration import SCHEMA as NAFLD
 from dpsql.engines.duckdb.database import run_core
 from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.estimators.histogram import ChosenQuantiles
 from dpsql.planning.estimators.quantiles import Distribution
-from dpsql.planning.estimators.rank_quantiles import ChosenQuantiles
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.sensitivity import ranking, tree
 from dpsql.postprocessing import Shell
 from dpsql.privacy.mechanism.rank_choice import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.schema import Schema, load
-from dpsql.sql.analysis.bins import Bins
 from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.ir.relation import Ranks
 from dpsql.sql.parser.parse import parse

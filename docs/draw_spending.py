@@ -8,7 +8,7 @@ from pathlib import Path
 
 import matplotlib
 
-from dpsql.output.spending import Spending, draw_spending
+from dpsql.output.spending_plot import Spending, draw_spending
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import Standing
 from dpsql.privacy.measure import FREE, Cost, shown

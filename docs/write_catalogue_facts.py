@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import psycopg
 
-from dpsql.server.catalogue.store.functions import allowed_functions
+from dpsql.server.catalogue.store.objects import allowed_functions
 from dpsql.server.catalogue.store.types import duckdb_type
 
 TARGET = Path(__file__).parents[1] / "dpsql" / "server" / "catalogue" / "store" / "facts"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpsql.engines.source import CoreSql
-from dpsql.planning.presence import Presence
+from dpsql.planning.plan import Presence
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.selection import Threshold
 

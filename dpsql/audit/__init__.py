@@ -13,18 +13,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpsql.audit.advice import advice
-from dpsql.audit.clock import Clock, TimeIsUp
-from dpsql.audit.confinement.lockdown import lock_down
-from dpsql.audit.confinement.process import process_checks
-from dpsql.audit.duration import REST, Expected
+from dpsql.audit.clock import REST, Clock, Expected, TimeIsUp
 from dpsql.audit.empirical.lower_bound import check_epsilon, seconds_of_releases
+from dpsql.audit.engine_process import process_checks
 from dpsql.audit.ledger_chain import journal
-from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Report, Room, as_data
-from dpsql.audit.samplers.samplers import CHOICES, DRAWS, check_samplers, seconds_of_samplers
+from dpsql.audit.lockdown import lock_down
+from dpsql.audit.report import (
+    FOR_THE_OWNER,
+    WITH_FIGURES,
+    Check,
+    Figure,
+    Report,
+    Room,
+    as_data,
+    in_tested_range,
+    versions,
+)
+from dpsql.audit.samplers import CHOICES, DRAWS, check_samplers, seconds_of_samplers
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import Planner, planner, require_answered
 from dpsql.audit.sensitivity.statements import check_sensitivity, seconds_of_statements
-from dpsql.audit.versions import in_tested_range, versions
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.schema import Schema, load
 

@@ -1,13 +1,20 @@
-"""What an audit found: rooms of checks, each with a verdict that anybody may see and figures that the owner alone may.
+"""What an audit found: rooms of checks, each with a verdict that anybody may see and figures for the owner alone.
+
+A report names the versions of what dpsql rests on, too. Proved in ``docs/proofs/audit.md``.
 
 Proved in ``docs/proofs/audit.md``.
 """
 
 from __future__ import annotations
 
+import platform
+import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from importlib.metadata import version
+from typing import Final, Literal
+
+import dpsql
 
 Verdict = Literal["passed", "failed", "note", "skipped"]
 
@@ -99,3 +106,32 @@ def _check(check: Check, details: bool) -> dict[str, object]:
             {"name": figure.name, "value": figure.value, "most": figure.most} for figure in check.figures
         ]
     return whole
+
+
+#: The oldest and the newest versions of engine and parser that the tests run on.
+TESTED: Final = {"duckdb": ("1.5.6", "2.0.1"), "sqlglot": ("30.0.1", "30.30.0")}
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """What is installed, by name."""
+    names = (*TESTED, "numpy")
+    return (("dpsql", dpsql.__version__), ("Python", platform.python_version()), *((n, version(n)) for n in names))
+
+
+def in_tested_range() -> list[Check]:
+    """Whether engine and parser are of versions that were tested; others may answer, and nobody has looked."""
+    checks = []
+    for name, (oldest, newest) in TESTED.items():
+        here = version(name)
+        known = _numbers(oldest) <= _numbers(here) <= _numbers(newest)
+        said = f"{here}, tested are {oldest} to {newest}"
+        checks.append(Check(f"version of {name}", "passed" if known else "note", said))
+    return checks
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """
+    >>> _numbers("30.4.0") < _numbers("30.30.0")
+    True
+    """
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

@@ -19,8 +19,8 @@ import click
 import dpsql
 from dpsql.cli.audit import audit
 from dpsql.cli.budget import budget
-from dpsql.cli.codes import STATEMENT, USAGE, exit_code
 from dpsql.cli.demo import demo
+from dpsql.cli.exit_codes import STATEMENT, USAGE, exit_code
 from dpsql.cli.ledger import ledger
 from dpsql.cli.query import explain, query
 from dpsql.cli.schema import schema

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from dpsql import output
-from dpsql.cli.codes import AUDIT
+from dpsql.cli.exit_codes import AUDIT
 from dpsql.cli.query import SCHEMA
 from dpsql.output import plain
 
@@ -68,7 +68,7 @@ def audit(
     with output.reserved(page), _telling() as tell:
         report = look(schema, Asked(texts, epsilon_of, units, minutes, seed), tell, None if as_json else tell.foretell)
     if page is not None:
-        from dpsql.audit.page import page as drawn
+        from dpsql.audit.html_report import page as drawn
 
         page.write_text(drawn(report, details), encoding="utf-8")
     if as_json:

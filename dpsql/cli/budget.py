@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.budget_report import Holder, Next, entry_report, group_report, holders, report, statement_report
+from dpsql.cli.budget_report import (
+    Holder,
+    Next,
+    Statement,
+    draw,
+    entry_report,
+    group_report,
+    holders,
+    report,
+    statement_report,
+    statements_of,
+)
 from dpsql.cli.query import SCHEMA
-from dpsql.cli.spending import Statement, draw, statements_of
 from dpsql.output import bar, plain
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpsql.privacy.budget import Promise
+    from dpsql.privacy.filter import Remaining
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
-    from dpsql.privacy.remaining import Remaining
     from dpsql.schema import Schema
 
 

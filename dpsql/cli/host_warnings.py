@@ -11,9 +11,9 @@ from pathlib import Path
 from dpsql.engines.duckdb.process import landlock
 from dpsql.errors import InterfaceError, LedgerError
 from dpsql.privacy.ledger import ledger_path
-from dpsql.privacy.ledger.place import is_address
+from dpsql.privacy.ledger.opening import is_address
 from dpsql.schema import Schema
-from dpsql.server.sockets import is_loopback
+from dpsql.server.listener import is_loopback
 
 #: What others and the group may not do with a key: anything, and write.
 _OPEN = 0o037

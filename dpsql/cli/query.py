@@ -15,8 +15,8 @@ import dpsql
 from dpsql import output
 
 if TYPE_CHECKING:
-    from dpsql.dbapi.workload import Workload
-    from dpsql.privacy.remaining import Remaining
+    from dpsql.dbapi.connection import Workload
+    from dpsql.privacy.filter import Remaining
     from dpsql.privacy.window import Lifetime
     from dpsql.session.explain import Explanation
 

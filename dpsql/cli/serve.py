@@ -45,11 +45,9 @@ def serve(
     from dpsql.cli.host_warnings import require_confined, weaknesses
     from dpsql.errors.owners_log import FORMAT
     from dpsql.schema import load
-    from dpsql.server.authentication.login import Gate
+    from dpsql.server.authentication.login import Gate, tls_context
     from dpsql.server.authentication.users import read_users
-    from dpsql.server.listener import Limits, Server
-    from dpsql.server.protocol.tls import tls_context
-    from dpsql.server.sockets import is_loopback
+    from dpsql.server.listener import Limits, Server, is_loopback
     from dpsql.session.database import open_database
 
     if (certificate is None) != (key is None):

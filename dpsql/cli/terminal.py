@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsql import output
-from dpsql.cli.codes import exit_code
+from dpsql.cli.exit_codes import exit_code
 from dpsql.cli.query import ANALYST, SCHEMA, price
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from dpsql.repl.commands.display import Display
+    from dpsql.repl.display import Display
 
 
 @click.command("terminal", hidden=True, options_metavar="[OPTIONS]")
@@ -68,7 +68,7 @@ def terminal(
 
 def _display(style: str, intervals: bool, ask: str | None) -> Display:
     from dpsql.errors import DataError
-    from dpsql.repl.commands.display import Display
+    from dpsql.repl.display import Display
 
     try:
         return Display(format=style, intervals=intervals).with_option("ask", ask or "off")

@@ -8,10 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dpsql.dbapi.boundary import said_by
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor, Row
-from dpsql.dbapi.type_objects import (
+from dpsql.dbapi.pep249 import (
     BINARY,
     DATETIME,
     NUMBER,
@@ -26,6 +25,7 @@ from dpsql.dbapi.type_objects import (
     Timestamp,
     TimestampFromTicks,
     TypeObject,
+    said_by,
 )
 from dpsql.errors import InterfaceError
 

@@ -1,4 +1,4 @@
-"""A connection: one analyst's session, shared by the cursors and threads that hold it."""
+"""A connection: one analyst's session, shared by cursors and threads, and the workloads that it prices and runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,59 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
 
 from dpsql import errors
-from dpsql.dbapi.boundary import bound, said_by
 from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.workload import Workload
+from dpsql.dbapi.pep249 import bound, said_by
 from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    from dpsql.planning.workload import Offer
     from dpsql.planning.workload import Workload as Priced
-    from dpsql.privacy.remaining import Remaining
+    from dpsql.privacy.filter import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
     from dpsql.session.accuracy.target import Goal, Target
     from dpsql.session.explain import Explanation
+
+
+class Workload:
+    """Statements that are fixed together, and what each accountant would charge; ``str()`` is a table."""
+
+    def __init__(self, connection: Connection, priced: Priced) -> None:
+        self._connection, self._priced = connection, priced
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """What each accountant makes of the block: its ε at the schema's δ, what it would charge, and why not."""
+        return self._priced.offers
+
+    @property
+    def best(self) -> Offer | None:
+        """The offer that would be charged; None where all of it is free."""
+        return self._priced.best
+
+    @property
+    def rows(self) -> tuple[tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...]:
+        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why it is not valid."""
+        return self._priced.rows
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """For each statement whether it is bought, or why it is free."""
+        return self._priced.statuses
+
+    def execute(self, accountant: str | None = None) -> list[Cursor]:
+        """Charge the block once, by the named accountant or the best one, then answer: a cursor for each statement.
+
+        It is all or nothing: where the block is refused, nothing is charged and nothing is read.
+        """
+        return self._connection._run(self._priced, accountant)
+
+    def __str__(self) -> str:
+        return str(self._priced)
+
+    def __repr__(self) -> str:
+        return f"Workload({len(self._priced.plans)} statements, best={getattr(self.best, 'accountant', None)!r})"
+
 
 T = TypeVar("T")
 

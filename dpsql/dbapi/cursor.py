@@ -8,9 +8,8 @@ from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
-from dpsql.dbapi.boundary import bound
 from dpsql.dbapi.columns import Columns, columns_of, require
-from dpsql.dbapi.type_objects import Described, described
+from dpsql.dbapi.pep249 import Described, bound, described
 from dpsql.errors import InterfaceError, ProgrammingError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -123,7 +122,7 @@ class Cursor:
         With ``intervals`` each estimate ``x`` has columns ``x_low`` and ``x_high`` beside it.
         """
         require("pyarrow")
-        from dpsql.dbapi.arrow import arrow_table
+        from dpsql.dbapi.frames import arrow_table
 
         return self._made(arrow_table, intervals)
 

@@ -1,17 +1,128 @@
-"""Released rows as a data frame of pandas or of polars."""
+"""Released rows as an Arrow table or as a data frame of pandas or polars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpsql.dbapi.arrow import arrow_table
 from dpsql.dbapi.columns import Columns
 from dpsql.errors import DataError
 
 if TYPE_CHECKING:
     import pandas
     import polars
+    import pyarrow
+
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s?(\d+)\)")
+_LIST = re.compile(r"(.*)\[\d*\]", re.DOTALL)
+#: Each type by DuckDB's name, as the function of ``pyarrow`` that makes its own, with that function's arguments.
+_SCALARS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "BOOLEAN": ("bool_", ()),
+    "TINYINT": ("int8", ()),
+    "SMALLINT": ("int16", ()),
+    "INTEGER": ("int32", ()),
+    "BIGINT": ("int64", ()),
+    "UTINYINT": ("uint8", ()),
+    "USMALLINT": ("uint16", ()),
+    "UINTEGER": ("uint32", ()),
+    "UBIGINT": ("uint64", ()),
+    "HUGEINT": ("decimal128", (38, 0)),
+    "UHUGEINT": ("decimal128", (38, 0)),
+    "FLOAT": ("float32", ()),
+    "DOUBLE": ("float64", ()),
+    "VARCHAR": ("string", ()),
+    "BLOB": ("binary", ()),
+    "DATE": ("date32", ()),
+    "TIME": ("time64", ("us",)),
+    "TIMESTAMP": ("timestamp", ("us",)),
+    "TIMESTAMP_S": ("timestamp", ("s",)),
+    "TIMESTAMP_MS": ("timestamp", ("ms",)),
+    "TIMESTAMP_NS": ("timestamp", ("ns",)),
+    "TIMESTAMP WITH TIME ZONE": ("timestamp", ("us", "UTC")),
+    "INTERVAL": ("duration", ("us",)),
+    '"NULL"': ("null", ()),
+    "NULL": ("null", ()),
+}
+
+
+def arrow_table(columns: Columns) -> pyarrow.Table:
+    """The columns as Arrow has them; DataError where a value is beyond its Arrow type."""
+    import pyarrow as pa
+
+    try:
+        arrays = [_array(values, kind) for values, kind in zip(columns.values, columns.types, strict=True)]
+    except (pa.ArrowException, OverflowError):
+        raise DataError("a value is beyond its Arrow type; take the rows with fetchall()") from None
+    return pa.Table.from_arrays(arrays, names=list(columns.names))
+
+
+def _array(column: Sequence[object], sql_type: str) -> pyarrow.Array[Any]:
+    import pyarrow as pa
+
+    found = _arrow_type(sql_type)
+    if sql_type.startswith("MAP") and found is not None:
+        return pa.array([list(value.items()) if isinstance(value, dict) else None for value in column], found)
+    if found is None:
+        return pa.array([None if value is None else _plain(value) for value in column], _text_or_inferred(sql_type))
+    return pa.array(column, found)
+
+
+def _arrow_type(sql_type: str) -> pyarrow.DataType | None:
+    """The Arrow type of an SQL type; None of those that Arrow lacks, or that their values tell."""
+    import pyarrow as pa
+
+    if (items := _LIST.fullmatch(sql_type)) is not None:
+        inner = _arrow_type(items[1])
+        return None if inner is None else pa.list_(inner)
+    if (digits := _DECIMAL.fullmatch(sql_type)) is not None:
+        return pa.decimal128(int(digits[1]), int(digits[2]))
+    if sql_type.startswith("MAP("):
+        key, value = (_arrow_type(part) for part in _two_parts(sql_type[4:-1]))
+        return None if key is None or value is None else pa.map_(key, value)
+    if sql_type not in _SCALARS:
+        return None
+    name, arguments = _SCALARS[sql_type]
+    make: Callable[..., pyarrow.DataType] = getattr(pa, name)
+    return make(*arguments)
+
+
+def _two_parts(inside: str) -> tuple[str, str]:
+    """The types of a map's keys and values.
+
+    >>> _two_parts("DECIMAL(5,2), MAP(BIGINT, DATE)")
+    ('DECIMAL(5,2)', 'MAP(BIGINT, DATE)')
+    """
+    depth = 0
+    for place, character in enumerate(inside):
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            return inside[:place].strip(), inside[place + 1 :].strip()
+    return inside, inside
+
+
+def _text_or_inferred(sql_type: str) -> pyarrow.DataType | None:
+    import pyarrow as pa
+
+    return None if sql_type.startswith(("STRUCT", "TUPLE", "MAP", "UNION")) or sql_type.endswith("]") else pa.string()
+
+
+def _plain(value: object) -> object:
+    """A nested value as Arrow reads it: a map as its pairs, a row without names by places; any other as its text."""
+    match value:
+        case dict():
+            return {str(name): _inside(each) for name, each in value.items()}
+        case tuple():
+            return {str(place): _inside(each) for place, each in enumerate(value, 1)}
+        case list():
+            return [_inside(each) for each in value]
+        case _:
+            return str(value)
+
+
+def _inside(value: object) -> object:
+    return _plain(value) if isinstance(value, dict | tuple | list) else value
+
 
 _WIDTHS = {"TINYINT": "8", "SMALLINT": "16", "INTEGER": "32", "BIGINT": "64"}
 

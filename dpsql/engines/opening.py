@@ -13,7 +13,7 @@ from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.data import ProcessData, facts_of
-from dpsql.engines.files.held import HeldFiles
+from dpsql.engines.files.held_files import HeldFiles
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 

@@ -1,13 +1,17 @@
-"""What an engine is told of the owner's data and of what it may use; nothing here is computed from the data.
+"""What an engine is told of the owner's data, and what it asks of the place where its DuckDB runs.
+
+Nothing that it is told is computed from the data. Proved in ``docs/proofs/process.md``.
 
 Proved in ``docs/proofs/process.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from types import TracebackType
+from typing import Any, Protocol, TypeAlias
 
 #: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime, None and lists of these.
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
@@ -87,3 +91,54 @@ class NotOpened(Exception):
 
 class Changed(Exception):
     """The data were written while they were read, so that what was read is of no one version of them."""
+
+
+class Cursor(Protocol):
+    """Where one charged plan is run; whatever it raises is trouble."""
+
+    def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
+        """The rows of each core, once the derived tables are there; only what was planned is run."""
+        ...
+
+    def interrupt(self) -> None:
+        """End what is being read; from any thread."""
+        ...
+
+    def stop(self) -> None:
+        """End it where the time is over, by force where it does not hear."""
+        ...
+
+    def close(self, derived: Sequence[str], then: Callable[[], None] = ...) -> None:
+        """Let go of it and of its derived tables, and call ``then``; later, where a reading was left before its end."""
+        ...
+
+
+class HeldData(Protocol):
+    """One version of the owner's data, opened, checked and locked down; it stays open until this is left."""
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def deriving(self) -> threading.Lock: ...
+
+    def cursor(self) -> Cursor: ...
+
+    def public_rows(self, table: str) -> Rows: ...
+
+    def __enter__(self) -> HeldData: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Data(Protocol):
+    """The owner's data, whatever version of them lies at the source; ``version`` tells that of now."""
+
+    @property
+    def version(self) -> str | None: ...
+
+    def hold(self, opening: Callable[[], None] = ...) -> HeldData: ...
+
+    def close(self) -> None: ...

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import cast
 
 from dpsql.errors import DataError
-from dpsql.output.figure import cell, plain
+from dpsql.output.formatting import cell, plain
 from dpsql.output.rows import Rows
 
 #: A value is drawn as a bar from 0; where all lie close together far from 0, as a point on a shorter scale.

@@ -1,6 +1,6 @@
 """The plan: one frozen value from which a statement's SQL, noise, price and columns are all read off.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/presence.md`` and ``docs/proofs/river.md``.
 """
 
 from __future__ import annotations
@@ -13,24 +13,49 @@ from itertools import pairwise
 
 from dpsql.errors import StatementError
 from dpsql.planning.estimators.estimate import Alone, Estimate, Shifted
-from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most
-from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, MeasuredHistogram, Most
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
 from dpsql.planning.estimators.quantiles import Ranked
-from dpsql.planning.presence import Presence
 from dpsql.planning.result_columns import Ends, OutputColumn, Redrawn
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
-from dpsql.privacy.selection import Threshold
+from dpsql.privacy.selection import Threshold, beyond
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, Evident
-from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.binder.sources.derived_tables import Derived
 from dpsql.sql.emit import core_sql
 from dpsql.sql.ir.reads import Read, tables_measured
 from dpsql.sql.ir.relation import Core
+
+#: How often at most an answer has a group without rows that the evidence takes for one with rows.
+APPEARS = Fraction(1, 20)
+
+
+@dataclass(frozen=True)
+class Presence:
+    """A group is present where the noisy count in its ``cell`` reaches a threshold that noise alone seldom reaches.
+
+    ``noise`` is that of the cell. All groups without rows together are taken for absent with probability at least 1 −
+    ``chance``. ``released`` tells that absent groups are not released; else those who read the table leave them out.
+    """
+
+    cell: int
+    noise: Mechanism
+    chance: Fraction
+    released: bool
+
+    def threshold(self, candidates: int) -> int:
+        """The least count, in steps of the cell, of a present group among so many candidates."""
+        return beyond(self.noise, max(candidates, 1), self.chance)
+
+    def absent(self, counts: Sequence[int], candidates: int) -> frozenset[int]:
+        """The places of the noisy counts, in steps of the cell, that do not reach the threshold."""
+        least = self.threshold(candidates)
+        return frozenset(place for place, count in enumerate(counts) if count < least)
+
 
 #: A half-width of so many steps is a normal one: with fewer, the next shorter one holds much less often.
 MANY_STEPS = 20

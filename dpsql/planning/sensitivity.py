@@ -20,10 +20,10 @@ from dpsql.privacy.mechanism import (
     Mechanism,
     PermuteAndFlip,
 )
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Quantile, Ranking, Target
 from dpsql.privacy.mechanism.rank_counts import Around, most_cells
-from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
 from dpsql.sql.analysis.contribution import Contribution, Norm

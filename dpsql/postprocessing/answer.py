@@ -16,21 +16,27 @@ from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
 from dpsql.postprocessing.interval_columns import with_ends
-from dpsql.postprocessing.intervals.intervals import end_types, end_values, has_intervals, intervals, output_columns
 from dpsql.postprocessing.intervals.lineage import trace, with_names
-from dpsql.postprocessing.intervals.missing import missing_intervals
+from dpsql.postprocessing.intervals.result_intervals import (
+    end_types,
+    end_values,
+    has_intervals,
+    intervals,
+    missing_intervals,
+    output_columns,
+)
 from dpsql.postprocessing.possible_values import column_ranges, shown_within
 from dpsql.postprocessing.resampling.percentiles import redrawn_intervals
-from dpsql.postprocessing.resampling.resampling import known_last, redrawn, with_branches, with_later
+from dpsql.postprocessing.resampling.resampled_query import known_last, redrawn, with_branches, with_later
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable, cube_table
 from dpsql.release.noise import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
-from dpsql.sql.binder.sources.derived import Types
-from dpsql.sql.ir.interval_ends import names_ends
+from dpsql.sql.binder.sources.derived_tables import Types
 from dpsql.sql.ir.relation import Core
+from dpsql.sql.postprocess.functions import names_ends
 
 Rowset: TypeAlias = list[tuple[Any, ...]]
 

@@ -14,13 +14,22 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.planning.result_columns import Ends, Later
-from dpsql.postprocessing.intervals.lineage import hides_star, is_odd, renamed
-from dpsql.postprocessing.intervals.origin import Origin, ReleasedColumns, Source, leave_out, origin_of, output_origins
+from dpsql.postprocessing.intervals.lineage import (
+    Origin,
+    ReleasedColumns,
+    Source,
+    hides_star,
+    is_odd,
+    leave_out,
+    origin_of,
+    output_origins,
+    renamed,
+)
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.sources.ctes import alias_columns
-from dpsql.sql.ir.interval_ends import end_called
+from dpsql.sql.binder.scope import alias_columns
 from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.postprocess.functions import end_called
 
 
 def with_ends(

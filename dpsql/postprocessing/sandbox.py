@@ -14,17 +14,44 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.instance import CAREFUL, close_instance, open_instance
+from dpsql.errors import StatementError
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.columns import columns
-from dpsql.postprocessing.faults import failed, unfit
-from dpsql.postprocessing.lockdown import SEALED, fetched
+from dpsql.postprocessing.sandbox_errors import failed, unfit
 from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.noise import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.scalar import engine_type
 from dpsql.sql.ir.relation import Core
+
+SEALED: dict[str, Any] = {
+    **CAREFUL,
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+    "enable_external_access": "false",
+    "memory_limit": "1GB",
+    "temp_directory": "",
+    "threads": 1,
+    "max_expression_depth": "250",
+}
+#: How many values one answer may have, and how many rows are read at a time.
+MOST_VALUES, AT_A_TIME = 5_000_000, 10_000
+
+
+def fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    """All rows of the query that the cursor runs; E_LIMITS where they are too many to be held."""
+    width = len(cursor.description or ()) or 1
+    rows: list[tuple[Any, ...]] = []
+    while more := cursor.fetchmany(AT_A_TIME):
+        rows += more
+        if len(rows) * width > MOST_VALUES:
+            raise StatementError("E_LIMITS", f"the answer has more than {MOST_VALUES:,} values; add LIMIT")
+    return rows
+
 
 #: Seconds after which the shell is stopped.
 TIME_LIMIT = 30.0

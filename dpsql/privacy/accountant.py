@@ -10,11 +10,10 @@ from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, f
 
 from dpsql.errors import InternalError
 from dpsql.privacy.budget import Budget, Promise
-from dpsql.privacy.filter import Standing
+from dpsql.privacy.filter import Remaining, Standing
 from dpsql.privacy.ledger import Ledger, Line, Spent, Tally
 from dpsql.privacy.ledger.spent import Begins
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.remaining import Remaining
 from dpsql.privacy.window import Lifetime, Refresh, Window
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from dpsql.errors import DataError
 from dpsql.privacy.measure import PLACES, Cost, rho_total
-from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+from dpsql.privacy.rounding import exp_bounds, log_bounds
 
 #: Orders are whole numbers, as those of the moments accountant are (λ = order − 1), from 2 to this.
 MOST_ORDER = 2**20

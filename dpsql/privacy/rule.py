@@ -13,7 +13,7 @@ from typing import ClassVar, TypeAlias
 
 from dpsql.errors import DataError
 from dpsql.privacy.measure import PLACES, Cost
-from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+from dpsql.privacy.rounding import exp_bounds, log_bounds
 
 #: More statements than this nobody fixes beforehand.
 MOST_STATEMENTS = 10**9

@@ -17,23 +17,29 @@ from numpy.typing import NDArray
 
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.cells import aggregate_type
-from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, column, rows_at
+from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, as_type, column, rows_at
 from dpsql.planning.estimators.estimate import Alone, Average, Interval, Mean, Shifted, average, linear, simulated
 from dpsql.planning.estimators.estimate_columns import read_column
-from dpsql.planning.estimators.frequencies import Clip, Counted, Frequent, Most, picked, read
-from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.estimators.histogram import (
+    ChosenQuantiles,
+    Clip,
+    Counted,
+    Frequent,
+    MeasuredHistogram,
+    Most,
+    picked,
+    read,
+)
 from dpsql.planning.estimators.linear_forms import Form
 from dpsql.planning.estimators.quantiles import Curve, Distribution, Ranked
-from dpsql.planning.estimators.rank_quantiles import ChosenQuantiles
-from dpsql.planning.estimators.rounding import as_type
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
-from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
-from dpsql.sql.analysis.bins import SECONDS
+from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.relation import Core, Frequencies, Ranks
 
 

@@ -20,15 +20,13 @@ from dpsql.errors import (
 )
 from dpsql.output import Rows, as_text, said_trouble, write
 from dpsql.privacy.measure import shown
-from dpsql.repl.asking import Answer, answer, planned, price_of
-from dpsql.repl.budget_meter import left, price_line
-from dpsql.repl.commands.display import Display
-from dpsql.repl.commands.names import ends_statement
-from dpsql.repl.dry_run import Declined, Prices, within
-from dpsql.repl.error_display import complaint
+from dpsql.repl.background import interruptibly
+from dpsql.repl.command_list import ends_statement
+from dpsql.repl.display import Display
 from dpsql.repl.input import Command, Piece, Sql, joined, listing, whole
-from dpsql.repl.interruptible import interruptibly
-from dpsql.repl.screen import Screen, said_of
+from dpsql.repl.prices import Declined, Prices, left, price_line, within
+from dpsql.repl.screen import Screen, complaint, said_of
+from dpsql.repl.statement_execution import Answer, answer, planned, price_of
 
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
@@ -91,7 +89,7 @@ class Conversation:
 
     def take(self, piece: Piece, source: str = "") -> None:
         """Run one piece; what is wrong with it is said, and the first such error is kept."""
-        from dpsql.repl.commands.commands import obey
+        from dpsql.repl.commands import obey
 
         self._asked = ""
         try:

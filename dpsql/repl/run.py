@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.errors import Error
-from dpsql.repl.commands.display import Display
+from dpsql.repl.background import Opening, opened
 from dpsql.repl.conversation import Conversation, Rules
+from dpsql.repl.display import Display
 from dpsql.repl.input import Command, word
-from dpsql.repl.opening import Opening, opened
 from dpsql.repl.screen import Screen, has_colour
 
 if TYPE_CHECKING:
-    from dpsql.repl.prompt.prompt import Prompt
+    from dpsql.repl.prompt import Prompt
     from dpsql.schema import Schema
 
 
@@ -72,7 +72,7 @@ def run_prompt(database: Database, display: Display, rules: Rules, ask: bool) ->
     shown = replace(display, ask=worth_asking(declared)) if ask else display
     screen = Screen(interactive=True)
     screen.says(welcome(declared, shown))
-    from dpsql.repl.prompt.prompt import Prompt
+    from dpsql.repl.prompt import Prompt
 
     opening = Opening(declared, database.analyst, database.epsilon)
     prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))

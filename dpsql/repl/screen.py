@@ -1,4 +1,4 @@
-"""Where results and messages go: a terminal that a person looks at, or two streams and perhaps a file."""
+"""Where results and messages go (a terminal, or two streams and perhaps a file), and how an error looks there."""
 
 from __future__ import annotations
 
@@ -14,8 +14,43 @@ from typing import Final, Literal, TextIO, TypeAlias
 
 import click
 
-from dpsql.errors import DataError
-from dpsql.output import visible
+from dpsql.errors import DataError, Error, OperationalError, Position, Refused, StatementError
+from dpsql.output import plain, visible
+
+
+def complaint(error: Error, statement: str = "") -> str:
+    """The error in lines for a person.
+
+    >>> error = StatementError("E_COLUMN", "column `x` does not exist", position=Position(1, 8))
+    >>> print(complaint(error, "SELECT x"))
+    42703 E_COLUMN column `x` does not exist
+    LINE 1: SELECT x
+                   ^
+    More: docs/refusals.md#e_column
+    """
+    if not isinstance(error, StatementError | Refused):
+        said = f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
+        return "\n".join([said, *getattr(error, "__notes__", ())])
+    lines = [f"{error.sqlstate} {error.code} {error.reason}"]
+    if error.position:
+        lines += _pointed(statement, error.position)
+    if error.hint:
+        lines.append(f"Write instead: {error.hint}")
+    return "\n".join([*lines, f"More: {error.page}"])
+
+
+def _pointed(statement: str, position: Position) -> list[str]:
+    """The statement's line with a caret under the place; nothing where the place is not in the statement."""
+    from wcwidth import wcswidth
+
+    lines = statement.split("\n")
+    if not 1 <= position.line <= len(lines):
+        return []
+    line = plain(lines[position.line - 1].replace("\t", " ").rstrip("\r"))
+    head = f"LINE {position.line}: "
+    before = line[: position.column - 1]
+    return [head + line, " " * (len(head) + max(wcswidth(before), 0)) + "^"]
+
 
 Tone: TypeAlias = Literal["notice", "price", "error"]
 _COLOURS: Final = {"notice": None, "price": "green", "error": "red"}

@@ -1,14 +1,12 @@
 """What the owner declares: the privacy unit, the budget, and the tables with their bounds and limits."""
 
-from dpsql.schema.accountant import AdvancedComposition
-from dpsql.schema.authoring.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.authoring.check import Finding, check
 from dpsql.schema.authoring.draft import draft
-from dpsql.schema.authoring.json_schema import json_schema
+from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.load import load, loads
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Schema, json_schema
 from dpsql.schema.names import fold
-from dpsql.schema.privacy import Analyst, Noise, Privacy
+from dpsql.schema.privacy import AdvancedComposition, Analyst, Noise, Privacy
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import Bound, SqlType, Value
 from dpsql.schema.unit_paths import UNIT, Owner, Step

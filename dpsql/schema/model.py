@@ -1,22 +1,23 @@
-"""The whole of what the owner declares of one private database."""
+"""The whole of what the owner declares of one private database, and its published JSON Schema."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic.json_schema import GenerateJsonSchema
 
 from dpsql.errors import SchemaError
-from dpsql.schema.authoring.catalog import Catalog
-from dpsql.schema.authoring.complete import complete_tables, find_differences
+from dpsql.schema.catalog import Catalog, complete_tables, find_differences
 from dpsql.schema.engine import EngineSettings
-from dpsql.schema.faults import find_faults
 from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
 from dpsql.schema.unit_paths import Owner, find_owner, identified
+from dpsql.schema.validation import find_faults
 
 
 class Schema(BaseModel):
@@ -180,3 +181,31 @@ def _has_password(address: str) -> bool:
     """Whether the address of a server holds a password, before its host or among its options."""
     parts = urlsplit(address)
     return bool(parts.password) or any("password" in name for name, _ in parse_qsl(parts.query))
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the schema file, for editors that complete and check TOML."""
+    document = _as_toml(Schema.model_json_schema(schema_generator=_ExactDefaults))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document, "title": "dpsql schema file"}
+
+
+class _ExactDefaults(GenerateJsonSchema):
+    """Writes an exact default, which JSON lacks, as the decimal number that the file would have."""
+
+    def encode_default(self, dft: Any) -> Any:
+        return float(dft) if isinstance(dft, Fraction) else super().encode_default(dft)
+
+
+def _as_toml(node: Any) -> Any:
+    """The node without what no TOML file can hold (null) and without titles, which only repeat the names."""
+    if isinstance(node, list):
+        return [_as_toml(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    plain = {key: _as_toml(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    if plain.get("default", 0) is None:
+        del plain["default"]
+    if "anyOf" in plain:
+        choices = [choice for choice in plain.pop("anyOf") if choice != {"type": "null"}]
+        plain |= choices[0] if len(choices) == 1 else {"anyOf": choices}
+    return plain

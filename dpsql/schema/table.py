@@ -16,9 +16,7 @@ from pydantic import (
 )
 
 from dpsql.schema.names import checked_name, fold, split_reference
-from dpsql.schema.stored_types import Reading
-from dpsql.schema.types import Bound, SqlType, Value
-from dpsql.schema.values import bounds_of, value_of
+from dpsql.schema.types import Bound, Reading, SqlType, Value, bounds_of, value_of
 
 #: The largest contribution limit: with it, a sum of 2^32 units still fits in 128 bits.
 MAX_LIMIT = 2**20

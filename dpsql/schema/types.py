@@ -1,13 +1,21 @@
-"""The SQL types that a column may have, and the values that belong to each."""
+"""The SQL types that a column may have, the values and bounds of each, and the stored types that are read as them.
+
+How stored values are read is proved in ``docs/proofs/stability.md``.
+
+Proved in ``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, TypeAlias
+
+from dpsql.schema.numbers import exact
 
 Kind: TypeAlias = Literal["boolean", "integer", "decimal", "double", "text", "date", "timestamp"]
 
@@ -106,3 +114,122 @@ class SqlType:
 
     def __str__(self) -> str:
         return f"decimal({self.precision},{self.scale})" if self.kind == "decimal" else self.kind
+
+
+#: How a stored value becomes one that dpsql reads; the integer is the nearest of 64 bits.
+Reading: TypeAlias = Literal["its text", "its moment in UTC", "its microsecond", "the nearest integer"]
+
+_TEXT, _MOMENT, _INTEGER = SqlType("text"), SqlType("timestamp"), SqlType("integer")
+_READ: dict[str, tuple[SqlType, Reading]] = {
+    "uuid": (_TEXT, "its text"),
+    "json": (_TEXT, "its text"),
+    "timestamp with time zone": (_MOMENT, "its moment in UTC"),
+    "timestamptz": (_MOMENT, "its moment in UTC"),
+    "timestamp_ns": (_MOMENT, "its microsecond"),
+    "hugeint": (_INTEGER, "the nearest integer"),
+    "ubigint": (_INTEGER, "the nearest integer"),
+}
+#: Readings under which two stored values stay two; only these may tell units, or rows that lead to them, apart.
+FAITHFUL: frozenset[Reading] = frozenset({"its text", "its moment in UTC"})
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A column's type as dpsql reads it, how it is read where it is stored otherwise, and the members of an ENUM."""
+
+    type: SqlType
+    reading: Reading | None = None
+    members: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Stored:
+        """What the engine's text of a type stands for; ValueError with the mend where dpsql reads no such column.
+
+        >>> Stored.parse("UUID").type, Stored.parse("BIGINT").reading, Stored.parse("ENUM('a', 'it''s')").members
+        (SqlType(kind='text', precision=None, scale=None), None, ('a', "it's"))
+        """
+        plain = " ".join(text.lower().split())
+        if plain in _READ:
+            return cls(*_READ[plain])
+        if plain.startswith("enum("):
+            members = tuple(each.replace("''", "'") for each in re.findall(r"'((?:[^']|'')*)'", text))
+            return cls(_TEXT, "its text", members)
+        return cls(SqlType.parse(text))
+
+
+INTEGER_LIMIT = 2**63
+
+
+def bound_of(sql_type: SqlType, value: object) -> Bound:
+    """One end of a range as a value of the type; ValueError where it is none."""
+    if sql_type.kind == "date":
+        return _date(value)
+    if sql_type.kind == "timestamp":
+        return _timestamp(value)
+    if not sql_type.is_numeric:
+        raise ValueError(f"a {sql_type} column has no bounds; leave `bounds` out")
+    number = exact(value)
+    if sql_type.kind == "integer" and number.denominator != 1:
+        raise ValueError(f"{value} is not an integer; round the bound outwards")
+    if not fits(sql_type, number):
+        raise ValueError(f"{value} does not fit in {sql_type}; take a bound that the type can hold")
+    return number
+
+
+def bounds_of(sql_type: SqlType, pair: object) -> tuple[Bound, Bound]:
+    """The range [low, high] as values of the type; ValueError where it is not one."""
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise ValueError("must be a pair [low, high]")
+    low, high = bound_of(sql_type, pair[0]), bound_of(sql_type, pair[1])
+    if low > high:  # type: ignore[operator]
+        raise ValueError(f"low {pair[0]} is above high {pair[1]}; swap them")
+    if low == high == 0:
+        raise ValueError("[0, 0] leaves nothing to measure; take the real range of the column")
+    return low, high
+
+
+def value_of(sql_type: SqlType, value: object) -> Value:
+    """One member of a key domain as a value of the type; ValueError where it is none."""
+    match sql_type.kind:
+        case "text" if isinstance(value, str):
+            if any(ord(letter) < 32 or ord(letter) == 127 for letter in value):
+                raise ValueError(f"{value!r} has a control character; leave it out of the values")
+            return value
+        case "boolean" if isinstance(value, bool):
+            return value
+        case "integer" if isinstance(value, int) and not isinstance(value, bool) and fits(sql_type, Fraction(value)):
+            return value
+        case "decimal" if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            number = exact(value)
+            if fits(sql_type, number) and (number * 10 ** (sql_type.scale or 0)).denominator == 1:
+                return Decimal(value)
+        case "date":
+            return _date(value)
+        case "timestamp":
+            return _timestamp(value)
+        case "double":
+            raise ValueError("a double column has no key domain; declare it as decimal(p,s) or integer")
+    raise ValueError(f"{value!r} is not a value of type {sql_type}")
+
+
+def fits(sql_type: SqlType, number: Fraction) -> bool:
+    """Whether the number lies in the range of the numeric type."""
+    if sql_type.kind == "integer":
+        return -INTEGER_LIMIT <= number < INTEGER_LIMIT
+    if sql_type.kind == "decimal":
+        return abs(number) < Fraction(10) ** ((sql_type.precision or 0) - (sql_type.scale or 0))
+    return abs(number) <= Fraction(10) ** 300
+
+
+def _date(value: object) -> date:
+    if isinstance(value, datetime) or not isinstance(value, date):
+        raise ValueError(f"{value} is not a date; write it as 2020-01-31 without quotes")
+    return value
+
+
+def _timestamp(value: object) -> datetime:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day)
+    if not isinstance(value, datetime) or value.tzinfo is not None:
+        raise ValueError(f"{value} is not a timestamp; write it as 2020-01-31T12:00:00, with no quotes and no zone")
+    return value

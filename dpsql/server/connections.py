@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpsql.server.authentication.login import CancelKey, fresh_key
-from dpsql.server.conversation import Conversation
+from dpsql.server.message_loop import Conversation
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.stream import Wire
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from dpsql.server.answers import Answers, Described
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
 from dpsql.server.protocol import types
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.portals import CopyOut, Done, Outcome, Portal, Rows
 from dpsql.server.protocol.types import Column, Type
+from dpsql.server.query_routing import Answers, Described
 from dpsql.server.settings import REPORTED, Settings
 from dpsql.server.transactions import Transaction
 

@@ -1,11 +1,13 @@
-"""The listener: a thread for each client, caps on how many there are, and an end that loses no charge."""
+"""The listener: its socket, a thread for each client, caps on how many there are, and an end that loses no charge."""
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import itertools
 import logging
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -13,23 +15,68 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from dpsql.errors import Error
+from dpsql.errors import Error, InterfaceError
 from dpsql.server.authentication.failed_logins import Guesses
 from dpsql.server.authentication.login import CancelKey, Gate, Visitor, admit, greet
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.connections import Crowd, Limits, Peer, crowded, named
-from dpsql.server.conversation import Conversation
+from dpsql.server.message_loop import Conversation, Watch
 from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Malformed
 from dpsql.server.protocol.error_response import WireError, error_fields
-from dpsql.server.protocol.pending_bytes import Unfinished
-from dpsql.server.protocol.stream import Disconnected, Wire
+from dpsql.server.protocol.stream import Disconnected, Unfinished, Wire
 from dpsql.server.settings import Settings
-from dpsql.server.sockets import listening, prepare, require_safe
-from dpsql.server.watch import Watch
 from dpsql.session.database import TOOLS, Database
 
 __all__ = ["Limits", "Server"]
+
+#: Seconds after which a client that does not read what it is sent is let go.
+_UNREAD = 300
+#: Seconds of silence before a connection is probed, between probes, and the probes before it is given up.
+_KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
+
+
+def require_safe(host: str, gate: Gate) -> None:
+    """Off the loopback TLS and passwords are needed; InterfaceError where one is missing."""
+    if is_loopback(host):
+        return
+    if gate.tls is None or gate.users is None:
+        raise InterfaceError(
+            f"to listen on {host}, which others can reach, give --tls-cert, --tls-key and --users; "
+            "without them dpsql listens on 127.0.0.1 only"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
+    (True, True, False, True)
+    """
+    try:
+        found = {ipaddress.ip_address(info[4][0].partition("%")[0]) for info in socket.getaddrinfo(host, None)}  # type: ignore[union-attr]
+    except (OSError, ValueError, UnicodeError):
+        raise InterfaceError(f"{host}: is no address of this machine") from None
+    return all(address.is_loopback for address in found)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; InterfaceError where none can."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, OverflowError):
+        raise InterfaceError(f"{host}:{port} cannot be listened on; another server may be there") from None
+
+
+def prepare(connection: socket.socket) -> None:
+    """Send at once, notice clients that are gone, and do not wait for ever for one that does not read."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _KEEPALIVE:
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _UNREAD, 0))
+
 
 LOG = logging.getLogger("dpsql.pgwire")
 #: How statements are read under each value of dpsql.raw_select.

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.privacy.remaining import Remaining
-from dpsql.server.watch import Watch
+from dpsql.privacy.filter import Remaining
+from dpsql.server.message_loop import Watch
 
 try:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server

@@ -9,7 +9,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from dpsql.errors import Error
-from dpsql.server.catalogue.settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
+from dpsql.server.catalogue.default_settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
 from dpsql.server.protocol.error_response import WireError
 from dpsql.session.statement import SETTINGS, Choices
 

@@ -1,8 +1,7 @@
 """One analyst's conversation with a private database, and how one is opened (`docs/proofs/river.md`)."""
 
 from dpsql.session.conversation import Session
-from dpsql.session.count_costs import count_costs
-from dpsql.session.opening import ledger_of, open_accountant, open_session, statements_paid_for
+from dpsql.session.opening import count_costs, ledger_of, open_accountant, open_session, statements_paid_for
 from dpsql.session.prepared import Prepared
 
 __all__ = ["Prepared", "Session", "count_costs", "ledger_of", "open_accountant", "open_session", "statements_paid_for"]

@@ -1,24 +1,29 @@
-"""Answers of a session: what the shell makes of a release, with its price.
+"""The answers of a session to a statement or a workload, each with its price.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/river.md``, ``docs/proofs/workload.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from typing import NoReturn, TypeAlias
 
-from dpsql.planning.explain_groups import nothing_seen
-from dpsql.planning.given import taken_as_given
+from dpsql.errors import DataError, OperationalError
+from dpsql.planning.explanation import nothing_seen, taken_as_given
 from dpsql.planning.plan import Plan
+from dpsql.planning.workload import Block, Offer, Workload
+from dpsql.planning.workload.priced import Status
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
 from dpsql.release.noise import NOTHING, Released
 from dpsql.session.answer_store import Paid
-from dpsql.session.answer_store.recent import Memory
+from dpsql.session.answer_store.cache import Memory
+from dpsql.session.cancellation import Running, Turns
 from dpsql.session.execution import River
 from dpsql.session.public_sizes import many_candidates
-from dpsql.session.running import Running, Turns
 
 
 class Answering:
@@ -54,3 +59,100 @@ class Answering:
         if self._memory is not None and paid.version is not None:
             self._memory.remember(plan, paid.version, result)
         return result
+
+
+#: A statement, alone or with its parameters.
+Asked: TypeAlias = str | tuple[str, Sequence[object]]
+
+
+class Together:
+    """Charges workloads once and answers them."""
+
+    def __init__(self, river: River, answering: Answering, turns: Turns) -> None:
+        self._river, self._answering, self._turns = river, answering, turns
+
+    def run(self, workload: Workload, accountant: str | None) -> list[Result]:
+        """The answers, in order, once all of it is charged: by the named accountant or the best one."""
+        offer, river = offered(workload, accountant), self._river
+        for plan in workload.plans:
+            plan.written()
+        with self._turns.turn() as running:
+            if statuses(workload.plans, river.is_paid) != workload.statuses:
+                raise DataError(
+                    "what of the workload is paid for already has changed since it was priced; price it again"
+                )
+            known = [(plan, river.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
+            block = None if offer is None else Block(workload.bought, offer.way)
+            for plan in workload.bought:
+                river.require_few_keys(plan)
+            with nullcontext() if block is None else river.held(block.plans[0]) as held:
+                charges = {} if block is None else river.charged_together(block)
+                parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
+                results = list[Result]()
+                for plan, status in zip(workload.plans, workload.statuses, strict=True):
+                    paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
+                    if paid is None:
+                        found = river.paid(plan, running, lambda each: charges[id(each)], held)
+                        paid = replace(found, stored=False)  # the block paid, also where another was first meanwhile
+                        known.append((plan, paid))
+                    results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))
+                return results
+
+
+def asked(statement: Asked) -> tuple[str, tuple[object, ...]]:
+    """The text of a statement and its parameters."""
+    if isinstance(statement, str):
+        return statement, ()
+    text, parameters = statement
+    return text, tuple(parameters)
+
+
+def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[Status, ...]:
+    """Which of the plans have to be bought, and why the others do not."""
+    found, bought = list[Status](), list[Plan]()
+    for plan in plans:
+        if not plan.cores:
+            found.append("public")
+        elif any(_is_same(plan, each) for each in bought):
+            found.append("the same as one before")
+        elif is_paid(plan):
+            found.append("paid for already")
+        else:
+            found.append("bought")
+            bought.append(plan)
+    return tuple(found)
+
+
+def earlier(plan: Plan, firsts: Sequence[tuple[Plan, Paid]]) -> Paid | None:
+    """What was paid for an equal plan before; giving it again costs nothing."""
+    for first, paid in firsts:
+        if _is_same(plan, first):
+            return Paid(paid.released, True, paid.version)
+    return None
+
+
+def offered(workload: Workload, accountant: str | None) -> Offer | None:
+    """The offer to charge by, None where all is free; DataError where the named accountant is not valid here."""
+    try:
+        offer = workload.offer(accountant)
+    except KeyError:
+        known = ", ".join(each.accountant for each in workload.offers)
+        raise DataError(f"there is no accountant {accountant!r} for a workload; known are {known}") from None
+    if offer is not None and not offer.valid:
+        raise DataError(f"accountant {offer.accountant} is not valid for this workload: {offer.why}")
+    return offer
+
+
+def unpaid(plan: Plan) -> NoReturn:
+    """An answer that was paid for is gone: nothing is charged for it behind the price that was told."""
+    raise OperationalError("an answer that was paid for is no longer kept; price the workload again")
+
+
+def _is_same(one: Plan, other: Plan) -> bool:
+    """Whether two plans release the same: nothing but their shells may differ."""
+    return (one.cores, one.derived, one.cubes, one.confidence) == (
+        other.cores,
+        other.derived,
+        other.cubes,
+        other.confidence,
+    )

@@ -17,12 +17,11 @@ from dpsql.postprocessing import Shell
 from dpsql.postprocessing.answer import Described
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
-from dpsql.session.answer_store.recent import Memory
+from dpsql.session.answer_store.cache import Memory
+from dpsql.session.cancellation import Turns
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.session.running import Turns
 from dpsql.session.statement import Choices
-from dpsql.session.statement.allowed import allowed_price
-from dpsql.session.statement.status_rows import budget_row
+from dpsql.session.statement.settings import allowed_price, budget_row
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
@@ -30,7 +29,7 @@ from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
 from dpsql.sql.ir.dialect_options import Manner
 from dpsql.sql.ir.relation import Core
-from dpsql.sql.parser.clock import clock, names_clock, with_time
+from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
 from dpsql.sql.parser.parameter_types import parameter_types
 from dpsql.sql.parser.parse import MALFORMED, Statement, parse
 from dpsql.sql.suggest.hint import with_hint

@@ -15,26 +15,26 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Workload, priced
 from dpsql.postprocessing import Result, Shells
 from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.filter import Remaining
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
-from dpsql.privacy.remaining import Remaining
 from dpsql.schema import Noise, Schema
 from dpsql.session import statement
 from dpsql.session.accuracy.target import Goal, Target
 from dpsql.session.accuracy.target_plans import Targets, after, first_only
 from dpsql.session.answer_store import Answers
-from dpsql.session.answer_store.recent import Memory
-from dpsql.session.answering import Answering
-from dpsql.session.batch import Asked, Together, asked, statuses
+from dpsql.session.answer_store.cache import Memory
+from dpsql.session.answering import Answering, Asked, Together, asked, statuses
+from dpsql.session.cancellation import Turns, in_one_turn
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import River, departing_rows
 from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.session.running import Turns, in_one_turn
-from dpsql.session.statement import SETTINGS, Choices, status_rows
-from dpsql.session.statement.allowed import allowed, target
+from dpsql.session.statement import SETTINGS, Choices
+from dpsql.session.statement import settings as status_rows
+from dpsql.session.statement.settings import allowed, target
 from dpsql.sql.ir.dialect_options import PEOPLE, Manner
 
 

@@ -10,7 +10,7 @@ from dpsql.postprocessing import Shells
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.answer_store.recent import Memory
+from dpsql.session.answer_store.cache import Memory
 from dpsql.session.execution import departing_rows
 from dpsql.session.opening import declared_schema, open_answers
 from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, Manner

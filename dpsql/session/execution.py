@@ -20,11 +20,10 @@ from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.noise import NOTHING, Released, release
 from dpsql.session.answer_store import Answers, Paid
-from dpsql.session.error_masking import told_nothing
+from dpsql.session.cancellation import Running
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
-from dpsql.session.response_timing import MONOTONIC, Clock, Departure
-from dpsql.session.running import Running
+from dpsql.session.side_channels import MONOTONIC, Clock, Departure, told_nothing
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]

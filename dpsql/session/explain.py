@@ -7,29 +7,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.planning.estimators.estimate import Alone, Mean, Seen, Shifted
-from dpsql.planning.estimators.frequencies import Clip, Counted, Most
+from dpsql.planning.estimators.histogram import Clip, Counted, Most
 from dpsql.planning.estimators.moment_intervals import typical_half_width
 from dpsql.planning.estimators.moments import Moment
 from dpsql.planning.estimators.quantiles import Ranked
-from dpsql.planning.explain_cells import (
+from dpsql.planning.explanation import (
     ExplainedCell,
     cell_note,
     explained_cell,
     explained_histogram,
     frequency_width,
+    groups_said,
     histogram_note,
     rank_width,
+    taken_as_given,
 )
-from dpsql.planning.explain_groups import groups_said
-from dpsql.planning.given import taken_as_given
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.possible_values import ranges
+from dpsql.privacy.filter import Remaining
 from dpsql.privacy.measure import Cost, shown
-from dpsql.privacy.remaining import Remaining
-from dpsql.session.accuracy.expected import ColumnError, expected, place_of
-from dpsql.session.accuracy.reach import Errors
-from dpsql.session.accuracy.reached import Reached
+from dpsql.session.accuracy.expected_errors import ColumnError, expected, place_of
+from dpsql.session.accuracy.price_search import Errors, Reached
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.emit import readable
 from dpsql.sql.ir.interval import Interval

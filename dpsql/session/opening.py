@@ -1,17 +1,19 @@
-"""How a session is opened: the engine, the accountant, and the ledger that all sessions of a database share.
+"""How a session is opened: the engine, the accountant, the shared ledger, and how many statements the budget admits.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/river.md`` and ``docs/proofs/accountant.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal, assert_never
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
+from dpsql.planning.sensitivity import mechanism
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import Standing
@@ -22,6 +24,7 @@ from dpsql.schema import AdvancedComposition, Schema, load
 from dpsql.schema.privacy import Noise
 from dpsql.session.answer_store import Answers
 from dpsql.session.conversation import Session
+from dpsql.sql.analysis.contribution import Norm, counted_once, norm_of
 
 
 def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
@@ -139,3 +142,18 @@ def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
     if isinstance(total.rule, Advanced) and total.allowance < total.rule.statements:
         fault = f"accountant: {total.rule.statements} statements of ε = {shown(total.rule.epsilon)} pass the budget by "
         raise schema.error([fault + f"advanced composition; it holds {int(total.allowance)}"])
+
+
+def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
+    """What a count of units costs at the schema's price, by each noise that is allowed.
+
+    The noise that it has where nobody asks for another comes first. By Gaussian noise each statement with declared keys
+    costs as much, by Laplace noise another ρ.
+    """
+    privacy = schema.privacy
+    norms: dict[Noise, Norm] = {"gaussian": "l2"} if norm_of(privacy) == "l2" else {}
+    norms |= {} if privacy.mechanism == "gaussian" else {"laplace": "l1"}
+    return {
+        noise: mechanism(counted_once(norm), norm, privacy.neighbours, privacy.query_epsilon, Fraction(1)).cost
+        for noise, norm in norms.items()
+    }

@@ -13,7 +13,7 @@ from decimal import Decimal
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
-from dpsql.sql.parser.parameter_value import read_value
+from dpsql.sql.parser.parameter_types import read_value
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.
 TEXTS = ("", "day", "1")

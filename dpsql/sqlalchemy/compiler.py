@@ -1,10 +1,14 @@
-"""Statements, types and names in the SQL that dpsql reads: PostgreSQL's, with DuckDB's types."""
+"""Statements, types and names in the SQL that dpsql reads, and SQLAlchemy's types read from its answers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
+from sqlalchemy import types
 from sqlalchemy.dialects.postgresql.base import PGCompiler, PGIdentifierPreparer
+from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import GenericTypeCompiler
 
 #: Words that DuckDB reserves beside PostgreSQL's.
@@ -53,3 +57,25 @@ class DpsqlIdentifierPreparer(PGIdentifierPreparer):
     """Names in quotes where PostgreSQL or DuckDB reserves them."""
 
     reserved_words = PGIdentifierPreparer.reserved_words | _RESERVED
+
+
+class ExactNumeric(types.Numeric[Any]):
+    """A number as Decimal or float as the type asks, whether dpsql computed a decimal, an integer or a double."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        """What makes a Decimal of a value, or a float where the type asks for floats."""
+        if not self.asdecimal:
+            return _float
+        places = self._effective_decimal_return_scale
+
+        def decimal(value: Any) -> Decimal | None:
+            if isinstance(value, float):
+                exact = Decimal(repr(value))
+                return round(exact, places) if exact.is_finite() else exact
+            return None if value is None else Decimal(value)
+
+        return decimal
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None else float(value)

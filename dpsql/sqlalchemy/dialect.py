@@ -1,23 +1,86 @@
-"""What SQLAlchemy asks of a database that only reads, and whose statements are charged for good before they run."""
+"""The dialect: the address of a database, its shared connections, the price option, and what SQLAlchemy asks of it."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event, pool, types
 from sqlalchemy.engine import URL
+from sqlalchemy.engine.characteristics import ConnectionCharacteristic
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.engine.interfaces import ConnectArgsType, DBAPIConnection, DBAPICursor, IsolationLevel
+from sqlalchemy.engine.interfaces import ConnectArgsType, DBAPIConnection, DBAPICursor, Dialect, IsolationLevel
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.util import immutabledict
 
-from dpsql.sqlalchemy.compiler import DpsqlCompiler, DpsqlIdentifierPreparer, DpsqlTypeCompiler
-from dpsql.sqlalchemy.databases import Databases
-from dpsql.sqlalchemy.place import place_of
-from dpsql.sqlalchemy.price import EpsilonCharacteristic
+from dpsql.dbapi.pep249 import said_by
+from dpsql.session.database import Database, open_database
+from dpsql.sqlalchemy.compiler import DpsqlCompiler, DpsqlIdentifierPreparer, DpsqlTypeCompiler, ExactNumeric
 from dpsql.sqlalchemy.reflection import SCHEMA, Reflection
-from dpsql.sqlalchemy.result_types import ExactNumeric
+
+_FORM = "write dpsql:///path/to/schema.toml?analyst=ada (three slashes, four where the path starts with one)"
+_KNOWN = ("analyst", "ledger")
+
+
+def place_of(url: URL) -> dict[str, Any]:
+    """The arguments of ``dpsql.connect`` that the URL names.
+
+    >>> from sqlalchemy import make_url
+    >>> place_of(make_url("dpsql:///schemas/nafld.toml?analyst=ada"))
+    {'schema': 'schemas/nafld.toml', 'analyst': 'ada'}
+    """
+    if url.host or url.port or url.password:
+        raise ArgumentError(f"a dpsql address has no host, port or password; {_FORM}")
+    if not url.database:
+        raise ArgumentError(f"a dpsql address names a schema file; {_FORM}")
+    unknown = [name for name in url.query if name not in _KNOWN]
+    if unknown:
+        raise ArgumentError(f"a dpsql address has no option {unknown[0]!r}; known are {', '.join(_KNOWN)}")
+    said = {name: value for name, value in url.query.items() if isinstance(value, str)}
+    if len(said) < len(url.query) or (url.username and "analyst" in said):
+        raise ArgumentError(f"a dpsql address names each option once; {_FORM}")
+    by_name = {"analyst": url.username} if url.username else {}
+    return {"schema": url.database, **by_name, **said}
+
+
+class Databases:
+    """Each database of an engine, opened by its first connection; a forked process opens its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[tuple[int, str, str | None], Database] = {}
+
+    def opened(self, schema: str | Path, ledger: str | Path | None) -> Database:
+        """The database of a schema file, which all connections of this process share."""
+        place = (os.getpid(), str(schema), None if ledger is None else str(ledger))
+        with self._lock:
+            if place not in self._open:
+                self._open[place] = said_by(lambda: open_database(schema, ledger))
+            return self._open[place]
+
+    def forget(self) -> None:
+        """Let go of all databases; each closes with the last of its connections."""
+        with self._lock:
+            self._open.clear()
+
+
+class EpsilonCharacteristic(ConnectionCharacteristic):
+    """``execution_options(dpsql_epsilon=0.5)``; given back to the pool, a connection has the schema's price again."""
+
+    __slots__ = ()
+
+    def reset_characteristic(self, dialect: Dialect, dbapi_conn: DBAPIConnection) -> None:
+        self.set_characteristic(dialect, dbapi_conn, None)
+
+    def set_characteristic(self, dialect: Dialect, dbapi_conn: DBAPIConnection, value: Any) -> None:
+        dbapi_conn.epsilon = value
+
+    def get_characteristic(self, dialect: Dialect, dbapi_conn: DBAPIConnection) -> Any:
+        return dbapi_conn.epsilon
 
 
 class DpsqlDialect(Reflection, DefaultDialect):

@@ -12,12 +12,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, column
+from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, as_type, column, quotients_as_type
 from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shifted, interval, value
 from dpsql.planning.estimators.estimate_columns import read_column
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
 from dpsql.planning.estimators.moments import Moment, Variable
-from dpsql.planning.estimators.rounding import as_type, quotients_as_type
 from dpsql.release.noise import in_order, rank
 
 STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))

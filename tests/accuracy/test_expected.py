@@ -12,14 +12,13 @@ from noise_laws import beyond, seeded
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import Alone, Shifted
-from dpsql.planning.estimators.least_squares import Measured, consistent, spreads
-from dpsql.planning.grouping_set_noise import LEAST_VARIANCE
+from dpsql.planning.estimators.least_squares import LEAST_VARIANCE, Measured, consistent, spreads
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session
-from dpsql.session.accuracy.grouping_sets import key_sizes
+from dpsql.session.accuracy.expected_errors import key_sizes
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

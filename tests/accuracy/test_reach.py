@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.session import Session
-from dpsql.session.accuracy.decimals import decimal, least, nearest
-from dpsql.session.accuracy.expected import expected
-from dpsql.session.accuracy.reached import Reached
+from dpsql.session.accuracy.expected_errors import expected
+from dpsql.session.accuracy.price_search import Reached, decimal, least, nearest
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

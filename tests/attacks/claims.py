@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from dpsql.engines.duckdb.gathered import gathered
+from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.planning.estimators.histogram import Reading
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.binder.sources.derived_tables import Derived
 from dpsql.sql.emit.scalar import engine_type
 
 Vectors = dict[tuple[object, ...], tuple[int, ...]]

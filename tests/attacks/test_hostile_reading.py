@@ -160,7 +160,7 @@ def test_an_epsilon_is_a_number(session: Session) -> None:
 
 def test_an_answer_is_no_larger_than_can_be_held(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement over constants is free, and may not fill the memory that all share."""
-    monkeypatch.setattr("dpsql.postprocessing.lockdown.MOST_VALUES", 100_000)
+    monkeypatch.setattr("dpsql.postprocessing.sandbox.MOST_VALUES", 100_000)
     values = ", ".join(f"({number})" for number in range(100))
     many = ", ".join(f"(VALUES {values}) t{place}(x)" for place in range(4))
     with pytest.raises(DatabaseError, match="E_LIMITS"):

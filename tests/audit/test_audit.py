@@ -22,10 +22,9 @@ from databases import CANARIES, clinic
 
 from dpsql import cli, connect
 from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Report, Room, audit
-from dpsql.audit.clock import Clock
-from dpsql.audit.duration import REST
-from dpsql.audit.page import page as drawn_page
-from dpsql.audit.samplers.samplers import check_samplers, seconds_of_samplers
+from dpsql.audit.clock import REST, Clock
+from dpsql.audit.html_report import page as drawn_page
+from dpsql.audit.samplers import check_samplers, seconds_of_samplers
 from dpsql.engines.duckdb.process import landlock
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.emit import node, quantise

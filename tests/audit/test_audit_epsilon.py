@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpsql.audit import completed_schema
 from dpsql.audit.clock import Clock
-from dpsql.audit.empirical.events import Claim, best_event, lower_bound
+from dpsql.audit.empirical.distinguishing_events import Claim, best_event, lower_bound
 from dpsql.audit.empirical.lower_bound import ALPHA, DRAWS, check_epsilon
 from dpsql.audit.report import Room
 from dpsql.audit.sensitivity.neighbours import Neighbours

@@ -14,16 +14,14 @@ from databases import clinic
 
 from dpsql import cli
 from dpsql.audit import completed_schema
-from dpsql.audit.confinement.attempts import attempts
-from dpsql.audit.confinement.lockdown import lock_down
-from dpsql.audit.confinement.process import process_checks
-from dpsql.audit.report import Room
+from dpsql.audit.engine_process import process_checks
+from dpsql.audit.lockdown import attempts, lock_down
+from dpsql.audit.report import TESTED, Room, in_tested_range
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import planner
-from dpsql.audit.versions import TESTED, in_tested_range
 from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.attempted import _TRIED, _succeeds
-from dpsql.engines.duckdb.process.limits import HEAD_ROOM
+from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
 from dpsql.engines.duckdb.process.protocol import Message
 from dpsql.engines.source import Limits
 
@@ -156,7 +154,7 @@ def test_an_engine_that_can_open_a_file_or_connect_fails(
     version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(landlock, "version", lambda: version)
-    monkeypatch.setattr("dpsql.audit.confinement.process.EngineProcess", Unconfined)
+    monkeypatch.setattr("dpsql.audit.engine_process.EngineProcess", Unconfined)
     checks = {
         check.what.removeprefix("its process "): check for check in process_checks(completed_schema(clinic(tmp_path)))
     }
@@ -199,7 +197,7 @@ def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeyp
 
 
 def test_a_check_of_emitted_sql_that_lets_all_pass_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsql.audit.confinement import lockdown
+    from dpsql.audit import lockdown
 
     monkeypatch.setattr(lockdown, "require_planned", lambda *_: None)
     room = locked(clinic(tmp_path))

@@ -11,16 +11,16 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsql.audit.clock import Clock
-from dpsql.audit.samplers.distributions import exponential_law, flipped_law, response_law
-from dpsql.audit.samplers.samplers import (
+from dpsql.audit.sampler_distributions import exponential_law, flipped_law, response_law
+from dpsql.audit.samplers import (
     ALARM,
     FALSE_ALARM,
     check_samplers,
     choice_problems,
     gaussian_problems,
     laplace_problems,
+    sparse_vectors,
 )
-from dpsql.audit.samplers.sparse_vector import sparse_vectors
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace
 

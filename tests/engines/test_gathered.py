@@ -7,8 +7,7 @@ from math import nan
 
 import pytest
 
-from dpsql.engines.duckdb.gathered import gathered
-from dpsql.engines.duckdb.process.values import read, written
+from dpsql.engines.duckdb.row_encoding import gathered, read, written
 
 
 def _bins(*pairs: tuple[int, int]) -> tuple[array[int], array[int]]:

@@ -12,11 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
-from dpsql.engines.data import Data
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.source import Source
+from dpsql.engines.source import Data, Source
 from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
 from dpsql.schema import Schema, load
 

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.sql.binder.expressions.patterns import require_format, require_pattern, template_format
+from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
 from dpsql.sql.ir.expression import TEXT, Literal
 
 READ = ("", "abc", "^a.c$", "(a|b)+?c{2,5}", "[a-z0-9_-]+@[^@]+", r"\d{3}-\d{4}", "a||b", "(?:x|y)*", "[[:alpha:]]+",

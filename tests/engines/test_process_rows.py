@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dpsql.engines.duckdb.process.protocol import Message, Pipe
-from dpsql.engines.duckdb.process.values import read, written
+from dpsql.engines.duckdb.row_encoding import read, written
 
 VALUES = some.one_of(
     some.none(), some.booleans(), some.integers(-(2**127), 2**127), some.floats(), some.text(), some.dates(),

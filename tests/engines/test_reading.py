@@ -13,10 +13,10 @@ import pytest
 
 from dpsql.engines import opening
 from dpsql.engines.duckdb.catalog import read_catalog
-from dpsql.engines.duckdb.tables import _SQL
+from dpsql.engines.duckdb.database import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import draft, loads
-from dpsql.schema.stored_types import FAITHFUL, Reading, Stored
+from dpsql.schema.types import FAITHFUL, Reading, Stored
 from dpsql.session import Session, open_session
 
 UNITS = 40

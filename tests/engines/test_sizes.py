@@ -16,7 +16,7 @@ from seeded_entropy import Seeded
 
 import dpsql
 from dpsql.errors import DatabaseError
-from dpsql.privacy.mechanism.scan import Scan
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.session import open_session
 
 SCHEMA = """

@@ -11,7 +11,7 @@ from databases import clinic, without_noise
 
 from dpsql.schema import SqlType
 from dpsql.session import Session, open_session
-from dpsql.sql.analysis.quantum import quantum
+from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.emit.quantise import at_least, quantised
 from dpsql.sql.ir.expression import Column
 

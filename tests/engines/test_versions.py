@@ -21,9 +21,8 @@ from dpsql.engines.duckdb import database as opened
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.files import held as held_files
-from dpsql.engines.files.held import HeldFiles
-from dpsql.engines.files.version import source_files, states
+from dpsql.engines.files import held_files
+from dpsql.engines.files.held_files import HeldFiles, source_files, states
 from dpsql.engines.files.versions import Versions
 from dpsql.engines.source import CoreSql
 from dpsql.errors import ExecutionFailed, OperationalError

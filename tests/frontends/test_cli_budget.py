@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
-from dpsql.cli.spending import standing_after
+from dpsql.cli.budget_report import standing_after
 from dpsql.dbapi import connect
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
@@ -169,7 +169,7 @@ def test_a_picture_draws_what_the_accountant_adds_up(
     dpsql: Dpsql, checkout: Path, accountant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last step of each stair is what is left for its holder, and none is flat."""
-    from dpsql.output import spending
+    from dpsql.output import spending_plot
 
     schema = checkout / NAFLD
     named = f'accountant = {accountant}\nmechanism = "laplace"\nquery_epsilon'
@@ -177,8 +177,10 @@ def test_a_picture_draws_what_the_accountant_adds_up(
     for analyst, age in (("ada", 20), ("bob", 21), ("ada", 22)):
         with connect(NAFLD, analyst=analyst) as connection:
             connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {age}")
-    drawn: list[spending.Spending] = []
-    monkeypatch.setattr(spending, "draw_spending", lambda _, total, each, path, caption: drawn.extend([total, *each]))
+    drawn: list[spending_plot.Spending] = []
+    monkeypatch.setattr(
+        spending_plot, "draw_spending", lambda _, total, each, path, caption: drawn.extend([total, *each])
+    )
     assert dpsql("budget", NAFLD, "--chart", "spent.svg").code == 0
     left = open_accountant(load(NAFLD))
     for stair, holder in zip(drawn, (None, "ada", "bob"), strict=True):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dpsql import cli
-from dpsql.repl.commands.display import Display
 from dpsql.repl.conversation import Conversation
+from dpsql.repl.display import Display
 from dpsql.repl.screen import Screen
 from dpsql.session import open_session
 

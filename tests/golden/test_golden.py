@@ -12,12 +12,12 @@ import pytest
 from untouched import planning_session
 
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explain_cells import measured
+from dpsql.planning.explanation import measured
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
-from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.grouping_levels import Cube
 

@@ -212,7 +212,7 @@ def test_a_full_disk_admits_nothing(ledger: Ledger, path: Path) -> None:
 def test_a_ledger_that_another_process_holds_is_refused_in_the_end(
     ledger: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpsql.privacy.ledger.stores.waiting.PATIENCE", 0.05)
+    monkeypatch.setattr("dpsql.privacy.ledger.stores.locks.PATIENCE", 0.05)
     ledger.close()
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

@@ -9,7 +9,7 @@ from spending import TENTH, admit, fill
 
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.ledger import Ledger, Line, Spent
-from dpsql.privacy.ledger.stores import pages as pages_module
+from dpsql.privacy.ledger import chain as pages_module
 from dpsql.privacy.measure import FREE, Cost
 
 

@@ -79,8 +79,8 @@ def stuck(place: Place) -> Iterator[None]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsql.privacy.ledger.stores.waiting.PATIENCE", PATIENCE)
-    monkeypatch.setattr("dpsql.privacy.ledger.stores.connection.PATIENCE", PATIENCE)
+    monkeypatch.setattr("dpsql.privacy.ledger.stores.locks.PATIENCE", PATIENCE)
+    monkeypatch.setattr("dpsql.privacy.ledger.stores.postgresql_connection.PATIENCE", PATIENCE)
     monkeypatch.setattr("dpsql.privacy.ledger.stores.postgresql.PATIENCE", PATIENCE)
 
 

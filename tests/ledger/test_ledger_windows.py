@@ -172,7 +172,7 @@ def test_another_refresh_counts_the_same_lines_by_its_own_windows(ledger: Ledger
 
 
 def test_a_window_that_began_many_entries_ago_is_found(ledger: Ledger, clock: SetClock, monkeypatch: object) -> None:
-    from dpsql.privacy.ledger.stores import pages as pages_module
+    from dpsql.privacy.ledger import chain as pages_module
 
     assert isinstance(monkeypatch, pytest.MonkeyPatch)
     monkeypatch.setattr(pages_module, "_BACK", pages_module._BACK.replace("5000", "3"))

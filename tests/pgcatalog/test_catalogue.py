@@ -9,7 +9,7 @@ from asked import values_of
 
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue, ObjectName
-from dpsql.server.catalogue.settings import DEFAULTS
+from dpsql.server.catalogue.default_settings import DEFAULTS
 from dpsql.server.catalogue.store.store import Store
 
 

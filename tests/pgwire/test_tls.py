@@ -13,11 +13,9 @@ import trustme
 from wire_client import PASSWORD, Client, error, names
 
 from dpsql.errors import InterfaceError
-from dpsql.server.authentication.login import Gate
-from dpsql.server.listener import Server
+from dpsql.server.authentication.login import Gate, tls_context
+from dpsql.server.listener import Server, require_safe
 from dpsql.server.protocol import codec
-from dpsql.server.protocol.tls import tls_context
-from dpsql.server.sockets import require_safe
 
 
 @dataclass(frozen=True)

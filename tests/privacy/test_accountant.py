@@ -15,10 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import admits
+from dpsql.privacy.filter import Remaining, admits
 from dpsql.privacy.ledger import Belongs, Ledger
 from dpsql.privacy.measure import FREE, GRID, Cost
-from dpsql.privacy.remaining import Remaining
 
 
 class Spending(RuleBasedStateMachine):

@@ -12,7 +12,7 @@ from seeded_entropy import FALSE_ALARM, Seeded, chi_square, fit, gaussian_cdf, l
 from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.exponential import bounded_range_rho, pure_rho
 from dpsql.privacy.mechanism.laplace import laplace_rho
-from dpsql.privacy.mechanism.rounding import rounded_up
+from dpsql.privacy.rounding import rounded_up
 
 ORDERS = [1.0001, 1.01, 1.5, 2, 3, 7, 30, 200]
 

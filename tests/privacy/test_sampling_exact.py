@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 from seeded_entropy import FALSE_ALARM, Scripted, Seeded, chi_square
 
+from dpsql.privacy.rounding import exp_bounds, floor_exp, log_bounds
 from dpsql.privacy.sampling import bernoulli_exp, discrete_gaussian, noise
 from dpsql.privacy.sampling.bernoulli import coins
-from dpsql.privacy.sampling.enclosure import exp_bounds, floor_exp, log_bounds
 from dpsql.privacy.sampling.entropy import signs, uniform_below
 from dpsql.privacy.sampling.geometric import _levels, _many_digits, cumulative, geometric
 

@@ -11,7 +11,7 @@ import pytest
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 from test_above_threshold import law
 
-from dpsql.privacy.mechanism.scan import LEFT, Scan
+from dpsql.privacy.mechanism.clipping_bound import LEFT, Scan
 
 
 def of(scan: Scan, counts: tuple[int, ...]) -> np.ndarray:

@@ -10,13 +10,12 @@ import pytest
 from databases import without_noise
 from seeded_entropy import Seeded
 
-from dpsql.planning.estimators.edge_noise import Moved
-from dpsql.planning.estimators.quantiles import Distribution
+from dpsql.planning.estimators.quantiles import Distribution, Moved
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, Tree, edges, exact_levels, shape
 from dpsql.privacy.sampling import OPERATING_SYSTEM
-from dpsql.sql.analysis.bins import Bins
+from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.relation import Ranks
 
 NODE = Gaussian(1, Fraction(100))

@@ -25,7 +25,7 @@ from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release.noise import NOTHING, release
 from dpsql.sql.binder.bind import bind
-from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.binder.sources.derived_tables import Derived
 from dpsql.sql.parser.parse import parse
 
 Rowset = list[tuple[Any, ...]]

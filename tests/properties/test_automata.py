@@ -20,8 +20,8 @@ from dpsql.sql.functions.regular_expression.automaton import (
     searches,
 )
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
-from dpsql.sql.functions.regular_expression.simplified import simplified
 from dpsql.sql.functions.regular_expression.syntax import parsed, with_its_options
+from dpsql.sql.functions.regular_expression.tree import simplified
 
 FUNCTIONS = ("regexp_matches", "regexp_full_match", "regexp_replace")
 PIECES = [

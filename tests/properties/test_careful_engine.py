@@ -15,7 +15,6 @@ from world_session import FrozenNoise
 from worlds import World
 
 from dpsql.audit import completed_schema
-from dpsql.engines.data import Data
 from dpsql.engines.duckdb.database import OpenedSource
 from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, source_of
 from dpsql.engines.duckdb.instance import close_instance, open_instance
@@ -23,7 +22,7 @@ from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.engines.source import Source
+from dpsql.engines.source import Data, Source
 from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_accountant
 

@@ -17,8 +17,8 @@ from world_session import session_on, without_noise
 from worlds import Column, Table, World
 
 from dpsql.errors import Refused
+from dpsql.planning.estimators.columns import as_type
 from dpsql.planning.estimators.least_squares import Measured, consistent
-from dpsql.planning.estimators.rounding import as_type
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.grouping_sets import cube_table

@@ -17,8 +17,7 @@ from world_session import session_on, without_noise
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.estimators.estimate import Estimate
-from dpsql.planning.estimators.frequencies import Counted, Frequent, Most
-from dpsql.planning.estimators.histogram import MeasuredHistogram
+from dpsql.planning.estimators.histogram import Counted, Frequent, MeasuredHistogram, Most
 from dpsql.planning.estimators.moments import Moment
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.plan import CorePlan, Plan

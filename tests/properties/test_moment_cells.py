@@ -14,7 +14,7 @@ from statements import Writer
 
 from dpsql.errors import DatabaseError
 from dpsql.schema import SqlType
-from dpsql.sql.analysis.quantum import product_quantum
+from dpsql.sql.analysis.quantisation import product_quantum
 from dpsql.sql.emit import node
 from dpsql.sql.emit.quantise import product
 from dpsql.sql.ir.expression import Column

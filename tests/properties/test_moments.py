@@ -15,7 +15,7 @@ from databases import without_noise
 
 from dpsql.planning.estimators.moment_intervals import moment_interval
 from dpsql.planning.estimators.moments import Moment, Variable, statistic
-from dpsql.planning.explain_cells import measured
+from dpsql.planning.explanation import measured
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.relation import Joint, Product, Spread

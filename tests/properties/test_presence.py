@@ -16,8 +16,7 @@ import pytest
 from scipy import stats
 
 from dpsql.engines.exact import ExactRows
-from dpsql.planning.plan import CorePlan, MeasuredCell
-from dpsql.planning.presence import APPEARS, Presence
+from dpsql.planning.plan import APPEARS, CorePlan, MeasuredCell, Presence
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session

@@ -22,7 +22,7 @@ from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
-from dpsql.privacy.mechanism.scan import Scan
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.tree import NoisyTree, Tree
 from dpsql.privacy.selection import Threshold
 from dpsql.session import Session, open_accountant

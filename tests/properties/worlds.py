@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 from kinds import KINDS
 
-from dpsql.engines.duckdb.optimizer import CAREFUL
+from dpsql.engines.duckdb.instance import CAREFUL
 from dpsql.postprocessing import Shell
 from dpsql.schema import Schema
 from dpsql.schema.load import validated

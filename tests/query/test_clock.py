@@ -11,7 +11,7 @@ import pytest
 from dpsql.cli.demonstration import SCHEMA
 from dpsql.session import compiler
 from dpsql.session.database import Database, open_database
-from dpsql.sql.parser.clock import clock
+from dpsql.sql.parser.constant_datetimes import clock
 
 MORNING, EVENING = datetime(2026, 3, 31, 9, 30, 1), datetime(2026, 3, 31, 18, 0, 2)
 

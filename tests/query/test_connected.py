@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from dpsql.sql.ir.connected import connected
-from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, Column, Expression
+from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, Column, Expression, connected
 
 
 def _read(*relations: str) -> Expression:

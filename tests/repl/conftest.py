@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_runs import NAFLD
 
-from dpsql.repl.commands.display import Display
 from dpsql.repl.conversation import Conversation
+from dpsql.repl.display import Display
 from dpsql.repl.screen import Screen
 from dpsql.session import Session, open_session
 

@@ -10,8 +10,8 @@ import pytest
 from command_runs import BY_SEX
 
 from dpsql.output import Rows
-from dpsql.repl.commands.commands import _ACTIONS
-from dpsql.repl.commands.names import COMMANDS, find
+from dpsql.repl.command_list import COMMANDS, find
+from dpsql.repl.commands import _ACTIONS
 from dpsql.repl.conversation import Conversation
 from dpsql.session import Session
 

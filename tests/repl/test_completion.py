@@ -8,8 +8,8 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from dpsql.repl.commands.display import OPTIONS
-from dpsql.repl.prompt.completion import SchemaCompleter
+from dpsql.repl.completion import SchemaCompleter
+from dpsql.repl.display import OPTIONS
 from dpsql.schema import load
 from dpsql.session.statement.vocabulary import functions
 

@@ -11,7 +11,7 @@ import pytest
 from command_runs import BY_SEX
 
 from dpsql.errors import DataError, InternalError, QueryCancelled
-from dpsql.repl.interruptible import interruptibly
+from dpsql.repl.background import interruptibly
 from dpsql.session import Session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BEFORE_THE_PROMPT = "import dpsql.cli, dpsql.repl.run, dpsql.repl.prompt.prompt, dpsql.schema"
+BEFORE_THE_PROMPT = "import dpsql.cli, dpsql.repl.run, dpsql.repl.prompt, dpsql.schema"
 
 
 def test_what_is_slow_to_import_comes_after_the_prompt() -> None:

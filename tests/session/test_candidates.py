@@ -11,8 +11,8 @@ import pytest
 from dpsql.errors import ExecutionFailed, StatementError
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
-from dpsql.sql.emit import key_domain_size
-from dpsql.sql.emit.key_domain_size import counting
+from dpsql.sql.emit import key_domain
+from dpsql.sql.emit.key_domain import counting
 
 SCHEMA = """
 name = "shops"
@@ -75,7 +75,7 @@ def test_nothing_but_public_tables_is_counted(session: Session) -> None:
 
 
 def test_too_many_keys_are_refused_before_the_charge(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_domain_size, "MOST_KEYS", 599)
+    monkeypatch.setattr(key_domain, "MOST_KEYS", 599)
     before = session.remaining
     with pytest.raises(StatementError, match="more than 599 combinations of shop, day in public tables") as refusal:
         session.execute(ALL.format(""))
@@ -88,7 +88,7 @@ def test_too_many_keys_are_refused_before_the_charge(session: Session, monkeypat
 
 
 def test_a_workload_is_refused_before_the_charge(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_domain_size, "MOST_KEYS", 599)
+    monkeypatch.setattr(key_domain, "MOST_KEYS", 599)
     before = session.remaining
     workload = session.workload([ALL.format(""), "SELECT COUNT(*) FROM people"])
     with pytest.raises(StatementError, match="more than 599"):
@@ -97,10 +97,10 @@ def test_a_workload_is_refused_before_the_charge(session: Session, monkeypatch: 
 
 
 def test_many_keys_are_told_of(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_domain_size, "MANY_KEYS", 500)
+    monkeypatch.setattr(key_domain, "MANY_KEYS", 500)
     assert any("600 combinations of shop, day" in notice for notice in session.execute(ALL.format("")).notices)
     few = session.execute(ALL.format("WHERE size = 3"))
     assert not any("combinations" in notice for notice in few.notices)
-    monkeypatch.setattr(key_domain_size, "MANY_KEYS", 100)
+    monkeypatch.setattr(key_domain, "MANY_KEYS", 100)
     plan = session.plan("SELECT age, COUNT(*) FROM people GROUP BY 1")  # known from the schema
     assert any("100 combinations of age" in notice for notice in plan.notices)

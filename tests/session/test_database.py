@@ -16,8 +16,7 @@ from databases import NEVER_DONE, clinic
 
 from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.errors import QueryCancelled
-from dpsql.postprocessing.places import Places
-from dpsql.postprocessing.pool import MOST
+from dpsql.postprocessing.pool import MOST, Places
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session.database import Database, open_database
 

@@ -18,7 +18,7 @@ from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refus
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.database import Database
-from dpsql.session.response_timing import Departure, bucket
+from dpsql.session.side_channels import Departure, bucket
 
 BUCKET = 0.25
 ONE = "SELECT COUNT(*) FROM patients"

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.session.answer_store.recent import Recent
+from dpsql.session.answer_store.cache import Recent
 from dpsql.session.database import TOOLS, Database, open_database
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex"

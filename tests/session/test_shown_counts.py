@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.session import Session, open_session
-from dpsql.sql.postprocess.threshold_notice import CAVEAT
+from dpsql.sql.analysis.key_domain.domain import CAVEAT
 
 SCHEMA = """
 name = "towns"

@@ -17,9 +17,9 @@ from seeded_entropy import Seeded
 import dpsql
 from dpsql.errors import BudgetExhausted, DataError, Refused
 from dpsql.planning.plan import Plan
-from dpsql.repl.asking import answer
+from dpsql.repl.statement_execution import answer
 from dpsql.session import Session
-from dpsql.session.accuracy.expected import expected
+from dpsql.session.accuracy.expected_errors import expected
 from dpsql.session.database import Database, open_database
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"

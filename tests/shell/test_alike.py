@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from released_numbers import table_of
 
-from dpsql.postprocessing.intervals.ties import evened
+from dpsql.postprocessing.intervals.order_statistics import evened
 from dpsql.postprocessing.resampling import percentiles
 from dpsql.postprocessing.resampling.percentiles import Seen
-from dpsql.postprocessing.resampling.resamples import Kind, put_draws
+from dpsql.postprocessing.resampling.resampled_tables import Kind, put_draws
 
 
 def means_of(values: list[float], halves: list[float]) -> list[float]:
@@ -53,10 +53,13 @@ def test_the_same_noise_is_around_the_released_and_around_the_equal_numbers() ->
     )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "dpsql.postprocessing.resampling.resamples.columns_of", lambda table: [[row[0] for row in table.aggregates]]
+            "dpsql.postprocessing.resampling.resampled_tables.columns_of",
+            lambda table: [[row[0] for row in table.aggregates]],
         )
-        patched.setattr("dpsql.postprocessing.resampling.resamples.drawn_places", lambda shape: frozenset({0}))
-        patched.setattr("dpsql.postprocessing.resampling.resamples.drawn_types", lambda table, places: {"a0": "DOUBLE"})
+        patched.setattr("dpsql.postprocessing.resampling.resampled_tables.drawn_places", lambda shape: frozenset({0}))
+        patched.setattr(
+            "dpsql.postprocessing.resampling.resampled_tables.drawn_types", lambda table, places: {"a0": "DOUBLE"}
+        )
         put_draws(cast(Any, sandbox), [("core0", table)], 2, 0.95, [], evened([table]))
     kinds = [Kind.NOISE.value] * 2 + [Kind.EQUAL.value] + [Kind.NOISE_OF_EQUAL.value] * 2
     assert written["draws"] == [[0, 1, 2, 3, 4], kinds]

@@ -11,8 +11,8 @@ import duckdb
 import pyarrow
 import pytest
 
-from dpsql.dbapi.arrow import arrow_table
 from dpsql.dbapi.columns import columns_of
+from dpsql.dbapi.frames import arrow_table
 from dpsql.output.rows import Rows
 from dpsql.output.styles import as_text
 from dpsql.session import Session, open_session

@@ -12,7 +12,7 @@ import pytest
 from released_numbers import TAIL, half_width, table_of
 
 from dpsql.engines.exact import ExactRows
-from dpsql.postprocessing.intervals.extremes import farthest
+from dpsql.postprocessing.intervals.order_statistics import farthest
 from dpsql.release.noise import release
 from dpsql.schema import loads
 from dpsql.session import Session, open_session

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sqlglot
 
-from dpsql.postprocessing.intervals.rank_intervals import corners, may_jump
+from dpsql.postprocessing.intervals.order_statistics import corners, may_jump
 from dpsql.privacy.mechanism import Gaussian
 
 CONFIDENCE = 0.95

@@ -10,7 +10,7 @@ import pytest
 
 import dpsql
 from dpsql.errors import Error, ShellFailed, StatementError
-from dpsql.postprocessing.faults import failed
+from dpsql.postprocessing.sandbox_errors import failed
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
 RELEASED = "(SELECT diagnosis AS ward, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis) AS t"

@@ -10,7 +10,7 @@ from shops import LAPLACE, MICRO, opened, shop, why
 
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.block import LossBlock
-from dpsql.planning.workload.losses import losses
+from dpsql.planning.workload.dominating_pairs import losses
 from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, Leak, Loss
 from dpsql.session import Session, open_session
 

@@ -15,8 +15,7 @@ from math import isqrt
 import numpy as np
 
 from dpsql.audit.clock import Clock, TimeIsUp
-from dpsql.audit.empirical.events import Claim, Outputs, lower_bound
-from dpsql.audit.empirical.features import features
+from dpsql.audit.empirical.distinguishing_events import Claim, Outputs, features, lower_bound
 from dpsql.audit.report import Check, Figure, Room
 from dpsql.audit.sensitivity.claims import compare, counted, nearest
 from dpsql.audit.sensitivity.neighbours import Neighbours

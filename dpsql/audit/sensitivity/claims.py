@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, assert_never
 
-from dpsql.audit.sensitivity.histograms import frequencies, levels, ranks, sizes
-from dpsql.audit.sensitivity.uses import Compared, Use, distance
+from dpsql.audit.sensitivity.claim_use import Compared, Use, distance, frequencies, levels, ranks, sizes
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
-from dpsql.privacy.mechanism.scan import Scan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.ir.relation import Cell, Distinct, Product, Rows, Total, Units
 

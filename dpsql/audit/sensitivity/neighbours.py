@@ -1,5 +1,7 @@
 """The owner's database with one unit left out, for the emitted SQL to run on as it is; the data are never written.
 
+The unit of a row is found by following the schema's references. Proved in ``docs/proofs/audit.md``.
+
 Proved in ``docs/proofs/audit.md``.
 """
 
@@ -10,20 +12,78 @@ from contextlib import contextmanager
 
 import duckdb
 
-from dpsql.audit.sensitivity.unit_rows import extreme_units, sizes, without_lost
 from dpsql.engines.duckdb.cross_check import require_planned
-from dpsql.engines.duckdb.database import encipher, put_derived, run_core
+from dpsql.engines.duckdb.database import attach, encipher, put_derived, run_core
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
-from dpsql.engines.duckdb.instance import close_instance, open_instance
-from dpsql.engines.duckdb.optimizer import CAREFUL
+from dpsql.engines.duckdb.instance import CAREFUL, close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
-from dpsql.engines.duckdb.tables import attach
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema
-from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.binder.sources.derived_tables import Derived
+
+
+def without_lost(schema: Schema, table: str) -> str:
+    """A table without the rows of the units in ``audit.main.lost``; rows of nobody, and public tables, stay whole."""
+    if schema.tables[table].public:
+        return f'SELECT * FROM data.main."{table}"'
+    owner = schema.owner(table)
+    if not owner.steps:
+        there = f'SELECT 1 FROM audit.main.lost AS lost WHERE lost.unit = t0."{owner.column}"'
+    else:
+        first = owner.steps[0]
+        there = (
+            f'SELECT 1 FROM data.main."{first.parent}" AS t1{_joined(schema, table, 2)} JOIN audit.main.lost AS lost '
+            f'ON lost.unit = t{len(owner.steps)}."{owner.column}" '
+            f'WHERE t1."{first.parent_column}" = t0."{first.column}"'
+        )
+    return f'SELECT t0.* FROM data.main."{table}" AS t0 WHERE NOT EXISTS ({there})'
+
+
+def owned(schema: Schema, table: str) -> tuple[str, str]:
+    """The rows of a private table with the tables between them and their unit, and the column that holds the unit."""
+    owner = schema.owner(table)
+    return f'data.main."{table}" AS t0{_joined(schema, table, 1)}', f't{len(owner.steps)}."{owner.column}"'
+
+
+def sizes(schema: Schema) -> str:
+    """How many rows each unit has in each private table: ``tab``, ``unit``, ``n``."""
+    parts = []
+    for table, declared in schema.tables.items():
+        if not declared.public:
+            rows, unit = owned(schema, table)
+            parts.append(f"SELECT '{table}' AS tab, {unit} AS unit, count(*) AS n FROM {rows} "
+                         f"WHERE {unit} IS NOT NULL GROUP BY 2")  # fmt: skip
+    return " UNION ALL ".join(parts)
+
+
+def extreme_units(schema: Schema) -> list[str]:
+    """For each column with an order, one query for the unit of its greatest value and one for that of its least."""
+    queries = []
+    for table, declared in schema.tables.items():
+        if declared.public:
+            continue
+        rows, unit = owned(schema, table)
+        for column, its in declared.columns.items():
+            if not (its.type.is_numeric or its.type.is_temporal):
+                continue
+            queries += [
+                f'SELECT {side}({unit}, t0."{column}") AS unit FROM {rows} WHERE {unit} IS NOT NULL'
+                for side in ("arg_max", "arg_min")
+            ]
+    return queries
+
+
+def _joined(schema: Schema, table: str, first: int) -> str:
+    """The joins towards the unit, from the step that leads to ``t{first}`` on."""
+    steps = list(enumerate(schema.owner(table).steps, 1))[first - 1 :]
+    return "".join(
+        f' JOIN data.main."{step.parent}" AS t{place} ON t{place - 1}."{step.column}" = t{place}."{step.parent_column}"'
+        for place, step in steps
+    )
+
 
 _CONFIG = {
     **CAREFUL,

@@ -16,10 +16,10 @@ import duckdb
 
 from dpsql.audit.clock import Clock, TimeIsUp
 from dpsql.audit.report import Check, Figure, Room
+from dpsql.audit.sensitivity.claim_use import Compared, Use
 from dpsql.audit.sensitivity.claims import compare, malformed
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import Planner
-from dpsql.audit.sensitivity.uses import Compared, Use
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dpsql.engines.duckdb.catalog_facts import file_facts, held_facts, parquet_facts
-from dpsql.engines.files.held import HeldFiles
+from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.source import NotOpened, Rows
 from dpsql.errors import SchemaError
-from dpsql.schema.authoring.catalog import Catalog, CatalogColumn, CatalogTable
+from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
 #: Facts of a DuckDB file (True) or of a Parquet file (False) at a path; NotOpened where it is none.
 Facts: TypeAlias = Callable[[str, bool], Sequence[Rows]]

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.files.held import HeldFiles
-from dpsql.engines.files.version import with_journal
+from dpsql.engines.files.held_files import HeldFiles, with_journal
 from dpsql.engines.source import NotOpened, Rows
 
 _COLUMNS = """

@@ -1,6 +1,6 @@
-"""The owner's data in DuckDB, opened read-only and locked down; nothing runs in it but what was planned.
+"""The owner's data in DuckDB, attached read-only as ``source`` and locked down: only what was planned runs in it.
 
-Proved in ``docs/proofs/river.md``, ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/stability.md``, ``docs/proofs/river.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,57 @@ from typing import Any, Final
 import duckdb
 
 from dpsql.engines.duckdb.cross_check import require_planned
-from dpsql.engines.duckdb.gathered import gathered
-from dpsql.engines.duckdb.optimizer import CAREFUL
-from dpsql.engines.duckdb.tables import attach, quoted
-from dpsql.engines.files.held import DESCRIPTORS, HeldFiles
+from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.row_encoding import gathered
+from dpsql.engines.files.held_files import DESCRIPTORS, HeldFiles, State
 from dpsql.engines.files.parquet import is_whole
-from dpsql.engines.files.version import State
 from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
+
+#: The SQL of each reading that a column may have (`dpsql.schema.types.Reading`): a function of its one
+#: value, which fails for none.
+_SQL: Mapping[str, str] = {
+    "its text": 'CAST("{0}" AS VARCHAR)',
+    "its moment in UTC": 'make_timestamp(epoch_us("{0}"))',
+    "its microsecond": 'make_timestamp(epoch_us("{0}"))',
+    "the nearest integer": 'CAST(LEAST(GREATEST("{0}", -9223372036854775808), 9223372036854775807) AS BIGINT)',
+}
+
+
+def attach(run: Callable[[str], object], source: Source, name: str) -> None:
+    """Attach the source read-only as ``name``; ``run`` executes one statement.
+
+    Parquet files, and tables with columns that are stored otherwise than they are read, are views under that name; the
+    DuckDB file behind such views is attached as ``stored``.
+    """
+    files, path = source.files, quoted(source.path)
+    if file_name(source) == "source":
+        run(f"ATTACH {path} AS {name} (READ_ONLY)")
+        return
+    if files is None:
+        run(f"ATTACH {path} AS stored (READ_ONLY)")
+    run(f"ATTACH ':memory:' AS {name}")
+    for table, columns in source.readings.items():
+        rows = f'stored.main."{table}"' if files is None else _parquet(files[table])
+        replaced = ", ".join(f'{_SQL[reading].format(column)} AS "{column}"' for column, reading in columns.items())
+        star = f"* REPLACE ({replaced})" if columns else "*"
+        run(f'CREATE VIEW {name}.main."{table}" AS SELECT {star} FROM {rows}')
+
+
+def file_name(source: Source) -> str | None:
+    """The name under which the engine holds the DuckDB file of a source; None where that is Parquet."""
+    if source.files is not None:
+        return None
+    return "stored" if any(source.readings.values()) else "source"
+
+
+def quoted(text: str) -> str:
+    """The text as a constant of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _parquet(file: str) -> str:
+    return f"read_parquet({quoted(file)}, hive_partitioning = false)"
+
 
 #: So many rows become Python's at a time: meanwhile no other thread of the process does anything.
 ROWS_AT_ONCE: Final = 10_000

@@ -11,20 +11,31 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from dpsql.engines.data import Cursor, Data, HeldData
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.local import LocalData
 from dpsql.engines.duckdb.spilling import most_spilled
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.engines.source import CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
+from dpsql.engines.source import (
+    CoreSql,
+    Cursor,
+    Data,
+    DerivedTable,
+    HeldData,
+    Limits,
+    NotOpened,
+    NotReadable,
+    NotUnique,
+    Rows,
+    Source,
+)
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.errors.deadline import is_over, taken
 from dpsql.errors.owners_log import record, swallowed
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema
-from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.binder.sources.derived_tables import Derived
 from dpsql.sql.emit.scalar import engine_type
 
 

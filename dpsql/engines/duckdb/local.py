@@ -18,8 +18,7 @@ from dpsql.engines.duckdb.catalog import Fits, facts
 from dpsql.engines.duckdb.database import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.instance import close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
-from dpsql.engines.files.held import HeldFiles
-from dpsql.engines.files.version import State
+from dpsql.engines.files.held_files import HeldFiles, State
 from dpsql.engines.files.versions import Versions
 from dpsql.engines.source import Changed, CoreSql, DerivedTable, NotOpened, Rows, Source
 

@@ -14,9 +14,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
-from dpsql.engines.data import Cursor
-from dpsql.engines.files.version import State, files_version, source_files, states
-from dpsql.engines.source import Rows, Source
+from dpsql.engines.files.held_files import State, files_version, source_files, states
+from dpsql.engines.source import Cursor, Rows, Source
 from dpsql.errors import OperationalError
 from dpsql.errors.deadline import GLANCE, is_over
 from dpsql.errors.owners_log import LOG, record

@@ -13,10 +13,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columns import Between, Multiples
+from dpsql.planning.estimators.columns import EXACT, Between, Multiples, as_type, quotients_as_type
 from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Shifted, interval, linear, value
 from dpsql.planning.estimators.linear_forms import Interval, Law
-from dpsql.planning.estimators.rounding import EXACT, as_type, quotients_as_type
 
 #: A column of released values, and one of their intervals.
 Read: TypeAlias = tuple[Sequence[object], Sequence[Interval | None]]

@@ -1,6 +1,6 @@
-"""How a histogram is measured: through noisy counts or, where little is asked of it, by choices.
+"""Histograms: the mechanism that measures one, and the frequencies and chosen quantiles that are read off it.
 
-Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/frequencies.md``.
+Proved in ``docs/proofs/frequencies.md`` and ``docs/proofs/quantiles.md``.
 """
 
 from __future__ import annotations
@@ -10,15 +10,69 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.planning.estimators.frequencies import Clip, Frequent, Most
-from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.estimators.quantiles import Curve, Ranked
 from dpsql.planning.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
+from dpsql.privacy.mechanism import Laplace
+from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Ranking, Target
-from dpsql.privacy.mechanism.scan import Scan
+from dpsql.privacy.mechanism.rank_choice import Chosen, Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.analysis.quantisation import Bins
+from dpsql.sql.ir.expression import Scalar
 from dpsql.sql.ir.relation import Frequencies, Ranks
+
+#: A map as DuckDB's client takes it.
+Map: TypeAlias = dict[str, list[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A map from each value to its noisy count."""
+
+    histogram: int
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The value with the largest noisy count, or a list of the ``most`` that have the largest."""
+
+    histogram: int
+    values: tuple[Scalar, ...]
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """The size at the place that a scan has chosen."""
+
+    histogram: int
+    values: tuple[Scalar, ...]
+
+
+Frequent: TypeAlias = Counted | Most | Clip
+
+
+def read(frequent: Counted | Most, counts: Sequence[Fraction]) -> object:
+    """What is released of noisy counts, one for each value."""
+    if isinstance(frequent, Counted):
+        return counted(frequent.values, counts)
+    order = sorted(range(len(counts)), key=lambda place: -counts[place])
+    found = [frequent.values[place] for place in order]
+    return found[0] if frequent.most is None else found[: frequent.most]
+
+
+def picked(frequent: Most | Clip, places: Sequence[int]) -> object:
+    """The value that was chosen first, or the list of those that were chosen."""
+    found = [frequent.values[place] for place in places]
+    return found[0] if isinstance(frequent, Clip) or frequent.most is None else found[: frequent.most]
+
+
+def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> Map:
+    """Every value with its count, rounded to whole rows."""
+    return {"key": list(values), "value": [round(count) for count in counts]}
+
 
 #: Quantiles are chosen where each value gets at least this part of the price and `FEWEST_BESIDE` of the rows lie on
 #: either side of it; others are read off one noisy tree.
@@ -95,3 +149,53 @@ def _most(contribution: Contribution, asked: Sequence[Ranked | Frequent]) -> int
     numbers = [each.most or 1 if isinstance(each, Most) else None for each in asked]
     known = [number for number in numbers if number is not None]
     return min(max(known), len(contribution.cell.values)) if len(known) == len(numbers) else None
+
+
+#: The law of which a quantile is drawn again; its scale does not matter, as its interval is stretched to the ends.
+DRAWN = Laplace(1, Fraction(1000))
+
+
+class ChosenQuantiles:
+    """One group's quantiles; a greater rank has no smaller value."""
+
+    def __init__(self, chosen: Mapping[Target, Chosen], bins: Bins, confidence: float) -> None:
+        self._bins, self._confidence = bins, confidence
+        order = sorted(chosen, key=lambda each: each.part)
+        places = sorted(chosen[each].place for each in order)
+        self._places = dict(zip(order, places, strict=True))
+        self._ends = {each: found.ends for each, found in chosen.items()}
+
+    @property
+    def axis(self) -> str:
+        """What a point of the distribution counts: numbers, days or seconds."""
+        return self._bins.axis
+
+    def values(self, ranks: Ranks) -> tuple[Fraction, ...]:
+        """The value at each rank, always within the bounds: the middle of a bin that is more than one."""
+        return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
+
+    def curve(self, ranks: Ranks) -> Curve | None:
+        """The first of the values with the ends of its interval, None where it has no interval.
+
+        It is drawn so that its ends are as likely to be passed as those of its interval are.
+        """
+        found = _target(ranks.fractions[0], ranks)
+        ends = self._ends[found]
+        if ends is None:
+            return None
+        low, high = min(ends[0], self._places[found]), max(ends[1], self._places[found])
+        points = (float(self._end(low, 0)), float(self._value(ranks.fractions[0], ranks)), float(self._end(high, 1)))
+        return Curve(DRAWN, 1 / max(DRAWN.half_width(self._confidence), 1), 1.0, points)
+
+    def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
+        place = self._places[_target(fraction, ranks)]
+        return self._bins.value(place) if self._bins.are_values else self._bins.position(place, Fraction(1, 2))
+
+    def _end(self, place: int, end: int) -> Fraction:
+        return self._bins.value(place) if self._bins.are_values else self._bins.position(place, Fraction(end))
+
+
+def _target(fraction: Fraction, ranks: Ranks) -> Target:
+    found = target(fraction, ranks)
+    assert found is not None
+    return found

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias, assert_never
 from dpsql.errors import DataError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload.disjoint import conditions, determined, points
-from dpsql.planning.workload.losses import Unknown, losses, released_costs
+from dpsql.planning.workload.dominating_pairs import Unknown, losses, released_costs
 from dpsql.privacy.loss import epsilon_of_losses
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism.exponential import pure_rho

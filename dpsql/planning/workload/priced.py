@@ -22,9 +22,8 @@ from dpsql.planning.workload.block import (
     loss_epsilon,
     renyi_epsilon,
 )
-from dpsql.privacy.filter import Standing, admits
+from dpsql.privacy.filter import Remaining, Standing, admits
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
-from dpsql.privacy.remaining import Remaining
 from dpsql.schema import Schema
 
 #: The part of the δ for thresholds that a block may use, where it is priced as (ε, δ).

@@ -18,11 +18,17 @@ from dpsql.postprocessing.intervals.arithmetic import (
     aggregates_read,
     arithmetic,
     divided_by,
+    sum_interval,
 )
-from dpsql.postprocessing.intervals.averages import sum_interval
-from dpsql.postprocessing.intervals.range_of import ends_of, over_box
-from dpsql.postprocessing.intervals.signs import row_from_zero, spreads
-from dpsql.postprocessing.resampling.columns import AT_A_TIME, Rows, as_number, drawn_places, drawn_types, drawn_values
+from dpsql.postprocessing.intervals.ranges import ends_of, over_box, row_from_zero, spreads
+from dpsql.postprocessing.resampling.resampled_tables import (
+    AT_A_TIME,
+    Rows,
+    as_number,
+    drawn_places,
+    drawn_types,
+    drawn_values,
+)
 from dpsql.postprocessing.sandbox import Sandbox
 
 #: The interval of an expression, by its number, on a row of its table.

@@ -14,13 +14,9 @@ from dpsql.errors import ShellFailed, ShellStopped
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.estimators.linear_forms import FROM_ZERO, cut
 from dpsql.planning.result_columns import Redrawn
-from dpsql.postprocessing.intervals.bounded_extremes import at_ends
-from dpsql.postprocessing.intervals.extremes import farthest
-from dpsql.postprocessing.intervals.rank_intervals import corners
+from dpsql.postprocessing.intervals.order_statistics import at_ends, corners, evened, farthest
 from dpsql.postprocessing.intervals.row_intervals import summary, told
-from dpsql.postprocessing.intervals.ties import evened
-from dpsql.postprocessing.resampling.columns import Rows, as_number
-from dpsql.postprocessing.resampling.resamples import Kind, Points, put_draws
+from dpsql.postprocessing.resampling.resampled_tables import Kind, Points, Rows, as_number, put_draws
 from dpsql.postprocessing.sandbox import Sandbox
 
 #: The draws of every table, the fewest that intervals are made of, and how many drawn rows there may be.

@@ -5,9 +5,8 @@ Proved in ``docs/proofs/ledger.md``.
 
 from dpsql.privacy.ledger.entry import Entry, Line
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.place import ledger_path, names_of
-from dpsql.privacy.ledger.running_sums import Tally
-from dpsql.privacy.ledger.spent import Spent
+from dpsql.privacy.ledger.opening import ledger_path, names_of
+from dpsql.privacy.ledger.spent import Spent, Tally
 from dpsql.privacy.ledger.stores.layout import Belongs
 
 __all__ = ["Belongs", "Entry", "Ledger", "Line", "Spent", "Tally", "ledger_path", "names_of"]

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
-from dpsql.privacy.ledger import checking, stored_answers
-from dpsql.privacy.ledger.checking import NOTHING, Seen, seen_of
+from dpsql.privacy.ledger import chain as checking
+from dpsql.privacy.ledger import stored_answers
+from dpsql.privacy.ledger.chain import EVER, NOTHING, Seen, ask_newest_of, own, page_after, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, storable, written
 from dpsql.privacy.ledger.opening import found
-from dpsql.privacy.ledger.running_sums import Tally
-from dpsql.privacy.ledger.spent import Begins, Spent, Sums
+from dpsql.privacy.ledger.spent import Begins, Spent, Sums, Tally
 from dpsql.privacy.ledger.stores.layout import Belongs, Meta
-from dpsql.privacy.ledger.stores.pages import EVER, ask_newest_of, own, page_after
 from dpsql.privacy.ledger.stores.store import Store, Tables
 from dpsql.privacy.measure import FREE, Cost
 

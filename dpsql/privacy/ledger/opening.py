@@ -1,4 +1,4 @@
-"""How a ledger is found or begun: the one that the database has, whole, and no copy of it.
+"""Where the ledger of some data lies, and how it is found or begun: whole, and no copy of it.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -10,14 +10,55 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import checking
-from dpsql.privacy.ledger.checking import NOTHING, Seen, seen_of
+from dpsql.privacy.ledger import chain
+from dpsql.privacy.ledger.chain import NOTHING, Seen, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
-from dpsql.privacy.ledger.place import is_address
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import Belongs, Meta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
 from dpsql.privacy.ledger.stores.store import Store, Whereabouts
+
+
+def is_address(place: str | Path) -> bool:
+    """Whether a ledger is named by the address of a server and not by a path."""
+    return isinstance(place, str) and "://" in place
+
+
+def ledger_path(source: str | Path) -> Path:
+    """The default ledger of a file or a folder of data: it depends on the data's real place and on nothing else.
+
+    ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it; symbolic links are followed.
+    """
+    if is_address(str(source)):
+        raise LedgerError('data on a server has no default ledger; name one with `ledger = "…"` in the schema')
+    try:
+        real = Path(source).resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise LedgerError("the data that the ledger belongs to cannot be found") from error
+    if real.is_dir():
+        return real / "dpsql.ledger"
+    if real.stat().st_nlink > 1:
+        raise LedgerError("the database has a second name (a hard link), and one budget all the same; name its ledger "
+                          'with `ledger = "…"` in the schema')  # fmt: skip
+    return real.with_name(f"{real.name}.ledger")
+
+
+def names_of(dataset: str, source: Path, schema: Path | None) -> list[str]:
+    """The names by which a database is known again, whatever ledger its schema names.
+
+    Those of its data as written and with links followed, of a data file that has hard links, and of its schema file;
+    each together with the dataset's own.
+    """
+    try:
+        real = source.resolve(strict=True)
+        found = real.stat()
+        files = [f"data {source.absolute()}", f"data {real}"]
+        files += [f"data {found.st_dev}:{found.st_ino}"] if real.is_file() and found.st_nlink > 1 else []
+        files += [] if schema is None else [f"schema {schema.resolve()}"]
+    except (OSError, RuntimeError) as error:
+        raise LedgerError("the data that the ledger belongs to cannot be found") from error
+    return [f"{file} {dataset}" for file in dict.fromkeys(files)]
+
 
 #: How many of the newest entries are checked when a ledger is opened where it was before; all where it was not.
 CHECKED_ON_OPEN = 100
@@ -65,12 +106,12 @@ def found(place: str | Path, belongs: Belongs, names: Sequence[str] = ()) -> Fou
         _require_original(meta, here, before)
         layout.bring_up(tables, meta)
         newest = checkpoints.newest(meta.id)
-        last = checking.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
+        last = chain.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
         if here == before:
-            checking.walk(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
+            chain.walk(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
         else:
             store.require_whole(tables)
-            checking.walk(tables, meta.start, 0)
+            chain.walk(tables, meta.start, 0)
     remember(checkpoints, named, meta, here)
     if last is not None and (newest is None or newest.seq < last.seq):
         checkpoints.prepare(meta.id, last.analyst)

@@ -10,14 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import checking
+from dpsql.privacy.ledger import chain
+from dpsql.privacy.ledger.chain import EVER, newest_of, page_after
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line
 from dpsql.privacy.ledger.journal import Ledger
 from dpsql.privacy.ledger.opening import place_name, remember, require_known, store_at
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import Belongs, Meta
-from dpsql.privacy.ledger.stores.pages import EVER, newest_of, page_after
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
 from dpsql.privacy.ledger.stores.store import Store, Written
 from dpsql.privacy.measure import FREE, Cost
@@ -193,8 +193,8 @@ def _whole(store: Store, belongs: Belongs) -> Iterator[tuple[Store, Meta, Entry 
             meta = layout.read(tables, belongs.neighbours)
             meta.require(belongs)
             store.require_whole(tables)
-            checking.walk(tables, meta.start, 0)
-            last = checking.newest(tables, meta.start, checking.NOTHING)
+            chain.walk(tables, meta.start, 0)
+            last = chain.newest(tables, meta.start, chain.NOTHING)
         yield store, meta, last
     finally:
         store.close()

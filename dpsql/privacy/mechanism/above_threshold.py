@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.exponential import pure_rho
 from dpsql.privacy.mechanism.laplace import Laplace
-from dpsql.privacy.mechanism.rounding import confidence_tail, positive
+from dpsql.privacy.rounding import confidence_tail, positive
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: What the threshold's noise gets of the price, near 1 : 1 for monotone queries and 1 : 2^(2/3) for others.

@@ -8,8 +8,7 @@ from math import ceil, erfc, exp, floor, pi, sqrt
 
 import numpy as np
 
-from dpsql.privacy.mechanism.rounding import positive
-from dpsql.privacy.sampling.enclosure import log_bounds
+from dpsql.privacy.rounding import log_bounds, positive
 from dpsql.privacy.sampling.noise import LIMIT
 
 #: More than the relative error of each of the few steps by which a tail is found, and used, in floating point.

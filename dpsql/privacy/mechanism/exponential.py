@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism.rounding import positive, root_below, rounded_up
+from dpsql.privacy.rounding import exp_bounds, log_bounds, positive, root_below, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
-from dpsql.privacy.sampling.choice import Integers
-from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
+from dpsql.privacy.sampling.categorical import Integers
 
 
 @dataclass(frozen=True)

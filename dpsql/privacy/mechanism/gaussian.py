@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.measure import Cost, rho_total
 from dpsql.privacy.mechanism.calibration import analytic_variance, classic_variance
-from dpsql.privacy.mechanism.rounding import confidence_tail, positive
+from dpsql.privacy.rounding import confidence_tail, positive
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_gaussian
 from dpsql.privacy.sampling.noise import LIMIT
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism.rounding import confidence_tail, positive, rounded_up
+from dpsql.privacy.rounding import confidence_tail, exp_bounds, positive, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_laplace
-from dpsql.privacy.sampling.enclosure import exp_bounds
 from dpsql.privacy.sampling.noise import LIMIT
 
 

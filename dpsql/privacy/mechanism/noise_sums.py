@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
-from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.privacy.rounding import confidence_tail
 
 #: The most points of a lattice on which noises are added up; a finer lattice is taken at this many.
 POINTS = 2**17

@@ -11,7 +11,7 @@ from math import log
 
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Exponential, PermuteAndFlip
-from dpsql.privacy.mechanism.rounding import confidence_tail
+from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 

@@ -10,9 +10,8 @@ from statistics import NormalDist
 
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.exponential import pure_rho
-from dpsql.privacy.mechanism.rounding import confidence_tail, positive, rounded_up
+from dpsql.privacy.rounding import confidence_tail, exp_bounds, log_bounds, positive, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, randomized_response
-from dpsql.privacy.sampling.enclosure import exp_bounds, log_bounds
 
 _LARGEST = 1 << 62
 

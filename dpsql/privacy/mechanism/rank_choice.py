@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Exponential
 from dpsql.privacy.mechanism.rank_counts import Around
-from dpsql.privacy.mechanism.rounding import confidence_tail
 from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: Utilities are kept within this of the best, so that they are 64-bit integers however many rows there are.

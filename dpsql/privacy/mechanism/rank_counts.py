@@ -19,8 +19,8 @@ from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
-from dpsql.privacy.mechanism.rounding import confidence_tail
 from dpsql.privacy.mechanism.tree import NoisyTree, Tree, edges
+from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import Entropy
 
 #: Sums of Laplace noises of a greater scale have the half-widths of those of this one, in proportion; each is taken on

@@ -5,7 +5,7 @@ and what stays open is settled with as many further random bits and digits as it
 """
 
 from dpsql.privacy.sampling.bernoulli import bernoulli_exp
-from dpsql.privacy.sampling.choice import exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling.categorical import exponential, permute_and_flip, randomized_response
 from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy
 from dpsql.privacy.sampling.noise import discrete_gaussian, discrete_laplace
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.sampling.enclosure import floor_exp
+from dpsql.privacy.rounding import floor_exp
 from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy, words
 
 _MARGIN = 2.0**-45  # numpy's exp is within a few units of 2^-53; 256 of them are allowed for

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.sampling.enclosure import exp_bounds
+from dpsql.privacy.rounding import exp_bounds
 from dpsql.privacy.sampling.entropy import Entropy, read_bytes, words
 
 #: No scale above this is sampled: a draw then fits 63 bits but for a chance below exp(−2^11).

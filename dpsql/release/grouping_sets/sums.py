@@ -15,10 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.cells import aggregate_type
+from dpsql.planning.estimators.columns import as_type
 from dpsql.planning.estimators.estimate import Alone, Shifted, value
-from dpsql.planning.estimators.least_squares import Measured, Spread, comparable, consistent, spreads
-from dpsql.planning.estimators.rounding import as_type
-from dpsql.planning.grouping_set_noise import DENSE, cell_variance, spread_half_width
+from dpsql.planning.estimators.least_squares import (
+    DENSE,
+    Measured,
+    Spread,
+    cell_variance,
+    comparable,
+    consistent,
+    spread_half_width,
+    spreads,
+)
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.noise import ReleasedTable, rank
 from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Literal
 
 from dpsql.errors import SchemaError
-from dpsql.schema.authoring.catalog import Catalog
+from dpsql.schema.catalog import Catalog
 from dpsql.schema.load import load
 from dpsql.schema.model import Schema
 from dpsql.schema.names import fold

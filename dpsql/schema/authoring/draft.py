@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from dpsql.schema.authoring.catalog import Catalog, CatalogTable
+from dpsql.schema.catalog import Catalog, CatalogTable
 from dpsql.schema.names import NAME, checked_name, fold
-from dpsql.schema.stored_types import Stored
-from dpsql.schema.types import SqlType
+from dpsql.schema.types import SqlType, Stored
 
 _HEAD = """\
 # Drafted by `dpsql schema init` from the catalogue alone: no row was read. Fill in every line marked FILL IN:

@@ -1,4 +1,4 @@
-"""From the first byte of a connection to an analyst who is known."""
+"""The login of a connection: TLS 1.3, the startup packet, and a password where the server has users."""
 
 from __future__ import annotations
 
@@ -19,6 +19,25 @@ from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Malformed, Stage
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.stream import Wire
+
+
+def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """A context with the certificate chain and its key (PEM); InterfaceError where they cannot be used."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.set_alpn_protocols(["postgresql"])
+    try:
+        context.load_cert_chain(certificate, key, password=_no_password)
+    except (OSError, ssl.SSLError, ValueError):
+        raise InterfaceError(
+            f"{certificate.name} and {key.name}: are no certificate and its key in PEM, without a password"
+        ) from None
+    return context
+
+
+def _no_password() -> str:
+    raise ValueError
+
 
 #: The version of the protocol that is spoken, 3.0.
 _PROTOCOL = 0x00030000

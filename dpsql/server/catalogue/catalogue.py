@@ -17,18 +17,15 @@ from sqlglot import exp
 from dpsql.errors import StatementError
 from dpsql.schema import Schema
 from dpsql.server.catalogue.answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
-from dpsql.server.catalogue.faults import NoSuchSetting, absent, fault
-from dpsql.server.catalogue.outline import outline
-from dpsql.server.catalogue.repairs import repair
+from dpsql.server.catalogue.default_settings import DEFAULTS, setting_name, shown
+from dpsql.server.catalogue.error_messages import NoSuchSetting, absent, fault, outline
 from dpsql.server.catalogue.rewrite import Rewritten, parse, rewrite
-from dpsql.server.catalogue.rewrite.calls import OF_CATALOGUE
-from dpsql.server.catalogue.rewrite.kinds import NAMED, type_name
+from dpsql.server.catalogue.rewrite.expression_types import NAMED, type_name
+from dpsql.server.catalogue.rewrite.functions import OF_CATALOGUE
+from dpsql.server.catalogue.rewrite.parsing import CALL, repair
 from dpsql.server.catalogue.rewrite.relations import relation_of, tables_of
-from dpsql.server.catalogue.rewrite.words import CALL
-from dpsql.server.catalogue.settings import DEFAULTS, setting_name, shown
-from dpsql.server.catalogue.store.literals import literal
 from dpsql.server.catalogue.store.store import Store, store_of
-from dpsql.server.catalogue.store.types import OIDS, type_oid
+from dpsql.server.catalogue.store.types import OIDS, literal, type_oid
 
 log = logging.getLogger("dpsql.pgcatalog")
 T = TypeVar("T")

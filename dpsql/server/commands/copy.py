@@ -1,11 +1,122 @@
-"""COPY of a query or of a table to the client; every other COPY is said to be none of dpsql's."""
+"""Reads COPY of a query or a table to the client with its options; every other COPY is unsupported."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from dpsql.errors import NotSupportedError
+from dpsql.server.commands.command import CopyOptions
+from dpsql.server.protocol.error_response import WireError
+
+if TYPE_CHECKING:
+    from dpsql.server.commands.tokens import Words
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
-from dpsql.server.commands.copy_options import read_options
-from dpsql.server.commands.token_reader import Words
+from dpsql.server.commands.tokens import Words
+
+_FORMATS: dict[str, Literal["text", "csv", "binary"]] = {"text": "text", "csv": "csv", "binary": "binary"}
+
+_OLD_WORDS = "binary csv header delimiter delimiters null quote escape force encoding".split()
+
+
+def read_options(words: Words) -> CopyOptions:
+    """What follows TO STDOUT."""
+    words.take("with")
+    said: dict[str, object] = {}
+    if words.sign("("):
+        while True:
+            _listed(words, said)
+            if words.sign(")"):
+                break
+            if not words.sign(","):
+                words.fail(words.ahead)
+    else:
+        while words.ahead is not None:
+            _worded(words, said)
+    words.end()
+    return _settled(said)
+
+
+def _listed(words: Words, said: dict[str, object]) -> None:
+    name = words.name()
+    match name:
+        case "format":
+            said["format"] = words.any().text.lower()
+        case "header":
+            value = "true" if words.ahead is None or words.ahead.kind == "sign" else words.any().text
+            said["header"] = value.lower() in ("true", "on", "1")
+        case "delimiter" | "null" | "quote" | "escape":
+            said[name] = words.any().text
+        case "force_quote":
+            said["force_quote"] = "*" if words.sign("*") else _names(words)
+        case "encoding":
+            _only_utf8(words.any().text)
+        case "oids" | "freeze" | "force_null" | "force_not_null" | "on_error" | "default" | "log_verbosity":
+            raise NotSupportedError(f"COPY option {name} is not supported; leave it out")
+        case _:
+            raise WireError("42601", f'option "{name}" not recognized')
+
+
+def _worded(words: Words, said: dict[str, object]) -> None:
+    match words.take(
+        "binary", "csv", "header", "delimiter", "delimiters", "null", "quote", "escape", "force", "encoding"
+    ):
+        case "binary" | "csv" as name:
+            said["format"] = name
+        case "header":
+            said["header"] = True
+        case "delimiter" | "delimiters":
+            words.take("as")
+            said["delimiter"] = words.any().text
+        case "null" | "quote" | "escape" as name:
+            words.take("as")
+            said[name] = words.any().text
+        case "force":
+            if not words.take("quote"):
+                words.fail(words.ahead)
+            said["force_quote"] = "*" if words.sign("*") else _names(words)
+        case "encoding":
+            _only_utf8(words.any().text)
+        case _:
+            words.fail(words.ahead)
+
+
+def _names(words: Words) -> frozenset[str]:
+    enclosed = words.sign("(")
+    found = {words.name()}
+    while words.sign(","):
+        found.add(words.name())
+    if enclosed and not words.sign(")"):
+        words.fail(words.ahead)
+    return frozenset(found)
+
+
+def _only_utf8(name: str) -> None:
+    if name.lower().replace("-", "") not in ("utf8", "unicode"):
+        raise NotSupportedError("COPY writes UTF8 only")
+
+
+def _settled(said: dict[str, object]) -> CopyOptions:
+    """The options with the defaults of their format; one-byte signs, as PostgreSQL wants them."""
+    form = _FORMATS.get(str(said.get("format", "text")))
+    if form is None:
+        raise WireError("22023", "COPY writes the formats text, csv and binary")
+    options = CopyOptions(form)
+    if form == "csv":
+        options = replace(options, delimiter=",", null="")
+    given = {name: value for name, value in said.items() if name != "format"}
+    if form == "binary" and given:
+        raise WireError("0A000", "COPY in the binary format has no other options")
+    if form == "text" and given.keys() & {"quote", "escape", "force_quote"}:
+        raise NotSupportedError("COPY quotes only in the format csv")
+    if "quote" in given and "escape" not in given:
+        given["escape"] = given["quote"]
+    for name in ("delimiter", "quote", "escape"):
+        sign = given.get(name, "x")
+        if not isinstance(sign, str) or len(sign.encode()) != 1 or sign in "\r\n\0":
+            raise NotSupportedError(f"COPY {name} must be a single one-byte character")
+    return replace(options, **given)  # type: ignore[arg-type]
 
 
 def copy(words: Words) -> Command:

@@ -10,9 +10,8 @@ from functools import partial
 from uuid import UUID
 
 from dpsql.errors import DataError, NotSupportedError
-from dpsql.server.protocol.json_format import json_text
 from dpsql.server.protocol.text_format import Encoder
-from dpsql.server.protocol.types import Type
+from dpsql.server.protocol.types import Type, json_text
 
 _EPOCH_DAY = date(2000, 1, 1).toordinal()
 _EPOCH, _EPOCH_UTC = datetime(2000, 1, 1), datetime(2000, 1, 1, tzinfo=UTC)

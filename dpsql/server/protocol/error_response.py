@@ -18,7 +18,7 @@ from dpsql.errors import (
     incident,
     owners_log,
 )
-from dpsql.server.commands.token_reader import SyntaxProblem
+from dpsql.server.commands.tokens import SyntaxProblem
 
 #: What a client is told of a fault of dpsql, whatever it was.
 FAULT = "internal error; what the statement cost stays charged"

@@ -1,4 +1,4 @@
-"""A socket as a stream of messages, with caps on what a peer may send and on how long it may take."""
+"""A socket as a stream of messages, with caps on what one client and all clients may send, and on how long it takes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,33 @@ import contextlib
 import socket
 import ssl
 import struct
+import threading
 import time
 from collections.abc import Sequence
 
 from dpsql.server.protocol.codec import Malformed, Message, Stage, from_frontend, startup
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.pending_bytes import Unfinished
+
+
+class Unfinished:
+    """Room for so many bytes; clients take what they need of it and give it back."""
+
+    def __init__(self, most: int) -> None:
+        self._left, self._lock = most, threading.Lock()
+
+    def take(self, size: int) -> bool:
+        """Whether there was room for so many bytes more."""
+        with self._lock:
+            if size > self._left:
+                return False
+            self._left -= size
+            return True
+
+    def give_back(self, size: int) -> None:
+        """So many bytes are let go."""
+        with self._lock:
+            self._left += size
+
 
 #: Bytes of a startup packet, of a message before authentication, and of a message after it.
 STARTUP_CAP, LOGIN_CAP, MESSAGE_CAP = 10_000, 64 * 1024, 16 * 1024 * 1024

@@ -12,8 +12,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from dpsql.errors import DataError, InvalidText
-from dpsql.server.protocol.json_format import json_text
-from dpsql.server.protocol.types import Type
+from dpsql.server.protocol.types import Type, json_text
 
 Encoder: TypeAlias = Callable[[object], bytes]
 

@@ -1,7 +1,9 @@
-"""DuckDB types → PostgreSQL types: numbers, sizes and modifiers that clients are told."""
+"""DuckDB types as PostgreSQL types, with their numbers, sizes and modifiers, and values without such a type as JSON."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -104,3 +106,31 @@ def column(name: str, duckdb_type: str) -> Column:
     digits = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", duckdb_type)
     modifier = -1 if digits is None else (int(digits[1]) << 16 | int(digits[2])) + 4
     return Column(name, by_name(duckdb_type), modifier)
+
+
+def json_text(value: object) -> bytes:
+    """The value as JSON: what JSON lacks is its text, as are names, and a number that is not finite is null.
+
+    A text is taken for JSON already.
+
+    >>> from datetime import date
+    >>> json_text({date(2024, 7, 1): [3, math.inf], True: "a"})
+    b'{"2024-07-01": [3, null], "true": "a"}'
+    """
+    return (value if isinstance(value, str) else json.dumps(_named(value), default=str, ensure_ascii=False)).encode()
+
+
+def _named(value: object) -> object:
+    match value:
+        case dict():
+            return {_name(name): _named(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_named(each) for each in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def _name(name: object) -> str:
+    return str(name).lower() if isinstance(name, bool) else str(name)

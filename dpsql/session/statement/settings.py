@@ -1,15 +1,23 @@
-"""The settings of a session in one table: what SET takes, what SHOW tells, and what plans are made by."""
+"""The settings of a session: what SET takes, what SHOW tells, what the schema allows, and what plans are made by."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
+from dpsql.errors import DataError
+from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing import Result
+from dpsql.privacy.filter import Remaining
+from dpsql.privacy.measure import exact
+from dpsql.schema import Privacy
 from dpsql.schema.privacy import Noise
 from dpsql.session.accuracy.target import Target, read_target
+from dpsql.sql.binder.budget_table import BudgetRow
 from dpsql.sql.binder.empty_groups import EmptyGroups
 
 #: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.
@@ -105,3 +113,64 @@ SETTINGS: Mapping[str, Setting] = {
 }
 #: What SHOW knows.
 SHOWN = ("dpsql.budget", *SETTINGS)
+
+
+def allowed(choices: Choices, privacy: Privacy) -> Choices:
+    """The choices with the noise that they come to; DataError for what the schema does not allow."""
+    allowed_price(exact(choices.epsilon), privacy)
+    if not choices.most:
+        raise DataError("dpsql.most_epsilon must be above 0; RESET dpsql.target_error buys nothing by a target")
+    try:
+        return replace(choices, mechanism=privacy.with_noise(choices.mechanism).mechanism)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+
+
+def allowed_price(epsilon: Fraction, privacy: Privacy) -> Fraction:
+    """The ε of a statement; DataError where it is more than the schema has in all."""
+    if epsilon > privacy.epsilon:
+        raise DataError("epsilon must be above 0 and at most the total of the schema")
+    return epsilon
+
+
+def target(wanted: Target | str | float | None) -> Target | None:
+    """The target of errors that a caller wrote; DataError where it is none."""
+    try:
+        return wanted if wanted is None or isinstance(wanted, Target) else read_target(_written(wanted))
+    except ValueError as error:
+        raise DataError(f"{wanted!r} is no target; {error}") from None
+
+
+def _written(wanted: str | float) -> str:
+    if isinstance(wanted, str):
+        return wanted
+    return format(wanted, "f").rstrip("0").rstrip(".") if wanted % 1 else str(int(wanted))
+
+
+def budget_row(analyst: str, left: Remaining) -> BudgetRow:
+    """The row of the table ``dpsql.budget``."""
+    total = left.budget
+    return BudgetRow(analyst, float(total.epsilon), float(left.epsilon), float(total.delta), float(left.delta),
+                     float(left.share), *_lifetime(left))  # fmt: skip
+
+
+def budget(left: Remaining) -> Result:
+    """What SHOW dpsql.budget tells."""
+    columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
+               OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"),
+               OutputColumn("lifetime_epsilon", "DOUBLE"), OutputColumn("lifetime_delta", "DOUBLE"),
+               OutputColumn("renewed_on", "DATE"))  # fmt: skip
+    row = (float(left.epsilon), float(left.budget.epsilon), float(left.delta), float(left.share), *_lifetime(left))
+    return Result(columns, [row], [(None,) * len(row)])
+
+
+def lines(name: str, texts: Sequence[str]) -> Result:
+    """One column of texts, a row for each."""
+    column = OutputColumn(name, "VARCHAR")
+    return Result((column,), [(text,) for text in texts], [(None,) for _ in texts])
+
+
+def _lifetime(left: Remaining) -> tuple[float | None, float, date | None]:
+    """What all windows promise together, and the day on which the budget is renewed."""
+    epsilon = left.lifetime.epsilon
+    return None if epsilon is None else float(epsilon), float(left.lifetime.delta), left.renewal

@@ -1,23 +1,84 @@
-"""Interval arithmetic over expressions: where a row's value lies, from the owner's bounds alone.
+"""Interval arithmetic over expressions: where a row's value lies, from the owner's bounds and the conditions of CASE.
 
-Proved in ``docs/proofs/stability.md``.
+Only values between finite bounds may be added up. Proved in ``docs/proofs/stability.md``; of conditions, in
+``docs/proofs/expression.md``.
+
+Proved in ``docs/proofs/expression.md`` and ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
-from typing import assert_never
+from typing import TypeAlias, assert_never
+
+from sqlglot import exp
 
 from dpsql.schema import Bound, SqlType
-from dpsql.sql.analysis.branches import Known, narrowed
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.dates import is_ordinary
 from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
+from dpsql.sql.ir.expression import BOOLEAN, INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, off_the_line, on_the_line
+from dpsql.sql.ir.refusal import refuse
+
+#: Where expressions lie at one place of a statement, beyond what their columns declare.
+Known: TypeAlias = Mapping[Expression, Interval]
+
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+
+
+def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
+    """What is known where the condition holds, or where it does not (and then may be NULL).
+
+    A NULL condition says no less: what it compares is NULL then and has no number.
+    """
+    if not isinstance(condition, Call):
+        return known
+    match condition.function, condition.arguments:
+        case ("and", (left, right)) if holds:
+            return narrowed(narrowed(known, left, True), right, True)
+        case ("or", (left, right)) if not holds:
+            return narrowed(narrowed(known, left, False), right, False)
+        case "not", (inner,):
+            return narrowed(known, inner, not holds)
+        case ("in", (compared, *options)) if holds:
+            points = [_point(option) for option in options]
+            found = [point for point in points if point is not None]
+            return _with(known, compared, Interval(min(found), max(found))) if len(found) == len(points) else known
+        case "<" | "<=" | ">" | ">=" | "=", (left, right):
+            return _compared(known, condition.function, left, right, holds)
+        case _:
+            return known
+
+
+def _compared(known: Known, operator: str, left: Expression, right: Expression, holds: bool) -> Known:
+    if isinstance(left, Literal):
+        left, right, operator = right, left, _TURNED[operator]
+    point = _point(right)
+    if point is None or (operator == "=" and not holds):
+        return known
+    operator = operator if holds else _NEGATED[operator]
+    return _with(known, left, Interval(None if "<" in operator else point, None if ">" in operator else point))
+
+
+def _with(known: Known, expression: Expression, interval: Interval) -> Known:
+    before = known.get(expression, EVERYTHING)
+    return {**known, expression: before.within(interval.low, interval.high)}
+
+
+def _point(expression: Expression) -> Fraction | None:
+    """Where a constant number or moment lies; None for anything else."""
+    if not isinstance(expression, Literal) or not (expression.type.is_numeric or expression.type.is_temporal):
+        return None
+    value = expression.value
+    return on_the_line(value) if isinstance(value, date) else literal.exact(expression)
+
 
 _NOTHING: Known = {}
 
@@ -185,3 +246,36 @@ def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None
 def is_bounded(expression: Expression) -> bool:
     """Whether the expression's numbers lie in a finite interval."""
     return bounds(expression).is_finite
+
+
+#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
+LARGEST_SUMMAND = 10**100
+
+#: What the columns of subqueries are called inside: no name that anybody wrote.
+_GENERATED = re.compile(r"[ackv]\d+")
+
+
+def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
+    """The expression whose values are added; refused unless it is a number between finite bounds."""
+    if argument.type == BOOLEAN:
+        one, zero = Literal(1, SqlType("integer")), Literal(0, SqlType("integer"))
+        argument = Case(((argument, one), (Call("not", (argument,), BOOLEAN), zero)), None, SqlType("integer"))
+    if not argument.type.is_numeric:
+        refuse("E_TYPE", f"{name} needs a number, and this is {argument.type}", node)
+    if not is_bounded(argument):
+        missing = without_bounds(argument, node)
+        where = f"the schema needs bounds for {missing}, or you " if missing else ""
+        where = f"; {where}write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own"
+        refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered{where}", node)
+    if (bounds(argument).magnitude or 0) > LARGEST_SUMMAND:
+        refuse("E_BOUNDS", f"{name} of values that may lie beyond ±1e100 is not answered", node)
+    return argument
+
+
+def without_bounds(argument: Expression, node: exp.Expr) -> str:
+    """The columns for which the schema needs bounds; none that is named inside dpsql alone."""
+    written = {column.name for column in node.find_all(exp.Column)}
+    return ", ".join(
+        column.name for column in unbounded_columns(argument)
+        if not column.released and (column.name in written or not _GENERATED.fullmatch(column.name))
+    )  # fmt: skip

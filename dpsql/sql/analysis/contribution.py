@@ -14,8 +14,7 @@ from typing import Literal as OneOf
 from typing import assert_never
 
 from dpsql.schema import Privacy
-from dpsql.sql.analysis.bins import Bins, bins
-from dpsql.sql.analysis.quantum import ProductQuantum, Quantum, product_quantum, quantum
+from dpsql.sql.analysis.quantisation import Bins, ProductQuantum, Quantum, bins, product_quantum, quantum
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Cell, Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units

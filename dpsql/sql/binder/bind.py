@@ -11,23 +11,22 @@ from sqlglot import exp
 
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube, shapes, with_cores
+from dpsql.sql.analysis.key_domain.domain import shown_notices
+from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes, with_bounded_work
-from dpsql.sql.analysis.work.unread_joins import without_unread_joins
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.column_names import folded_names, named_values
-from dpsql.sql.binder.correlation import Outside, correlated
+from dpsql.sql.binder.correlated_subqueries import Outside, correlated
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
-from dpsql.sql.binder.group_keys import is_plain_distinct
+from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.grouped import released_select
-from dpsql.sql.binder.probe import is_probe, is_raw_probe, no_rows
-from dpsql.sql.binder.public_answer import declared_ends
 from dpsql.sql.binder.pushdown import narrowed
-from dpsql.sql.binder.scope import require_known_schema
-from dpsql.sql.binder.sources.ctes import Ctes, without_ctes
-from dpsql.sql.binder.sources.derived import Derivations, Derived, Describe
+from dpsql.sql.binder.schema_answers import declared_ends, is_probe, is_raw_probe, no_rows
+from dpsql.sql.binder.scope import Ctes, require_known_schema, without_ctes
+from dpsql.sql.binder.sources.derived_tables import Derivations, Derived, Describe
+from dpsql.sql.binder.sources.from_subqueries import Rows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.binder.sources.subqueries import Rows, from_items, groups_by_unit
-from dpsql.sql.emit.key_domain_size import many_keys_notices
+from dpsql.sql.emit.key_domain import many_keys_notices
 from dpsql.sql.ir.dialect_options import PEOPLE, Manner
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Core
@@ -35,7 +34,6 @@ from dpsql.sql.parser.parameter import require_values, with_lists
 from dpsql.sql.parser.parse import Statement
 from dpsql.sql.parser.privacy_clause import Options
 from dpsql.sql.postprocess import released_sql
-from dpsql.sql.postprocess.threshold_notice import shown_notices
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
 #: How often the uses of common table expressions may be followed into each other.

@@ -14,20 +14,19 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
-from dpsql.sql.binder.aggregates.grouping_sets import cube
 from dpsql.sql.binder.column_names import output_name
-from dpsql.sql.binder.group_keys import grouping_sets, has_sets
-from dpsql.sql.binder.public_answer import listed_keys
+from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
+from dpsql.sql.binder.schema_answers import listed_keys
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
-from dpsql.sql.ir.interval_ends import end_called, told_of
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Core, unit_of
 from dpsql.sql.postprocess import released_sql
+from dpsql.sql.postprocess.functions import end_called, told_of
 
 if TYPE_CHECKING:
     from dpsql.sql.binder.bind import Binder
-    from dpsql.sql.binder.sources.ctes import Ctes
+    from dpsql.sql.binder.scope import Ctes
 
 _ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
             "qualify", "windows")  # fmt: skip

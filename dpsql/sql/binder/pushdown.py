@@ -16,7 +16,7 @@ from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.binder.sources.derived import Derived
+from dpsql.sql.binder.sources.derived_tables import Derived
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction, subqueries
 from dpsql.sql.ir.relation import Core, Filter
 

@@ -4,8 +4,8 @@ The statement that is emitted reads from top to bottom:
 
 ``rows``            unit, keys, and each cell's value of the row as an integer
 ``contributions``   where units are counted: the sum of each cell's values per unit and key
-``kept``            where keys are thresholded: at most so many keys per unit (`dpsql.sql.emit.group_limits`)
-``sums_…``          the few units above a limit, and their factors (`dpsql.sql.emit.norm_clipping`)
+``kept``            where keys are thresholded: at most so many keys per unit (`dpsql.sql.emit.contribution_bounding`)
+``sums_…``          the few units above a limit, and their factors (`dpsql.sql.emit.contribution_bounding`)
 ``measured``        all values, rows added up per key, and beside them what clipping changes
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
 ``h0_…``            the counts of histograms (`dpsql.sql.emit.histogram`)
@@ -24,8 +24,8 @@ import sqlglot
 from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.analysis.quantum import ProductQuantum, Quantum
-from dpsql.sql.emit import expression_size, group_limits, histogram, node, norm_clipping
+from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
+from dpsql.sql.emit import contribution_bounding, histogram, node, scalar
 from dpsql.sql.emit.flat_values import emitted_flat, with_ones
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.precomputed_columns import precompute
@@ -49,7 +49,7 @@ def core_sql(
     ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None. StatementError
     (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
-    tree = expression_size.limited(_Emission(core, contributions, histograms, norm, groups).tree())
+    tree = scalar.limited(_Emission(core, contributions, histograms, norm, groups).tree())
     return tree.sql(dialect=dialect, copy=False, comments=False, identify=False)
 
 
@@ -71,13 +71,13 @@ class _Emission:
         return [f"k{place}" for place in range(len(self.core.keys))]
 
     @property
-    def summed(self) -> list[norm_clipping.Member]:
+    def summed(self) -> list[contribution_bounding.Member]:
         """The cells that are sums of row values, with their column names."""
         cells = enumerate(self.contributions)
         return [(f"v{place}", each) for place, each in cells if not isinstance(each.cell, Distinct)]
 
     @property
-    def distinct(self) -> list[norm_clipping.Member]:
+    def distinct(self) -> list[contribution_bounding.Member]:
         cells = enumerate(self.contributions)
         return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, Distinct)]
 
@@ -88,17 +88,17 @@ class _Emission:
         if self.groups is not None:
             names = [name for name, _ in self.summed]
             steps |= {
-                "crowded": group_limits.crowded(self.groups),
-                "kept": group_limits.kept(self.keys, names, self.groups),
+                "crowded": contribution_bounding.crowded(self.groups),
+                "kept": contribution_bounding.kept(self.keys, names, self.groups),
             }
         for family, members in self._families().items():
             sizes = {name: f"s{name[1:]}" for name in self._sizes}
-            steps |= norm_clipping.steps(family, self._base, self.keys, members, sizes, self.norm)
+            steps |= contribution_bounding.steps(family, self._base, self.keys, members, sizes, self.norm)
         if self._has_totals:
             steps |= {"measured": self._measured(), "totals": self._totals()}
         for name, each in self.distinct:
             assert each.pairs is not None
-            steps[f"pairs_{name}"] = group_limits.pairs(
+            steps[f"pairs_{name}"] = contribution_bounding.pairs(
                 self.keys, name, each.pairs, thresholded=self.groups is not None
             )
             steps[f"distinct_{name}"] = self._distinct(name)
@@ -162,7 +162,7 @@ class _Emission:
         sizes = {name: _size(each, self.norm) for name, each in self.summed}
         return {name: size for name, size in sizes.items() if size is not None}
 
-    def _families(self) -> dict[str, list[norm_clipping.Member]]:
+    def _families(self) -> dict[str, list[contribution_bounding.Member]]:
         """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
 
         A count of units without keys needs no clipping: a unit adds at most 1 to it.
@@ -188,7 +188,9 @@ class _Emission:
             total = exp.Max(this=node.bare(name)) if isinstance(each.cell, Units) else exp.Sum(this=node.bare(name))
             value = node.or_zero(total)
             outputs.append(
-                node.aliased(norm_clipping.squarable(value) if isinstance(each.cell, Total | Product) else value, name)
+                node.aliased(
+                    contribution_bounding.squarable(value) if isinstance(each.cell, Total | Product) else value, name
+                )
             )
         return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
 
@@ -203,7 +205,7 @@ class _Emission:
         counted = [] if self.groups is None else [node.aliased(node.integer(1), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         if self._base == "rows":
-            sums = [node.aliased(node.bare(norm_clipping.raw(name, each)), name) for name, each in self.summed]
+            sums = [node.aliased(node.bare(contribution_bounding.raw(name, each)), name) for name, each in self.summed]
             whole = node.select([*map(node.bare, self.keys), *sums], node.table("sums_own"))
         if self._takes_back:
             taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
@@ -313,7 +315,7 @@ def _size(each: Contribution, norm: Norm) -> exp.Expr | None:
     cell, grid = each.cell, each.grid
     if not isinstance(cell, Total) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
         return None
-    if norm_clipping.largest(each, norm) >= norm_clipping.MOST_ADDED * each.fine:
+    if contribution_bounding.largest(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
         return None
     size = at_least(cell.argument, grid)
     return size if size is None or cell.condition is None else node.case((native(cell.condition), size))

@@ -19,10 +19,9 @@ from datetime import date, datetime, timedelta
 
 from sqlglot import exp
 
-from dpsql.sql.analysis.bins import SECONDS, Bins
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.analysis.quantum import quantum
-from dpsql.sql.emit import node, norm_clipping
+from dpsql.sql.analysis.quantisation import SECONDS, Bins, quantum
+from dpsql.sql.emit import contribution_bounding, node
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
 from dpsql.sql.functions.signature import attempt
@@ -132,7 +131,7 @@ def _factors(name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.
     above = node.compare(exp.GT, whole.copy(), node.integer(each.limit))
     norms = node.select([node.bare("u"), node.aliased(whole, "n")], node.subquery(sizes, "sizes"),
                         group=[node.bare("u")], having=above)  # fmt: skip
-    factor = node.aliased(norm_clipping.factor([("v", each)], norm), "factor")
+    factor = node.aliased(contribution_bounding.factor([("v", each)], norm), "factor")
     return node.select([node.bare("u"), factor], node.subquery(norms, "norms"))
 
 
@@ -141,7 +140,7 @@ def _heavy(name: str, keys: list[str]) -> exp.Select:
     own, factors = f"{name}_own", f"{name}_factors"
     value = node.column(own, "v")
     down = exp.IntDiv(this=node.times(value, node.column(factors, "factor")),
-                      expression=node.integer(2**norm_clipping.FACTOR_BITS))  # fmt: skip
+                      expression=node.integer(2**contribution_bounding.FACTOR_BITS))  # fmt: skip
     change = exp.Sub(this=node.paren(down), expression=value.copy())
     columns = [node.column(own, part) for part in [*keys, name]]
     joins = [node.join(node.table(factors), node.equal(own, factors, "u"))]

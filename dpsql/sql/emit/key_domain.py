@@ -1,18 +1,20 @@
-"""The key domain of a core as SQL over enumerated values and public tables alone.
+"""The key domain of a core as SQL over enumerated values and public tables alone, and how many keys it has.
 
 Proved in ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.errors import StatementError
 from dpsql.sql.emit import node
-from dpsql.sql.emit.relation import leaf_source
+from dpsql.sql.emit.relation import SOURCE, leaf_source
 from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
-from dpsql.sql.ir.expression import Expression, Literal, columns
+from dpsql.sql.ir.expression import Column, Expression, Literal, columns
 from dpsql.sql.ir.relation import Core, Days, Enumerated, KeyDomain
 
 
@@ -113,3 +115,62 @@ def _days(days: Days, sql_type: str) -> exp.Select:
         day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
     few = node.compare(exp.LT, number.copy(), node.integer(wanted))
     return node.select([node.aliased(day, "value")], sources[0], [node.join(each) for each in sources[1:]], few)
+
+
+#: A statement shows at most so many keys of public domains; from so many on it is told what that means.
+MOST_KEYS, MANY_KEYS = 2_000_000, 10_000
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Engine SQL whose numbers multiply to that of the keys, each with the public tables that it reads."""
+
+    queries: tuple[tuple[str, frozenset[str]], ...]
+
+
+def counting(core: Core) -> Counting | None:
+    """How the keys of the core are counted; None where they are known without, or come of what is released earlier."""
+    if core.domain is None or core.domain.count is not None:
+        return None
+    queries = []
+    for part in domain_parts(core):
+        tables = list(part.find_all(exp.Table))
+        if any((table.catalog, table.db) != SOURCE for table in tables):
+            return None
+        count = node.select([exp.Count(this=exp.Star())], node.subquery(part, "part"))
+        sql = count.sql(dialect="duckdb", comments=False, identify=False)
+        queries.append((sql, frozenset(table.name for table in tables)))
+    return Counting(tuple(queries))
+
+
+def require_few_keys(core: Core, count: int) -> None:
+    """Refuse a core whose keys are too many to be worth their noise."""
+    if count > MOST_KEYS:
+        raise StatementError(
+            "E_LIMITS",
+            f"there are more than {MOST_KEYS:,} combinations of {_names(core)} in public tables, and each is shown "
+            "with noise of its own; add a condition on them to WHERE, or group by fewer keys",
+        )
+
+
+def many_keys(core: Core, count: int) -> str | None:
+    """What it means that so many keys are shown; None where they are few."""
+    if core.domain is None or count < MANY_KEYS:
+        return None
+    return (
+        f"{count:,} combinations of {_names(core)} come from public facts, and each has noise of its own, with rows or "
+        "without: the largest and the smallest numbers tell more of noise than of rows; a condition on the keys, or "
+        "fewer of them, leaves less of it"
+    )
+
+
+def many_keys_notices(cores: Sequence[Core]) -> tuple[str, ...]:
+    """What it means for those cores whose number of keys is known from statement and schema."""
+    known = [(core, core.domain.count) for core in cores if core.domain is not None]
+    said = [many_keys(core, count) for core, count in known if count is not None]
+    return tuple(each for each in said if each is not None)
+
+
+def _names(core: Core) -> str:
+    names = [each.name for each in core.keys if isinstance(each, Column)]
+    return ", ".join(names) if len(names) == len(core.keys) else "the keys of GROUP BY"

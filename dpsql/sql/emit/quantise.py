@@ -1,18 +1,21 @@
-"""Row values → integers on a grid, clamped, before anything is added.
+"""Row values as clamped integers on a grid before anything is added, and the variance of one unit's own values.
 
-Proved in ``docs/proofs/quantise.md``; of products, in ``docs/proofs/moments.md``.
+Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md`` and ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.analysis.quantum import ProductQuantum, Quantum
+from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum, quantum
 from dpsql.sql.emit import node
 from dpsql.sql.emit.scalar import double, native
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Column, Expression
+from dpsql.sql.ir.relation import Spread
 
 #: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
 MOST_BIGINT = 2**61
@@ -64,3 +67,31 @@ def product(left: Expression, right: Expression, grid: ProductQuantum) -> exp.Ex
     if grid.taken:
         value = exp.Sub(this=node.operand(value), expression=node.integer(grid.taken))
     return node.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
+
+
+def spread(statistic: Spread, argument: Expression, when: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The variance or deviation of a group's values, NULL where it has too few; ``when`` keeps what a FILTER keeps.
+
+    Sums are of integers from the middle of the bounds, so that they do not depend on the order of the rows. Rounding
+    may leave next to nothing below 0, which ABS takes away.
+    """
+    grid = quantum(argument)
+    steps = quantised(argument, grid, grid.middle)
+    count = exp.Count(this=when(steps))
+    total = node.cast(exp.Sum(this=when(steps.copy())), "double")
+    squares = node.cast(exp.Sum(this=when(node.times(node.cast(steps.copy(), "hugeint"), steps.copy()))), "double")
+    mean = _over(node.times(total, total.copy()), count)
+    rows = count.copy() if statistic in ("var_pop", "stddev_pop") else _less_one(count.copy())
+    variance = _over(exp.Sub(this=squares, expression=node.paren(mean)), rows)
+    scaled = node.times(node.function("ABS", variance), number(float(grid.size * grid.size)))
+    return scaled if statistic in ("var_pop", "var_samp") else node.function("SQRT", scaled)
+
+
+def _less_one(count: exp.Expr) -> exp.Expr:
+    return exp.Sub(this=count, expression=node.integer(1))
+
+
+def _over(value: exp.Expr, rows: exp.Expr) -> exp.Expr:
+    """The value divided by a number of rows, NULL where there are none."""
+    known = exp.Nullif(this=rows.copy(), expression=node.integer(0))
+    return exp.Div(this=node.paren(value), expression=known, typed=False, safe=False)

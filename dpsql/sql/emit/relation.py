@@ -14,14 +14,13 @@ from typing import TypeVar, assert_never
 from sqlglot import exp
 
 from dpsql.schema import UNIT
-from dpsql.sql.analysis.quantum import quantum
+from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, Step, aliases, equalities, join_order
 from dpsql.sql.emit import node
+from dpsql.sql.emit.contribution_bounding import HASH_KEY
 from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
-from dpsql.sql.emit.group_limits import HASH_KEY
-from dpsql.sql.emit.quantise import quantised
+from dpsql.sql.emit.quantise import quantised, spread
 from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
-from dpsql.sql.emit.unit_variance import spread
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Call, Column, Expression, Subquery, columns
 from dpsql.sql.ir.reads import outer_columns

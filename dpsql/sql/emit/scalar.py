@@ -1,4 +1,4 @@
-"""Scalar expressions → engine SQL that gives a value or NULL on every row.
+"""Scalar expressions as engine SQL that gives a value or NULL on every row, and how large that SQL may become.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -9,12 +9,13 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from sqlglot import exp
 
+from dpsql.errors import StatementError
 from dpsql.schema import SqlType
-from dpsql.sql.emit import expression_size, node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.flat_values import flat, reads_flat
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.arithmetic import half_away
@@ -22,6 +23,48 @@ from dpsql.sql.functions.call import is_double
 from dpsql.sql.functions.dates import ordinary
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
+
+#: DuckDB plans an expression, or a statement, of so many nodes in seconds.
+MOST_NODES: Final = 50_000
+#: Where a tree keeps its size, so that what is built around it need not count it again.
+_KEPT: Final = "nodes"
+
+
+def limited(tree: exp.Expr) -> exp.Expr:
+    """The tree, which knows its size from now on; StatementError (E_LIMITS) where that is beyond `MOST_NODES`."""
+    tree.meta[_KEPT] = nodes = _nodes(tree)
+    require(nodes)
+    return tree
+
+
+def require(nodes: int) -> None:
+    """StatementError (E_LIMITS) where so many are more than an engine plans in seconds."""
+    if nodes > MOST_NODES:
+        raise StatementError("E_LIMITS", f"it becomes more than {MOST_NODES:,} parts of engine SQL; nest fewer "
+                                         "functions, ask for fewer columns, or use shorter texts")  # fmt: skip
+
+
+def _nodes(tree: exp.Expr) -> int:
+    """The number of nodes, in which what stands in NULLIF counts twice: the engine makes a CASE of it that repeats it.
+
+    >>> _nodes(exp.column("a")), _nodes(exp.Nullif(this=exp.column("a"), expression=exp.column("b")))
+    (1, 4)
+    """
+    total, pending = 0, [(tree, 1)]
+    while pending:
+        each, times = pending.pop()
+        if each._meta is not None and _KEPT in each._meta:
+            total += each._meta[_KEPT] * times
+            continue
+        total += times
+        if isinstance(each, exp.Column):
+            continue
+        for name, value in each.args.items():
+            twice = 2 * times if name == "this" and isinstance(each, exp.Nullif) else times
+            pending += [(part, twice) for part in (value if isinstance(value, list) else [value])
+                        if isinstance(part, exp.Expr)]  # fmt: skip
+    return total
+
 
 #: Where a column is found when it is not under its relation's own alias.
 Places: TypeAlias = Mapping[Column, tuple[str, str]]
@@ -73,7 +116,7 @@ def literal_node(literal: Literal) -> exp.Expr:
 
 def _text(value: str) -> exp.Expr:
     """A string literal; characters beyond ASCII are called by their number."""
-    expression_size.require(len(value))
+    require(len(value))
     if value.isascii():
         return exp.Literal.string(value)
     pieces: list[exp.Expr] = []
@@ -84,7 +127,7 @@ def _text(value: str) -> exp.Expr:
 
 def native(expression: Expression, places: Places | None = None) -> exp.Expr:
     """The expression in the engine's own type; StatementError (E_LIMITS) where it is more than an engine plans."""
-    return expression_size.limited(_native(expression, places))
+    return limited(_native(expression, places))
 
 
 def _native(expression: Expression, places: Places | None) -> exp.Expr:

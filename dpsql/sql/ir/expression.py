@@ -1,4 +1,4 @@
-"""The closed union of typed scalar expressions over the columns of a relation."""
+"""The closed union of typed scalar expressions over the columns of relations, and which read the same relations."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dpsql.schema import Bound, SqlType
 
 if TYPE_CHECKING:
     from dpsql.sql.ir.relation import Relation, UnitAggregate
+from collections.abc import Sequence
 
 BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
 TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
@@ -169,3 +170,28 @@ def conjunction(conditions: list[Expression]) -> Expression | None:
     for condition in conditions:
         whole = condition if whole is None else Call("and", (whole, condition), BOOLEAN)
     return whole
+
+
+def connected(expressions: Sequence[Expression]) -> list[list[Expression]]:
+    """The expressions in groups that have no source in common with each other."""
+    groups: list[tuple[set[str], list[Expression]]] = []
+    for expression in expressions:
+        read, members = relations_of(expression), [expression]
+        apart = []
+        for group in groups:
+            if group[0] & read:
+                read, members = read | group[0], group[1] + members
+            else:
+                apart.append(group)
+        groups = [*apart, (read, members)]
+    return [members for _, members in groups]
+
+
+def relations_of(expression: Expression) -> set[str]:
+    """The names under which the join has what the expression reads."""
+    return {column.relation for column in columns(expression)}
+
+
+def share_relations(one: Expression, other: Expression) -> bool:
+    """Whether the two read anything in common."""
+    return bool(relations_of(one) & relations_of(other))

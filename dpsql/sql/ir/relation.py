@@ -79,7 +79,7 @@ class Scan:
     """The rows of one table; where it is private, joined with the parents that lead to its unit.
 
     ``multiplies`` is false where each row of the other tables in the join meets at most one row of this one.
-    ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived`).
+    ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived_tables`).
     ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
     ``keep`` holds each unit to so many rows before they are joined (`dpsql.sql.analysis.work.rows`). ``size`` is that
     of a derived table.

@@ -11,10 +11,8 @@ from bisect import bisect_left
 from sqlglot import Dialect, Token, TokenType, exp
 
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.parser.clauses import require_clauses
-from dpsql.sql.parser.gaps import require_operands, with_plain_names
 from dpsql.sql.parser.googlesql import marked
-from dpsql.sql.parser.reserved import require_parts
+from dpsql.sql.parser.syntax_checks import require_clauses, require_operands, require_parts, with_plain_names
 
 #: What a ? carries in ``meta``: its place among the parameters, from 0.
 PLACE = "dpsql_parameter"

@@ -1,11 +1,14 @@
-"""The types of parameters, from what stands beside them in the statement: no value is needed.
+"""The types of parameters, inferred from the statement, and their values where these arrive as text.
 
-A type that is inferred decides how a client's text is read, and nothing about privacy.
-"""
+A type follows from what stands beside the parameter: no value is needed. It decides how a client's text is
+read, and nothing about privacy."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
 from sqlglot import exp
@@ -13,6 +16,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 
+from dpsql.errors import InvalidText
 from dpsql.schema import Schema, SqlType
 from dpsql.sql.emit.scalar import engine_type
 from dpsql.sql.ir.refusal import refuse
@@ -165,3 +169,42 @@ def _agreed(place: int, kinds: Sequence[str]) -> str:
 def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
     names = " and as ".join(sorted(set(kinds)))
     refuse("E_PARAM", f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters")
+
+
+_BOOLEANS = {
+    **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
+    **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
+}
+_WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_ZONE = re.compile(r"(?:Z|[+-]00(?::?00)?)$")
+
+
+def read_value(value: object, kind: str | None) -> object:
+    """The value in the Python type that belongs to DuckDB's ``kind``; InvalidText where the text is none of them.
+
+    >>> read_value("2020-02-29", "DATE"), read_value(" 7 ", "BIGINT"), read_value("x", "VARCHAR")
+    (datetime.date(2020, 2, 29), 7, 'x')
+    """
+    if isinstance(value, list) and kind is not None and kind.endswith("[]"):
+        return [read_value(each, kind.removesuffix("[]")) for each in value]
+    if not isinstance(value, str) or kind is None or kind == "VARCHAR":
+        return value
+    text = value.strip()
+    try:
+        match kind.partition("(")[0]:
+            case "BOOLEAN":
+                return _BOOLEANS[text.lower()]
+            case "BIGINT" if _WHOLE.fullmatch(text):
+                return int(text)
+            case "DOUBLE" if _NUMBER.fullmatch(text):
+                return float(text)
+            case "DECIMAL" if _NUMBER.fullmatch(text):
+                return Decimal(text)
+            case "DATE":
+                return date.fromisoformat(text)
+            case "TIMESTAMP":
+                return datetime.fromisoformat(_ZONE.sub("", text))
+    except (KeyError, ValueError, InvalidOperation):
+        pass
+    raise InvalidText(kind, value)

@@ -14,13 +14,11 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Position
 from dpsql.sql.ir.refusal import place, refuse
-from dpsql.sql.parser.constant_datetime import with_constant_moments
-from dpsql.sql.parser.gaps import require_brackets
+from dpsql.sql.parser.constant_datetimes import with_constant_moments
+from dpsql.sql.parser.desugar import as_select, with_exists
 from dpsql.sql.parser.parameter import parse_numbered
-from dpsql.sql.parser.pivot import as_select
 from dpsql.sql.parser.privacy_clause import Options, read_clause
-from dpsql.sql.parser.reserved import require_names
-from dpsql.sql.parser.semi_joins import with_exists
+from dpsql.sql.parser.syntax_checks import require_brackets, require_names
 
 MAX_BYTES, MAX_NODES, MAX_TREE_DEPTH = 20_000, 1_500, 120
 

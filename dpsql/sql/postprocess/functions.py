@@ -1,12 +1,48 @@
-"""The functions that the shell may call: each is a function of its arguments alone and reads nothing else.
+"""The functions that may stand over released rows: each is a function of its arguments alone and reads nothing else.
 
-None makes much out of little, such as a long list out of a number. No clock, no random draw, no setting, catalogue,
-file or sequence is among them, and none that runs a text as SQL.
+None makes much out of little: no list is made of a number, and texts become only as long as a constant says. No
+clock, no random draw, no setting, catalogue, file or sequence is among them, and none that runs a text
+as SQL. Proved in ``docs/proofs/river.md``.
+
+Proved in ``docs/proofs/river.md``.
 """
 
 from __future__ import annotations
 
-from dpsql.sql.ir.interval_ends import ENDS
+import re
+
+from sqlglot import exp
+
+from dpsql.sql.ir.refusal import refuse
+
+#: The functions, each with the place of its end in an interval.
+ENDS = {"dp_interval_low": 0, "dp_interval_high": 1}
+
+
+def end_called(node: exp.Expr) -> int | None:
+    """Which end of an interval the call asks for, None where it is another call; refused without one argument.
+
+    >>> from sqlglot import parse_one
+    >>> end_called(parse_one("dp_interval_high(x)")), end_called(parse_one("f(x)"))
+    (1, None)
+    """
+    end = ENDS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else None
+    if end is not None and len(node.expressions) != 1:
+        refuse("E_FUNC", f"{node.name.upper()} takes one argument: an aggregate, or arithmetic over aggregates", node)
+    return end
+
+
+def told_of(call: exp.Expr, argument: exp.Expr) -> exp.Anonymous:
+    """The call with another argument, at the same place of the statement."""
+    made = exp.Anonymous(this=call.this, expressions=[argument])
+    made.update_positions(call)
+    return made
+
+
+def names_ends(query: exp.Expr) -> bool:
+    """Whether the query asks for the end of an interval."""
+    return any(end_called(call) is not None for call in query.find_all(exp.Anonymous))
+
 
 #: As DuckDB or PostgreSQL names them.
 _NAMES = (
@@ -60,3 +96,39 @@ _PARSED = (
 )
 
 FUNCTIONS: frozenset[str] = frozenset((_NAMES + _PARSED).split()) | ENDS.keys()
+
+
+#: The longest text that one call may pad or format a value to.
+LONGEST = 10_000
+_NUMBER = re.compile(r"\d+")
+_FORMATS = frozenset({"format", "printf"})
+
+
+def require_small(node: exp.Expr) -> None:
+    """Refuse a function whose result may be much longer than what the statement and its values hold.
+
+    >>> from sqlglot import parse_one
+    >>> require_small(parse_one("LPAD(name, 12, '0')", read="duckdb"))
+    """
+    match node:
+        case exp.Pad(expression=length):
+            size = length.this if isinstance(length, exp.Neg) else length
+            if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:
+                name = "LPAD" if node.args.get("is_left") else "RPAD"
+                refuse("E_FUNC", f"{name} takes a constant length of at most {LONGEST} here", node)
+        case exp.Format(this=form):
+            _require_small_widths(form, "FORMAT", node)
+        case exp.Anonymous(expressions=[form, *_]) if node.name.lower() in _FORMATS:
+            _require_small_widths(form, node.name.upper(), node)
+
+
+def _require_small_widths(form: exp.Expr, name: str, node: exp.Expr) -> None:
+    """A format has its widths in its own text: neither ``*`` nor braces in braces take them from a value."""
+    constant = isinstance(form, exp.Literal) and form.is_string
+    taken = re.search(r"%[^A-Za-z%]*\*|\{[^{}]*\{", form.name) if constant else None
+    if not constant or taken or _largest(form.name) > LONGEST:
+        refuse("E_FUNC", f"{name} takes a constant format with widths of at most {LONGEST} here", node)
+
+
+def _largest(text: str) -> int:
+    return max((int(digits[:12]) for digits in _NUMBER.findall(text)), default=0)

@@ -12,20 +12,19 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.column_names import output_name
-from dpsql.sql.binder.correlation import TIED, VALUE, Correlated, Outside
+from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated, Outside
 from dpsql.sql.binder.scope import require_known_schema
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.refusal import called, only, refuse
+from dpsql.sql.parser.desugar import pivoted
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
-from dpsql.sql.parser.pivot import pivoted
-from dpsql.sql.postprocess.functions import FUNCTIONS
-from dpsql.sql.postprocess.text_limits import require_small
+from dpsql.sql.postprocess.functions import FUNCTIONS, require_small
 
 if TYPE_CHECKING:
     from dpsql.sql.binder.bind import Binder
-    from dpsql.sql.binder.sources.ctes import Ctes
+    from dpsql.sql.binder.scope import Ctes
 
 
 #: Syntax that the shell may have. Whatever is not here or in the function list is refused.

@@ -12,21 +12,20 @@ from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import shapes
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes
-from dpsql.sql.binder.aggregates.dp_clip_advice import sizes_first
+from dpsql.sql.binder.aggregates.dp_clip import sizes_first
 from dpsql.sql.binder.aggregates.frequencies import frequent_value
 from dpsql.sql.binder.bind import bind
-from dpsql.sql.binder.sources.derived import Describe
-from dpsql.sql.ir.interval_ends import names_ends
+from dpsql.sql.binder.sources.derived_tables import Describe
 from dpsql.sql.ir.refusal import place
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parse import parse
-from dpsql.sql.postprocess.names import misplaced, renamed
-from dpsql.sql.suggest.aggregates import nearest_aggregates
-from dpsql.sql.suggest.names import averaged_over_units, closest_names
+from dpsql.sql.postprocess.functions import names_ends
+from dpsql.sql.suggest.names import averaged_over_units, closest_names, misplaced, renamed
 from dpsql.sql.suggest.rewrites import (
     counts_for_exists,
     filters_for_pivot,
     joined_on_the_unit,
+    nearest_aggregates,
     quoted_texts,
     values_for_ends,
 )

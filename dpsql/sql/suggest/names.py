@@ -1,12 +1,18 @@
-"""Statements near a refused one whose names are misspelt, or that list people: what a hint tries."""
+"""Statements near a refused one whose names are misspelt, or that list people: what a hint tries.
+
+A name over released rows is known by the refusal of the engine that has them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
 from sqlglot import exp
 
+from dpsql.errors import Position, StatementError
 from dpsql.schema import Schema, fold
+from dpsql.sql.ir.refusal import position_of
 
 
 def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -59,3 +65,78 @@ def _closest(name: str, known: list[str], local: set[str]) -> str | None:
         return None
     found = get_close_matches(name, known, 1)
     return found[0] if found else None
+
+
+_QUOTED = re.compile(r'"([^"]+)"')
+#: Refusals that name a column, and those that name a table before a column.
+_OF_COLUMNS, _OF_TABLES = frozenset({"42703", "42702", "42803"}), frozenset({"42P01"})
+#: Refusals for a name that does not exist.
+_ABSENT = frozenset({"42703", "42P01"})
+
+
+def misplaced(refusal: StatementError, tree: exp.Expr) -> Position | None:
+    """Where the first name stands that the refusal speaks of; None where it speaks of none."""
+    return next((position_of(column) for column in _named(refusal, tree)), None)
+
+
+def renamed(refusal: StatementError, tree: exp.Expr, schema: Schema) -> Iterator[tuple[exp.Expr, Position | None]]:
+    """Statements with a name that exists for the one that does not, most alike first: in each place, then in one of
+    them, which is then the place of the refusal."""  # fmt: skip
+    if refusal.sqlstate not in _ABSENT:
+        return
+    places = len(_named(refusal, tree))
+    part = "table" if refusal.sqlstate in _OF_TABLES else "this"
+    known = _sources(tree) if part == "table" else _columns(tree, schema)
+    known -= {fold(_name(refusal))}
+    for near in get_close_matches(fold(_name(refusal)), sorted(known), 3) or (known if len(known) == 1 else ()):
+        for chosen in [range(places), *([place] for place in range(places) if places > 1)]:
+            copy = tree.copy()
+            columns = _named(refusal, copy)
+            for place in chosen:
+                columns[place].set(part, exp.to_identifier(near))
+            yield copy, position_of(_named(refusal, tree)[chosen[0]]) if places else None
+
+
+def _name(refusal: StatementError) -> str:
+    found = _QUOTED.search(refusal.reason)
+    return found[1] if found is not None else ""
+
+
+def _named(refusal: StatementError, tree: exp.Expr) -> list[exp.Column]:
+    """The columns that the refusal may speak of, in the order of the text."""
+    part: Callable[[exp.Column], str]
+    if refusal.sqlstate in _OF_COLUMNS:
+        part = _column
+    elif refusal.sqlstate in _OF_TABLES:
+        part = _table
+    else:
+        return []
+    wanted = fold(_name(refusal))
+    found = [column for column in tree.find_all(exp.Column) if fold(part(column)) == wanted]
+    return sorted(found, key=lambda column: _order(position_of(column)))
+
+
+def _column(column: exp.Column) -> str:
+    return column.name
+
+
+def _table(column: exp.Column) -> str:
+    return column.table
+
+
+def _order(position: Position | None) -> tuple[int, int]:
+    return (0, 0) if position is None else (position.line, position.column)
+
+
+def _sources(tree: exp.Expr) -> set[str]:
+    """What may stand before the dot of a column."""
+    return {fold(node.alias_or_name) for node in tree.find_all(exp.Table, exp.Subquery) if node.alias_or_name}
+
+
+def _columns(tree: exp.Expr, schema: Schema) -> set[str]:
+    """The columns that queries of the statement give, and those of its tables."""
+    tables = [schema.table(table.name) for table in tree.find_all(exp.Table)]
+    declared = {column for table in tables if table is not None for column in table.columns}
+    given = {fold(name) for query in tree.find_all(exp.Select) for name in query.named_selects if name not in ("", "*")}
+    listed = {fold(name.name) for alias in tree.find_all(exp.TableAlias) for name in alias.columns}
+    return declared | given | listed

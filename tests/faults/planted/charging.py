@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "expressions may grow without end",
-        "dpsql/sql/emit/expression_size.py",
+        "dpsql/sql/emit/scalar.py",
         "    if nodes > MOST_NODES:\n",
         "    if nodes > MOST_NODES * 10**9:\n",
         (f"{TEXT}::test_what_an_engine_makes_larger_is_counted_as_it_will_be",),

@@ -8,7 +8,7 @@ from planted.finders import CATALOGUE, CATALOGUE_REFUSALS, TERMINAL, WIRE
 FAULTS = (
     Fault(
         "the terminal pays before the person agrees",
-        "dpsql/repl/asking.py",
+        "dpsql/repl/statement_execution.py",
         "            consent(plan, Fraction(0))\n",
         "",
         (f"{TERMINAL}_commands.py::test_a_price_above_the_limit_is_asked_about",),
@@ -22,14 +22,14 @@ FAULTS = (
     ),
     Fault(
         "a dry run writes a file by paying for it",
-        "dpsql/repl/commands/copy.py",
+        "dpsql/repl/commands.py",
         "            if talk.rules.dry:\n                return talk.ask(query)\n",
         "",
         (f"{TERMINAL}_batch.py::test_a_dry_run_tells_prices_and_pays_nothing",),
     ),
     Fault(
         "describing a statement on the wire runs it",
-        "dpsql/server/answers.py",
+        "dpsql/server/query_routing.py",
         "            planned = self._session.plan(query.text)\n",
         "            planned = self._session.plan(query.text)\n            self._answered(query, self._planned)\n",
         (f"{WIRE}_protocol.py::test_describing_costs_nothing_and_executing_costs_once",),
@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "the server listens to everybody without users",
-        "dpsql/server/sockets.py",
+        "dpsql/server/listener.py",
         "    if is_loopback(host):\n",
         "    if host:\n",
         (f"{WIRE}_tls.py::test_off_the_loopback_tls_and_users_are_needed",),
@@ -71,7 +71,7 @@ FAULTS = (
     ),
     Fault(
         "functions that were not renamed reach the catalogue's engine",
-        "dpsql/server/catalogue/rewrite/admitted.py",
+        "dpsql/server/catalogue/rewrite/parsing.py",
         "            if not name.startswith(CALL) and name not in _CALLED:\n",
         "            if not name:\n",
         (f"{CATALOGUE_REFUSALS}::test_nothing_but_the_catalogue_is_reached",),
@@ -92,7 +92,7 @@ FAULTS = (
     ),
     Fault(
         "the log has the constants of a statement over the catalogue",
-        "dpsql/server/catalogue/outline.py",
+        "dpsql/server/catalogue/error_messages.py",
         '"?" if "\'" in word or "$" in word or word[:1].isdigit() else word',
         "word",
         (f"{CATALOGUE_REFUSALS}::test_the_log_has_neither_constants_nor_words_of_the_store",),
@@ -182,14 +182,14 @@ FAULTS = (
     ),
     Fault(
         "one analyst may have all the places",
-        "dpsql/postprocessing/places.py",
+        "dpsql/postprocessing/pool.py",
         "max(1, most // 2)",
         "most",
         ("tests/session/test_database.py::test_one_analyst_has_half_of_the_sandboxes_at_most",),
     ),
     Fault(
         "who asks most often goes first",
-        "dpsql/postprocessing/places.py",
+        "dpsql/postprocessing/pool.py",
         "min(able, key=lambda turn: self._held[turn.analyst])",
         "able[0]",
         ("tests/session/test_database.py::test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first",),

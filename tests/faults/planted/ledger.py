@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "a ledger with another history goes on",
-        "dpsql/privacy/ledger/checking.py",
+        "dpsql/privacy/ledger/chain.py",
         "    if seq and held != (digest,):",
         "    if seq and held is None:",
         (f"{LEDGER}_remembered.py::test_a_state_with_another_history_is_refused",),
@@ -92,7 +92,7 @@ FAULTS = (
     ),
     Fault(
         "a database with a hard link has two ledgers",
-        "dpsql/privacy/ledger/place.py",
+        "dpsql/privacy/ledger/opening.py",
         "    if real.stat().st_nlink > 1:",
         "    if real.stat().st_nlink > 9:",
         ("tests/frontends/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
@@ -148,7 +148,7 @@ FAULTS = (
     ),
     Fault(
         "a fork shares the connection of its ledger",
-        "dpsql/privacy/ledger/stores/forks.py",
+        "dpsql/privacy/ledger/stores/locks.py",
         "        store.disconnect()\n",
         "",
         (f"{LEDGER}_races.py::test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses",),
@@ -176,7 +176,7 @@ FAULTS = (
     ),
     Fault(
         "the sum of a window lacks its first entry",
-        "dpsql/privacy/ledger/stores/pages.py",
+        "dpsql/privacy/ledger/chain.py",
         "if moment(at, seq) < start:",
         "if moment(at, seq) <= start:",
         (f"{LEDGER}_windows.py::test_a_budget_is_renewed_when_its_window_ends",),
@@ -253,7 +253,7 @@ FAULTS = (
     ),
     Fault(
         "a rule's own sum is not renewed with the budget",
-        "dpsql/privacy/ledger/running_sums.py",
+        "dpsql/privacy/ledger/spent.py",
         "            self._sums = dict.fromkeys(self._weights, Fraction(0))\n\n    def _is_over",
         "\n    def _is_over",
         (f"{LEDGER}_windows.py::test_every_rule_begins_anew_with_a_window[file-rdp-0.1]",),

@@ -18,14 +18,14 @@ CALIBRATION_TESTS = "tests/privacy/test_calibration.py"
 FAULTS = (
     Fault(
         "a group without units is a candidate",
-        "dpsql/privacy/selection/threshold.py",
+        "dpsql/privacy/selection.py",
         "count >= 1 and shown",
         "shown",
         ("tests/privacy/test_selection.py",),
     ),
     Fault(
         "threshold one too low",
-        "dpsql/privacy/selection/threshold.py",
+        "dpsql/privacy/selection.py",
         "    return 1 + beyond(noise, groups, delta)",
         "    return beyond(noise, groups, delta)",
         ("tests/privacy/test_selection.py",),
@@ -88,7 +88,7 @@ FAULTS = (
     ),
     Fault(
         "the noise of the children inside a node is forgotten",
-        "dpsql/planning/estimators/edge_noise.py",
+        "dpsql/planning/estimators/quantiles.py",
         "        return own + first * (1 - two)",
         "        return own",
         ("tests/privacy/test_tree.py::test_the_deviation_of_a_rank_is_known",),
@@ -161,7 +161,7 @@ FAULTS = (
     ),
     Fault(
         "the first of equal candidates is chosen",
-        "dpsql/privacy/sampling/choice.py",
+        "dpsql/privacy/sampling/categorical.py",
         "return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])",
         "return int(ends[i] - wide[i])",
         ("tests/privacy/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",),
@@ -182,7 +182,7 @@ FAULTS = (
     ),
     Fault(
         "the square of a rate is rounded up",
-        "dpsql/privacy/mechanism/rounding.py",
+        "dpsql/privacy/rounding.py",
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)",
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
         ("tests/privacy/test_ranking.py::test_a_rate_costs_no_more_than_is_charged", "tests/privacy/test_scan.py"),
@@ -274,7 +274,7 @@ FAULTS = (
     ),
     Fault(
         "a lie of randomized response may be the truth",
-        "dpsql/privacy/sampling/choice.py",
+        "dpsql/privacy/sampling/categorical.py",
         "other + (other >= true)",
         "other",
         ("tests/privacy/test_response.py", "tests/privacy/test_sampling_choice.py"),
@@ -302,7 +302,7 @@ FAULTS = (
     ),
     Fault(
         "what a scan finds is paid for in part",
-        "dpsql/privacy/mechanism/scan.py",
+        "dpsql/privacy/mechanism/clipping_bound.py",
         "return Cost(None, self.price) if self.concentrated else self.each.cost",
         "return Cost(None, self.price / 4) if self.concentrated else self.each.cost",
         ("tests/privacy/test_scan.py",),
@@ -323,7 +323,7 @@ FAULTS = (
     ),
     Fault(
         "a scan reads its queries in steps of rows, not of what a row counts",
-        "dpsql/privacy/mechanism/scan.py",
+        "dpsql/privacy/mechanism/clipping_bound.py",
         "return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)",
         "return AboveThreshold(1, self.price, self.monotone, THRESHOLD_SHARE)",
         ("tests/privacy/test_scan.py",),

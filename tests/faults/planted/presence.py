@@ -10,7 +10,7 @@ SHOWN = f"{TESTS}_groups_are_shown_as_the_setting_says"
 PAID = f"{TESTS}_evidence_is_paid_for_within_the_price"
 SELDOM = f"{TESTS}_empty_groups_appear_in_one_answer_of_twenty_at_most"
 
-PRESENCE = "dpsql/planning/presence.py"
+PRESENCE = "dpsql/planning/plan.py"
 EMPTY = "dpsql/sql/binder/empty_groups.py"
 SHARES = "dpsql/planning/budget_split.py"
 
@@ -94,21 +94,21 @@ FAULTS = (
     ),
     Fault(
         "values between bounds count as listed",
-        "dpsql/sql/analysis/key_domain/declared_values.py",
+        "dpsql/sql/analysis/key_domain/domain.py",
         "    return not key.public and (key.domain is not None or truth)",
         "    return not key.public",
         (SHOWN,),
     ),
     Fault(
         "a total is absent though a part of it is present",
-        "dpsql/release/grouping_sets/presence.py",
+        "dpsql/release/grouping_sets/table.py",
         "if keys in evident and set(keys) < set(finer)]",
         "if keys in evident and set(finer) < set(keys)]",
         (SHOWN,),
     ),
     Fault(
         "a release without its absent groups is given for one with them",
-        "dpsql/session/answer_store/key.py",
+        "dpsql/session/answer_store/paid.py",
         "    return core if core.presence is not None and core.presence.released else replace(core, presence=None)",
         "    return replace(core, presence=None)",
         (f"{TESTS}_a_release_without_absent_groups_is_not_taken_for_one_with_them",),

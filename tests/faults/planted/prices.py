@@ -137,7 +137,7 @@ FAULTS = (
     ),
     Fault(
         "the price of a target forgets that it is split over the cells",
-        "dpsql/session/accuracy/expected.py",
+        "dpsql/session/accuracy/expected_errors.py",
         "        half = None if at is None else _half_width(*at, plan.confidence, rows)\n",
         "        half = None if at is None else _half_width(*at, plan.confidence, rows)\n"
         "        half = None if half is None else half / len(plan.cores[0].cells)\n",
@@ -145,14 +145,14 @@ FAULTS = (
     ),
     Fault(
         "the price of a target is rounded down",
-        "dpsql/session/accuracy/decimals.py",
+        "dpsql/session/accuracy/price_search.py",
         "    return decimal(high)\n",
         "    return decimal(high - 1)\n",
         ("tests/accuracy/test_reach.py::test_the_least_is_found_from_anywhere",),
     ),
     Fault(
         "a target is reckoned with another size than the released one",
-        "dpsql/session/accuracy/expected.py",
+        "dpsql/session/accuracy/expected_errors.py",
         "sizes.append(abs(float(value)))",
         "sizes.append(abs(float(value) - 1))",
         ("tests/session/test_target_error.py::test_the_second_price_follows_from_released_values_alone",),
@@ -180,7 +180,7 @@ FAULTS = (
     ),
     Fault(
         "the second charge of a pilot is not asked for",
-        "dpsql/repl/asking.py",
+        "dpsql/repl/statement_execution.py",
         "        consent(better, first.price.charged)\n",
         "        pass\n",
         ("tests/session/test_target_error.py::test_who_does_not_consent_keeps_the_first_answer",),

@@ -9,7 +9,7 @@ DEATH, END = "tests/engines/test_process_death.py", "tests/engines/test_process_
 STUCK = "tests/engines/test_process_stuck.py"
 CAREFUL = "tests/properties/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
-LIMITS = "dpsql/engines/duckdb/process/limits.py"
+LIMITS = "dpsql/engines/duckdb/process/confinement.py"
 CLIENT = "dpsql/engines/duckdb/process/client.py"
 DATA = "dpsql/engines/duckdb/process/data.py"
 
@@ -23,14 +23,14 @@ FAULTS = (
     ),
     Fault(
         "the optimizer may decide by statistics what holds a unit to its limits",
-        "dpsql/engines/duckdb/optimizer.py",
+        "dpsql/engines/duckdb/instance.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
         (f"{CAREFUL}::test_every_engine_is_as_careful",),
     ),
     Fault(
         "DuckDB takes the sum of a unit's counts for smaller than it is",
-        "dpsql/engines/duckdb/optimizer.py",
+        "dpsql/engines/duckdb/instance.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
         (f"{CAREFUL}::test_every_engine_is_as_careful",),
@@ -110,7 +110,7 @@ FAULTS = (
     ),
     Fault(
         "a message is run where it is read",
-        "dpsql/engines/duckdb/process/values.py",
+        "dpsql/engines/duckdb/row_encoding.py",
         "    return _READ[letter](text)\n",
         "    return eval(text) if letter == 'x' else _READ[letter](text)\n",
         ("tests/engines/test_process_rows.py::test_what_is_no_frame_is_an_error_and_nothing_else",),

@@ -7,7 +7,7 @@ from planted.finders import ANSWER, DOUBTFUL, LARGEST, LOOSE, REFUSED, UNITS_PRO
 
 SOURCES = "dpsql/sql/binder/sources/tables.py"
 JOINS = "dpsql/sql/binder/sources/joins.py"
-ROWS = "dpsql/sql/binder/sources/subqueries.py"
+ROWS = "dpsql/sql/binder/sources/from_subqueries.py"
 ONE_UNIT = "dpsql/sql/analysis/join_on_unit.py"
 STABILITY = "dpsql/sql/analysis/stability.py"
 TIED = ("tests/properties/test_subquery_ties.py",)
@@ -67,14 +67,14 @@ FAULTS = (
     ),
     Fault(
         "units are told apart by what two of them share",
-        "dpsql/schema/stored_types.py",
+        "dpsql/schema/types.py",
         'frozenset({"its text", "its moment in UTC"})',
         'frozenset({"its text", "its moment in UTC", "the nearest integer"})',
         ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),
     ),
     Fault(
         "a parent's key may be read so that two become one",
-        "dpsql/schema/faults.py",
+        "dpsql/schema/validation.py",
         "    apart |= {column for parent, column in targets if parent == name}\n",
         "",
         ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),
@@ -95,7 +95,7 @@ FAULTS = (
     ),
     Fault(
         "the padded side of a LEFT JOIN counts as the unit",
-        "dpsql/sql/binder/sources/side.py",
+        "dpsql/sql/binder/sources/join_sides.py",
         "return replace(column, nullable=True, domain=domain, identifies=None, public=False)",
         "return replace(column, nullable=True, domain=domain, public=False)",
         (ANSWER,),
@@ -117,21 +117,21 @@ FAULTS = (
     ),
     Fault(
         "an outer join that keeps public rows",
-        "dpsql/sql/binder/sources/outer_rows.py",
+        "dpsql/sql/binder/sources/join_sides.py",
         "        if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):",
         "        if False:",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
         "a padded text of any length in the sandbox",
-        "dpsql/sql/postprocess/text_limits.py",
+        "dpsql/sql/postprocess/functions.py",
         "if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:",
         "if False:",
         (f"{REFUSED}[E_FUNC]",),
     ),
     Fault(
         "a format that takes its widths from values in the sandbox",
-        "dpsql/sql/postprocess/text_limits.py",
+        "dpsql/sql/postprocess/functions.py",
         "if not constant or taken or _largest(form.name) > LONGEST:",
         "if False:",
         (f"{REFUSED}[E_FUNC]",),
@@ -176,14 +176,14 @@ FAULTS = (
     ),
     Fault(
         "NOT IN of pairs beside the unit is never unknown",
-        "dpsql/sql/binder/subquery.py",
+        "dpsql/sql/binder/expression_subqueries.py",
         "            if others is not None:",
         "            if False:",
         ("tests/properties/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",),
     ),
     Fault(
         "a SEMI JOIN with rows of others",
-        "dpsql/sql/binder/subquery.py",
+        "dpsql/sql/binder/expression_subqueries.py",
         "        if not self._is_admitted(whole):",
         "        if False:",
         (f"{LOOSE}[SEMI and ANTI JOIN]",),
@@ -225,35 +225,35 @@ FAULTS = (
     ),
     Fault(
         "a union of different columns names the unit",
-        "dpsql/sql/binder/sources/compounds.py",
+        "dpsql/sql/binder/sources/set_operations.py",
         "if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:",
         "if len(declared) == len(branches):",
         (f"{DOUBTFUL}[union of a unit and another number]",),
     ),
     Fault(
         "a union of private and public rows",
-        "dpsql/sql/binder/sources/compounds.py",
+        "dpsql/sql/binder/sources/set_operations.py",
         "    if (units[0] is None) != (units[1] is None):",
         "    if False:",
         (f"{REFUSED}[E_SETOP]",),
     ),
     Fault(
         "equal rows of different units are compared within each unit",
-        "dpsql/sql/binder/sources/compounds.py",
+        "dpsql/sql/binder/sources/set_operations.py",
         'if operator != "union all" and units[0] is not None and not named:',
         "if False:",
         (f"{REFUSED}[E_SETOP]",),
     ),
     Fault(
         "EXISTS over other units' rows",
-        "dpsql/sql/binder/subquery.py",
+        "dpsql/sql/binder/expression_subqueries.py",
         "        if not self._is_admitted(whole):",
         "        if False:",
         (f"{DOUBTFUL}[exists on a word]",),
     ),
     Fault(
         "a value of other units' rows",
-        "dpsql/sql/binder/subquery.py",
+        "dpsql/sql/binder/expression_subqueries.py",
         "        if not self._is_admitted(relation):\n            return self._earlier(",
         "        if False:\n            return self._earlier(",
         (f"{DOUBTFUL}[value of others]", f"{DOUBTFUL}[scalar subquery by key]"),
@@ -323,14 +323,14 @@ FAULTS = (
     ),
     Fault(
         "the other tables of a SEMI JOIN are not asked for a name of their own",
-        "dpsql/sql/parser/semi_joins.py",
+        "dpsql/sql/parser/desugar.py",
         "        if bare is not None:\n",
         "        if False:\n",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
         "sources that are joined through others are apart",
-        "dpsql/sql/ir/connected.py",
+        "dpsql/sql/ir/expression.py",
         "                read, members = read | group[0], group[1] + members\n",
         "                members = group[1] + members\n",
         ("tests/query/test_connected.py",),
@@ -351,14 +351,14 @@ FAULTS = (
     ),
     Fault(
         "unknown is false in NOT IN",
-        "dpsql/sql/binder/subquery.py",
+        "dpsql/sql/binder/expression_subqueries.py",
         "        if not any(map(is_nullable, [*values, *options])):",
         "        if True:",
         ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[value not in]",),
     ),
     Fault(
         "IN over a private subquery",
-        "dpsql/sql/binder/expressions/comparisons.py",
+        "dpsql/sql/binder/expressions/conditions.py",
         'if node.args.get("query") is not None:',
         "if False:",
         (f"{REFUSED}[E_SUBQ]",),
@@ -379,7 +379,7 @@ FAULTS = (
     ),
     Fault(
         "a released value is that of another key",
-        "dpsql/sql/binder/subquery.py",
+        "dpsql/sql/binder/expression_subqueries.py",
         'relation = Filter(relation, call("=", [reader.read(node), key], node))',
         "reader.read(node)",
         ("tests/properties/test_stages.py",),

@@ -6,11 +6,11 @@ from planted.fault import Fault
 from planted.finders import ANSWER, ORDER, RELEASED, VALUES, claims
 
 CORE = "dpsql/sql/emit/core.py"
-CLIP = "dpsql/sql/emit/norm_clipping.py"
-KEEP = "dpsql/sql/emit/group_limits.py"
+CLIP = "dpsql/sql/emit/contribution_bounding.py"
+KEEP = "dpsql/sql/emit/contribution_bounding.py"
 QUANTISE = "dpsql/sql/emit/quantise.py"
 HISTOGRAM = "dpsql/sql/emit/histogram.py"
-GATHERED = "dpsql/engines/duckdb/gathered.py"
+GATHERED = "dpsql/engines/duckdb/row_encoding.py"
 
 FAULTS = (
     Fault(

@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "halves of messages fill the memory",
-        "dpsql/server/protocol/pending_bytes.py",
+        "dpsql/server/protocol/stream.py",
         "            if size > self._left:\n",
         "            if size < 0:\n",
         (f"{PLACES}::test_who_finds_no_room_is_told_so_when_the_message_has_come",),

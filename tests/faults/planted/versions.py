@@ -5,7 +5,11 @@ from __future__ import annotations
 from planted.fault import Fault
 
 VERSIONS = "tests/engines/test_versions.py"
-HELD, OPENED, ALL = "dpsql/engines/files/held.py", "dpsql/engines/duckdb/database.py", "dpsql/engines/files/versions.py"
+HELD, OPENED, ALL = (
+    "dpsql/engines/files/held_files.py",
+    "dpsql/engines/duckdb/database.py",
+    "dpsql/engines/files/versions.py",
+)
 RIVER = "dpsql/session/execution.py"
 
 FAULTS = (
@@ -39,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "each plan of a block reads a version of its own",
-        "dpsql/session/batch.py",
+        "dpsql/session/answering.py",
         "lambda each: charges[id(each)], held)\n",
         "lambda each: charges[id(each)])\n",
         (f"{VERSIONS}::test_a_block_reads_one_version",),

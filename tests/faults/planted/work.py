@@ -155,7 +155,7 @@ FAULTS = (
     ),
     Fault(
         "the engine chooses the side of a join that it reads first",
-        "dpsql/engines/duckdb/optimizer.py",
+        "dpsql/engines/duckdb/instance.py",
         "join_order,build_side_probe_side,",
         "join_order,",
         (ELSE,),
@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "joins that nothing reads are dropped under sums too",
-        "dpsql/sql/analysis/work/unread_joins.py",
+        "dpsql/sql/analysis/work/join_elimination.py",
         '    as_set = all(each.function in ("units", "count distinct") for each in core.aggregates)',
         "    as_set = True",
         (PRODUCTS,),

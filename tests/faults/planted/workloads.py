@@ -202,14 +202,14 @@ FAULTS = (
     ),
     Fault(
         "the losses of a histogram's levels are forgotten",
-        "dpsql/planning/workload/losses.py",
+        "dpsql/planning/workload/dominating_pairs.py",
         "return [_of_noise(tree.node, alone=False)] * tree.levels",
         "return [_of_noise(tree.node, alone=False)]",
         (f"{LOSSES}::test_losses_cover_every_release_of_a_plan",),
     ),
     Fault(
         "Gaussian noise on many groups is taken for that on one number",
-        "dpsql/planning/workload/losses.py",
+        "dpsql/planning/workload/dominating_pairs.py",
         "            if alone and variance <= WIDEST_GAUSSIAN**2:\n",
         "            if True:\n",
         (f"{LOSSES}::test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release",),
@@ -244,7 +244,7 @@ FAULTS = (
     ),
     Fault(
         "a workload is charged after it was read",
-        "dpsql/session/batch.py",
+        "dpsql/session/answering.py",
         "                charges = {} if block is None else river.charged_together(block)\n",
         "                from dpsql.privacy import accountant as mint\n\n"
         "                made = (mint.Charge(mint._MINT, each, each.cost, 1) for each in workload.bought)\n"
@@ -253,7 +253,7 @@ FAULTS = (
     ),
     Fault(
         "what a block has paid is told as free where another bought it meanwhile",
-        "dpsql/session/batch.py",
+        "dpsql/session/answering.py",
         "replace(found, stored=False)",
         "replace(found)",
         (f"{BLOCKS}::test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block",),
@@ -267,7 +267,7 @@ FAULTS = (
     ),
     Fault(
         "an accountant that does not hold is charged by",
-        "dpsql/session/batch.py",
+        "dpsql/session/answering.py",
         "    if offer is not None and not offer.valid:\n",
         "    if False:\n",
         (f"{BLOCKS}::test_one_that_does_not_hold_is_refused_and_nothing_is_charged",),

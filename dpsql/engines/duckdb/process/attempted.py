@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dpsql.engines.duckdb.process.limits import HEAD_ROOM
+from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
 from dpsql.engines.duckdb.process.protocol import Message, Pipe
 from dpsql.engines.source import Limits
 

@@ -24,7 +24,7 @@ from weakref import WeakSet
 from dpsql.engines.duckdb.process import start
 from dpsql.engines.duckdb.process.protocol import Message, Pipe
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
-from dpsql.engines.files.version import with_journal
+from dpsql.engines.files.held_files import with_journal
 from dpsql.engines.source import Limits, Rows
 from dpsql.errors import OperationalError
 from dpsql.errors.deadline import GLANCE, is_over

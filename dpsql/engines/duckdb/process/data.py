@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpsql.engines.duckdb.catalog import Fits
 from dpsql.engines.duckdb.process.client import Died, EngineProcess
 from dpsql.engines.duckdb.process.protocol import Message, source_said, stage_said
-from dpsql.engines.files.version import State
+from dpsql.engines.files.held_files import State
 from dpsql.engines.files.versions import Versions
 from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotReadable, NotUnique, Rows, Source
 

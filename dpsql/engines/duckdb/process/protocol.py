@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from dpsql.engines.duckdb.process import values
+from dpsql.engines.duckdb import row_encoding
 from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
 from dpsql.errors.deadline import GLANCE
 
@@ -52,7 +52,7 @@ class Pipe:
 
     def send(self, message: Message) -> None:
         """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
-        written = [values.written(rows) for rows in message.rows]
+        written = [row_encoding.written(rows) for rows in message.rows]
         header = json.dumps([message.word, message.number, message.said, [each for each, _ in written]]).encode()
         blobs = [blob for _, columns in written for blob in columns]
         lengths = _LENGTHS.pack(len(header) + sum(map(len, blobs)), len(header))
@@ -105,7 +105,7 @@ class Pipe:
         word, number, said, described = json.loads(self._receive(header))
         if sum(size for _, columns in described for _, size in columns) != whole - header:
             raise ValueError("no frame")
-        rows = [values.read(each, [self._receive(size) for _, size in each[1]]) for each in described]
+        rows = [row_encoding.read(each, [self._receive(size) for _, size in each[1]]) for each in described]
         return Message(str(word), int(number), dict(said), rows)
 
     def _receive(self, size: int) -> bytes:

@@ -24,7 +24,7 @@ def start() -> None:
     package = ModuleType("dpsql")  # dpsql/__init__.py imports the compiler, which has no business here
     package.__path__ = [told["home"]]
     sys.modules["dpsql"] = package
-    from dpsql.engines.duckdb.process.limits import confine
+    from dpsql.engines.duckdb.process.confinement import confine
     from dpsql.engines.duckdb.process.protocol import Pipe
     from dpsql.engines.source import Limits
 

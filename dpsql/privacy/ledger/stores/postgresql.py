@@ -15,16 +15,15 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import Patience
-from dpsql.privacy.ledger.stores.forks import watch
-from dpsql.privacy.ledger.stores.reasons import reason
+from dpsql.privacy.ledger.stores.locks import alone, watch
+from dpsql.privacy.ledger.stores.postgresql_connection import reason
 from dpsql.privacy.ledger.stores.store import PATIENCE, Found, Tables, Whereabouts, Written
-from dpsql.privacy.ledger.stores.waiting import alone
 
 try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
-    from dpsql.privacy.ledger.stores.connection import LedgerConnection, connected
+    from dpsql.privacy.ledger.stores.postgresql_connection import LedgerConnection, connected
 except ImportError:
     raise LedgerError(
         'a ledger on PostgreSQL needs the driver psycopg; pip install "dpsql[postgresql]"; nothing is released'

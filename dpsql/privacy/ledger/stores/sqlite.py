@@ -16,9 +16,8 @@ from pathlib import Path
 
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import GLANCE
-from dpsql.privacy.ledger.stores.forks import watch
+from dpsql.privacy.ledger.stores.locks import commit, once_free, watch
 from dpsql.privacy.ledger.stores.store import Tables, Whereabouts, Written
-from dpsql.privacy.ledger.stores.waiting import commit, once_free
 
 _TABLES = (
     """

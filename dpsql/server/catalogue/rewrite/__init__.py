@@ -14,11 +14,17 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import StatementError
-from dpsql.server.catalogue.rewrite.admitted import require_known, require_seen
-from dpsql.server.catalogue.rewrite.calls import rewrite_call
-from dpsql.server.catalogue.rewrite.kinds import KIND, Kinds, is_array, is_whole
-from dpsql.server.catalogue.rewrite.labels import is_star, label_outputs
-from dpsql.server.catalogue.rewrite.nodes import call
+from dpsql.server.catalogue.rewrite.expression_types import KIND, Kinds, is_array, is_whole
+from dpsql.server.catalogue.rewrite.expressions import (
+    call,
+    rewrite_cast,
+    rewrite_comparison,
+    rewrite_subscript,
+    rewrite_syntax,
+)
+from dpsql.server.catalogue.rewrite.functions import rewrite_call
+from dpsql.server.catalogue.rewrite.output_labels import is_star, label_outputs
+from dpsql.server.catalogue.rewrite.parsing import CALL, readable, require_known, require_seen
 from dpsql.server.catalogue.rewrite.relations import (
     fold_names,
     is_row_function,
@@ -29,9 +35,6 @@ from dpsql.server.catalogue.rewrite.relations import (
     stored_name,
     tables_of,
 )
-from dpsql.server.catalogue.rewrite.syntax import rewrite_syntax
-from dpsql.server.catalogue.rewrite.values import rewrite_cast, rewrite_comparison, rewrite_subscript
-from dpsql.server.catalogue.rewrite.words import CALL, readable
 
 #: Deeper or longer statements are refused: no tool sends them.
 MAX_LENGTH = 65_536

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.server.catalogue.rewrite.calls import rewrite_call
-from dpsql.server.catalogue.rewrite.kinds import Kinds
-from dpsql.server.catalogue.rewrite.nodes import cast, found, marker
-from dpsql.server.catalogue.rewrite.words import CALL
+from dpsql.server.catalogue.rewrite.expression_types import Kinds
+from dpsql.server.catalogue.rewrite.expressions import cast, found, marker
+from dpsql.server.catalogue.rewrite.functions import rewrite_call
+from dpsql.server.catalogue.rewrite.parsing import CALL
 
 #: The two schemas of a PostgreSQL catalogue, and what the store calls them.
 SCHEMAS = {"pg_catalog": "pgc", "information_schema": "ifs"}

@@ -14,7 +14,7 @@ def _where(value: str, relation: str, condition: str) -> str:
     return f"(SELECT any_value({value}) FROM pgc.{relation} z__ WHERE {condition})"
 
 
-#: Those that `dpsql.server.catalogue.store.spellings` needs: head and body.
+#: Those that `dpsql.server.catalogue.store.build` needs: head and body.
 FIRST_MACROS: tuple[tuple[str, str], ...] = (
     (
         "quote_ident(q__)",

@@ -1,4 +1,4 @@
-"""The owner's tables as rows of PostgreSQL's catalogues: names, types, keys, comments, and nothing of the data."""
+"""The owner's tables and the allowed functions as rows of PostgreSQL's catalogues; nothing of the data is in them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from dpsql.schema import Schema, Table
 from dpsql.server.catalogue.store.types import OIDS, column_type
+from dpsql.session.statement.vocabulary import functions
 
 Row: TypeAlias = dict[str, object]
 
@@ -167,3 +168,22 @@ def _places(table: Table, columns: tuple[str, ...]) -> list[int]:
     """Where the columns stand in their table, counted from 1."""
     order = list(table.columns)
     return [order.index(column) + 1 for column in columns]
+
+
+#: Words of the vocabulary that are written as operators or syntax, and are no functions in PostgreSQL either.
+_SYNTAX = frozenset("array case coalesce greatest if least map not nullif or row struct xor".split())
+
+
+def allowed_functions() -> frozenset[str]:
+    """The names of the functions that a statement may call, in lower case."""
+    return frozenset(function.name for function in functions()) - _SYNTAX
+
+
+def added_functions(known: set[str]) -> list[Row]:
+    """Rows of ``pg_proc`` for the allowed functions that PostgreSQL does not have: from anything to anything."""
+    anything = 2283
+    return [
+        {"oid": Objects.oid_of("function", name), "proname": name, "prosrc": name, "prorettype": anything,
+         "proargtypes": [anything]}
+        for name in sorted(allowed_functions() - known)
+    ]  # fmt: skip

@@ -1,11 +1,12 @@
 """The catalogue's own in-memory DuckDB: PostgreSQL's facts, the owner's tables and the functions that tools call.
 
 It is made from the schema file and from the facts that dpsql brings along; it never hears of the data's engine.
-"""
+Objects are found by their names as texts write them."""
 
 from __future__ import annotations
 
 import atexit
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
@@ -14,14 +15,36 @@ from typing import Any
 import duckdb
 
 from dpsql.engines.duckdb.instance import close_instance, open_instance
-from dpsql.postprocessing.lockdown import SEALED, fetched
-from dpsql.postprocessing.places import Places
+from dpsql.postprocessing.pool import Places
+from dpsql.postprocessing.sandbox import SEALED, fetched
 from dpsql.schema import Schema
-from dpsql.server.catalogue.identifiers import name_parts, type_words
-from dpsql.server.catalogue.store.build import build, creation, is_late
-from dpsql.server.catalogue.store.spellings import LATE
+from dpsql.server.catalogue.store.build import LATE, build, creation, is_late
 from dpsql.server.catalogue.store.types import OIDS
 from dpsql.server.catalogue.store.views import FILLS, fill
+
+_PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
+
+
+def name_parts(written: str) -> list[str]:
+    """The parts of a qualified name, folded where they stand without quotes.
+
+    >>> name_parts('public."My T"'), name_parts("Pg_Class")
+    (['public', 'My T'], ['pg_class'])
+    """
+    found = _PART.findall(written.strip())
+    return [plain.strip().lower() if plain else quoted.replace('""', '"') for quoted, plain in found]
+
+
+def type_words(written: str) -> str:
+    """The name of a type without its schema, its modifier and its quotes.
+
+    >>> type_words("pg_catalog.int4"), type_words("character varying(10)[]"), type_words('"char"')
+    ('int4', 'character varying[]', 'char')
+    """
+    plain = re.sub(r"\s*\([0-9, ]*\)", "", written.strip().lower())
+    plain = re.sub(r'^"?(?:pg_catalog|public)"?\.', "", plain).replace('"', "")
+    return re.sub(r"\s+", " ", plain)
+
 
 #: Seconds after which a statement over the catalogue is stopped.
 TIME_LIMIT = 10.0

@@ -1,6 +1,6 @@
 """Which group keys a core shows whatever the data hold; where that is not known, keys need a threshold.
 
-Proved in ``docs/proofs/domain.md``.
+Proved in ``docs/proofs/presence.md`` and ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations
@@ -8,18 +8,51 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from dpsql.sql.analysis.key_domain.declared_values import is_listed
 from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
-from dpsql.sql.analysis.stability import conditions_of
-from dpsql.sql.ir.connected import connected, relations_of
+from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.ir.expression import (
     Call,
+    Cast,
     Column,
     Expression,
+    Literal,
     columns,
+    connected,
     rebuilt,
+    relations_of,
 )
-from dpsql.sql.ir.relation import Enumerated, KeyDomain, Relation
+from dpsql.sql.ir.relation import Constants, Core, Enumerated, KeyDomain, PerUnit, Relation
+
+
+def is_listed(key: Expression, relation: Relation) -> bool:
+    """Whether somebody lists the key's values: the owner (``values``, a boolean), or the statement (IN, VALUES).
+
+    Values between bounds, of public tables and of functions are not listed: nobody said that each has rows.
+    """
+    if isinstance(key, Cast):
+        return is_listed(key.argument, relation)
+    if isinstance(key, Literal) or any(_lists(condition, key) for condition in conditions_of(relation)):
+        return True
+    if not isinstance(key, Column):
+        return False
+    if key.released:  # a table that nothing ties to the rows has each of its values in every group of the other keys
+        tied = {column.relation for condition in conditions_of(relation) for column in columns(condition)}
+        return key.public and key.relation not in tied
+    leaf = next((each for each in sources(relation) if each.alias == key.relation), None)
+    if isinstance(leaf, Constants):
+        return True
+    truth = key.type.kind == "boolean" and not isinstance(leaf, PerUnit)
+    return not key.public and (key.domain is not None or truth)
+
+
+def _lists(condition: Expression, key: Expression) -> bool:
+    """Whether the condition holds of constants for the key alone, and names these."""
+    match condition:
+        case Call(function="in", arguments=(asked, *options)):
+            return asked == key and all(isinstance(each, Literal) for each in options)
+        case Call(function="=", arguments=(left, right)):
+            return (left == key and isinstance(right, Literal)) or (right == key and isinstance(left, Literal))
+    return False
 
 
 def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | None:
@@ -94,3 +127,19 @@ def _cheap(
         if all(prod(counts[column] for column in read) <= MAX_KEYS for read in inputs):
             kept.append(condition)
     return tuple(kept)
+
+
+#: Where, why, and what to look at instead.
+CAVEAT = (
+    "the number of units of a group is the one that let the group be shown: near the threshold it is too large on the "
+    "average, which its interval allows for; COUNT(*) has noise of its own"
+)
+
+
+def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
+    """The caveat, once, where some core shows the number of units that its keys are chosen by."""
+    for core in cores:
+        chosen = core.keys and core.domain is None
+        if chosen and any(each.function == "units" and each.condition is None for each in core.aggregates):
+            return (CAVEAT,)
+    return ()

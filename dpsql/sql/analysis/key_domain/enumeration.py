@@ -1,22 +1,143 @@
-"""Every value that an expression may show, from the schema and the statement alone.
+"""Every value that a column or an expression may show, from the schema and the statement's conditions alone.
 
 Proved in ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
 
-from dpsql.schema import SqlType
+from dpsql.schema import Bound, SqlType
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.functions.dates import is_ordinary
-from dpsql.sql.ir.calendar import STARTING, starts
-from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar
+from dpsql.sql.ir import literal
+from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar, rebuilt
+from dpsql.sql.ir.interval import Interval, on_the_line
+from dpsql.sql.ir.literal import STARTING, starts
 from dpsql.sql.ir.relation import Days
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+#: Conditions that no row fulfils whose column is NULL.
+_STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
+
+
+def narrowed(column: Column, conditions: Iterable[Expression]) -> Column:
+    """The column with the bounds and the nullability that hold for every row which fulfils the conditions.
+
+    >>> from dpsql.sql.ir.expression import BOOLEAN, INTEGER
+    >>> age = Column("t", "age", INTEGER, bounds=(Fraction(18), Fraction(100)))
+    >>> narrowed(age, [Call("<", (age, Literal(30, INTEGER)), BOOLEAN)]).bounds
+    (Fraction(18, 1), Fraction(29, 1))
+    """
+    low, high = column.bounds or (None, None)
+    nullable = column.nullable
+    for condition in conditions:
+        if not isinstance(condition, Call):
+            continue
+        if column in condition.arguments and condition.function in _STRICT:
+            nullable = False
+        if condition == Call("not", (Call("is null", (column,), condition.type),), condition.type):
+            nullable = False
+        for function, end in _ends(column, condition):
+            if function in (">", ">=", "="):
+                low = end if low is None or on_the_line(low) < on_the_line(end) else low
+            if function in ("<", "<=", "="):
+                high = end if high is None or on_the_line(end) < on_the_line(high) else high
+    known = low is not None and high is not None and on_the_line(low) <= on_the_line(high)
+    return replace(column, bounds=(low, high) if known else column.bounds, nullable=nullable)  # type: ignore[arg-type]
+
+
+def narrowed_moment(moment: Expression, within: Interval, nullable: bool, conditions: Iterable[Expression]) -> Column:
+    """What the conditions say of a computed date or timestamp that lies ``within``, as a column that stands for it.
+
+    >>> from dpsql.sql.ir.expression import BOOLEAN, DATE, INTEGER
+    >>> start = Literal(date(2000, 1, 1), DATE)
+    >>> end = Call("date_add day by", (start, Column("t", "day", INTEGER)), DATE)
+    >>> until = Call("<", (end, Literal(date(2000, 3, 1), DATE)), BOOLEAN)
+    >>> narrowed_moment(end, Interval(Fraction(730120), Fraction(731000)), True, [until]).bounds
+    (datetime.date(2000, 1, 1), datetime.date(2000, 2, 29))
+    """
+    bounds = None
+    if within.low is not None and within.high is not None and is_ordinary(within):
+        bounds = _midnight(floor(within.low), moment.type), _midnight(ceil(within.high), moment.type)
+    column = Column("", "moment", moment.type, nullable, bounds)
+    told = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
+    return narrowed(column, [rebuilt(each, lambda part: column if part == moment else part) for each in told])
+
+
+def compared_moments(conditions: Iterable[Expression]) -> frozenset[Expression]:
+    """The computed dates and timestamps that conditions compare with constants."""
+    calls = [
+        each for each in conditions if isinstance(each, Call) and (each.function in _TURNED or each.function == "in")
+    ]
+    return frozenset(
+        part for each in calls for part in each.arguments if isinstance(part, Call | Cast) and part.type.is_temporal
+    )
+
+
+def _midnight(day: int, sql_type: SqlType) -> Bound:
+    known = date.fromordinal(day)
+    return known if sql_type.kind == "date" else datetime(known.year, known.month, known.day)
+
+
+def _ends(column: Column, condition: Call) -> Iterable[tuple[str, Bound]]:
+    """What the condition says of the column's least and greatest value, as inclusive ends."""
+    match condition:
+        case Call(function=function, arguments=(Column() as read, Literal() as constant)) if function in _TURNED:
+            pairs = [(function, read, constant)]
+        case Call(function=function, arguments=(Literal() as constant, Column() as read)) if function in _TURNED:
+            pairs = [(_TURNED[function], read, constant)]
+        case Call(function="in", arguments=(Column() as read, *options)):
+            constants = [option for option in options if isinstance(option, Literal)]
+            ends = [end for end in (_bound(read, constant) for constant in constants) if end is not None]
+            if read == column and ends and len(ends) == len(options):
+                yield ">=", min(ends, key=on_the_line)
+                yield "<=", max(ends, key=on_the_line)
+            return
+        case _:
+            return
+    for function, read, constant in pairs:
+        end = _bound(read, constant)
+        if read == column and end is not None:
+            yield function, _inclusive(column, function, end)
+
+
+def _bound(column: Column, constant: Literal) -> Bound | None:
+    """The constant as a bound of the column; None where it is of another family."""
+    if column.type.is_temporal:
+        value = constant.value
+        if not isinstance(value, date):
+            return None
+        if column.type.kind == "timestamp" and not isinstance(value, datetime):
+            return datetime(value.year, value.month, value.day)
+        return value
+    return literal.exact(constant) if column.type.is_numeric else None
+
+
+def _inclusive(column: Column, function: str, end: Bound) -> Bound:
+    """The end of a strict comparison moved by the smallest step of the column's type, where it has one."""
+    if function not in ("<", ">"):
+        return end
+    sign = -1 if function == "<" else 1
+    try:
+        match end:
+            case datetime():
+                return end + sign * timedelta(microseconds=1)
+            case date():
+                return end + sign * timedelta(days=1)
+    except OverflowError:
+        return end
+    assert isinstance(end, Fraction)
+    step = Fraction(1, 10 ** (column.type.scale or 0))
+    stands_on_a_step = column.type.kind in ("integer", "decimal") and end % step == 0
+    return end + sign * step if stands_on_a_step else end
+
 
 #: Values between bounds are enumerated up to this many, the days behind functions of dates up to the second number.
 MAX_RANGE, MAX_DAYS = 1_000, 40_000

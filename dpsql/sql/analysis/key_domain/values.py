@@ -11,11 +11,17 @@ from math import prod
 
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.bounds import bounds, is_nullable
-from dpsql.sql.analysis.conditions import compared_moments, narrowed, narrowed_moment
-from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_days, column_values, values
+from dpsql.sql.analysis.key_domain.enumeration import (
+    MAX_RANGE,
+    column_days,
+    column_values,
+    compared_moments,
+    narrowed,
+    narrowed_moment,
+    values,
+)
 from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.functions.call import is_double
-from dpsql.sql.ir.connected import connected, share_relations
 from dpsql.sql.ir.expression import (
     BOOLEAN,
     INTEGER,
@@ -28,8 +34,10 @@ from dpsql.sql.ir.expression import (
     Scalar,
     Subquery,
     columns,
+    connected,
     parts,
     rebuilt,
+    share_relations,
     subqueries,
 )
 from dpsql.sql.ir.reads import outer_columns, reads_private

@@ -1,17 +1,20 @@
-"""DP_CLIP: a size that few rows exceed, for values whose true bounds nobody has declared.
+"""DP_CLIP, a size that few rows exceed: how it is measured, and what to write where it stands inside a SUM.
 
 Proved in ``docs/proofs/clipping.md``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from math import floor, log
 
 from sqlglot import exp
 
-from dpsql.sql.analysis.quantum import quantum
-from dpsql.sql.analysis.summand import summand
+from dpsql.schema import Schema, fold
+from dpsql.sql.analysis.bounds import summand
+from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Scalar
@@ -67,3 +70,108 @@ def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
     whole = exp.Ceil(this=exp.Mul(this=exp.Ln(this=above_one), expression=number(1 / log(RATIO))))
     last = exp.Least(this=whole, expressions=[number(float(count - 1))])
     return exp.Cast(this=last, to=exp.DataType.build("INTEGER"))
+
+
+#: The name of the subquery that finds the sizes, where no other part of the statement has it, and of its columns.
+_SUBQUERY, _SIZE_COLUMN = "sizes", "size"
+
+
+@dataclass(frozen=True)
+class _Clipped:
+    """A value that is clipped, and the FILTER of the rows whose size counts; None for all rows."""
+
+    value: exp.Expr
+    rows: exp.Expr | None
+
+
+def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """SUM(DP_CLIP(x)) becomes size * SUM(GREATEST(LEAST(x / size, 1), -1)) with the size found before, AVG likewise.
+
+    SUM(LEAST(x, DP_CLIP(x))) means the same, and so does SUM(t) of a subquery's DP_CLIP(x) AS t: its SUM(x) is clipped.
+    The size is that of the rows that are added up: a FILTER stands behind DP_CLIP as it does behind SUM.
+    """
+    if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
+        return None
+    _totals_clipped(tree)
+    sizes = _free_name(tree)
+    found: list[_Clipped] = []
+    for node in list(tree.find_all(exp.Sum, exp.Avg, bfs=False)):
+        whole = node.parent if isinstance(node.parent, exp.Filter) else node
+        clipped = _clipped(node.this, whole.expression if whole is not node else None)
+        if clipped is None or node.parent_select is not tree:
+            continue
+        if clipped not in found:
+            found.append(clipped)
+        size = exp.column(f"{_SIZE_COLUMN}{found.index(clipped) + 1}", table=sizes)
+        value = clipped.value.copy()
+        ratio = exp.Div(this=exp.paren(value) if isinstance(value, exp.Binary) else value, expression=size)
+        above = exp.Least(this=ratio, expressions=[exp.Literal.number(1)], ignore_nulls=True)
+        node.set("this", exp.Greatest(this=above, expressions=[exp.Literal.number(-1)], ignore_nulls=True))
+        product = exp.Mul(this=size.copy(), expression=whole.copy())
+        whole.replace(exp.paren(product) if isinstance(whole.parent, exp.Binary | exp.Neg) else product)
+    return _with_sizes(tree, found, sizes) if found else None
+
+
+def _free_name(tree: exp.Expr) -> str:
+    """A name that no table, subquery or alias of the statement has."""
+    taken = {fold(node.alias_or_name) for node in tree.find_all(exp.Table, exp.CTE, exp.Subquery, exp.Alias)}
+    return next(name for name in (f"{_SUBQUERY}{number or ''}" for number in count()) if name not in taken)
+
+
+def _totals_clipped(tree: exp.Select) -> None:
+    """A subquery's DP_CLIP becomes the total of its group, which the sums of it around the subquery clip."""
+    for subquery in [node for node in tree.find_all(exp.Subquery) if node.parent_select is tree]:
+        inner = subquery.this
+        for item in inner.expressions if isinstance(inner, exp.Select) and inner.args.get("group") is not None else ():
+            clip = _call(item.unalias())
+            if clip is None or not item.alias:
+                continue
+            clip.replace(exp.Sum(this=clip.expressions[0].copy()))
+            for node in tree.find_all(exp.Sum, exp.Avg):
+                column = node.this
+                if (
+                    node.parent_select is tree
+                    and isinstance(column, exp.Column)
+                    and fold(column.name) == fold(item.alias)
+                ):
+                    node.set("this", exp.Anonymous(this="DP_CLIP", expressions=[column.copy()]))
+
+
+def _call(node: exp.Expr | str | None) -> exp.Expr | None:
+    """The DP_CLIP(x) that the node is, with a FILTER or without; None for anything else."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    return call if isinstance(call, exp.Expr) and is_clip(call) and len(call.expressions) == 1 else None
+
+
+def _clipped(argument: exp.Expr | str | None, rows: exp.Expr | None) -> _Clipped | None:
+    """The value of DP_CLIP(x), or of LEAST(x, DP_CLIP(x)), in a SUM over these rows; None for anything else."""
+    parts = [argument.this, *argument.expressions] if isinstance(argument, exp.Least) else [argument]
+    clips = [(each, call) for each in parts if (call := _call(each)) is not None]
+    if len(clips) != 1:
+        return None
+    whole, call = clips[0]
+    value: exp.Expr = call.expressions[0]
+    if not all(each in (whole, value) for each in parts):
+        return None
+    return _Clipped(value, whole.expression if isinstance(whole, exp.Filter) else rows)
+
+
+def _with_sizes(tree: exp.Select, found: list[_Clipped], sizes: str) -> exp.Select:
+    """The statement with the sizes of the values in a WITH before it, under that name."""
+    source = {name: part.copy() if isinstance(part, exp.Expr) else [each.copy() for each in part or ()]
+              for name in ("from_", "joins", "where") if (part := tree.args.get(name))}  # fmt: skip
+    items = [exp.alias_(_size(each), f"{_SIZE_COLUMN}{place}") for place, each in enumerate(found, 1)]
+    group = tree.args.get("group")
+    if group is not None and group.args.get("all"):
+        keys = [place for place, item in enumerate(tree.expressions, 1) if item.find(exp.AggFunc) is None]
+        tree.set("group", exp.Group(expressions=[exp.Literal.number(place) for place in keys]))
+    told = tree.with_(sizes, as_=exp.Select(expressions=items, **source), copy=False)
+    told.join(exp.to_table(sizes), join_type="cross", copy=False)
+    return told.group_by(
+        *(exp.column(f"{_SIZE_COLUMN}{place}", table=sizes) for place, _ in enumerate(found, 1)), copy=False
+    )
+
+
+def _size(clipped: _Clipped) -> exp.Expr:
+    call = exp.Anonymous(this="DP_CLIP", expressions=[clipped.value.copy()])
+    return call if clipped.rows is None else exp.Filter(this=call, expression=clipped.rows.copy())

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.binder.expressions.time_intervals import Span, constant_span, unit_word
+from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span, unit_word
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.calendar import STARTING, starts
 from dpsql.sql.ir.expression import DATE, INTEGER, Call, Cast, Expression, Literal
+from dpsql.sql.ir.literal import STARTING, starts
 from dpsql.sql.ir.refusal import only, refuse
 
 if TYPE_CHECKING:

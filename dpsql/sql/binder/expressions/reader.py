@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.binder.expressions import comparisons, conditionals, datetimes, numbers, privacy_unit, texts
-from dpsql.sql.binder.expressions.unlisted import refuse_unlisted
+from dpsql.sql.binder.expressions import conditions, datetimes, numbers, texts
+from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.spellings import NAMED, NODES, SPELLING
@@ -98,16 +98,16 @@ def _affirmed(node: exp.Expr) -> exp.Expr:
 
 #: How the nodes are read that are not a plain function of their arguments.
 _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
-    **comparisons.COMPARISONS,
-    exp.Cast: conditionals.cast,
-    exp.TryCast: conditionals.cast,
-    exp.Case: conditionals.case,
-    exp.If: conditionals.if_,
-    exp.Nvl2: conditionals.nvl2,
-    exp.Between: comparisons.between,
-    exp.In: comparisons.in_list,
-    exp.ArrayContains: comparisons.contained,
-    exp.Is: comparisons.is_,
+    **conditions.COMPARISONS,
+    exp.Cast: conditions.cast,
+    exp.TryCast: conditions.cast,
+    exp.Case: conditions.case,
+    exp.If: conditions.if_,
+    exp.Nvl2: conditions.nvl2,
+    exp.Between: conditions.between,
+    exp.In: conditions.in_list,
+    exp.ArrayContains: conditions.contained,
+    exp.Is: conditions.is_,
     exp.Concat: texts.concatenation,
     exp.ConcatWs: texts.with_separator,
     exp.DPipe: texts.piped,
@@ -142,7 +142,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
 }
 #: The same for functions that sqlglot leaves unnamed.
 _NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
-    IS_UNIT: privacy_unit.is_unit,
+    IS_UNIT: conditions.is_unit,
     "date_part": datetimes.date_part,
     "datepart": datetimes.date_part,
     "date_sub": datetimes.subtracted,

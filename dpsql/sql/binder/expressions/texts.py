@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dpsql.sql.binder.expressions.patterns import require_format, require_pattern, template_format
-from dpsql.sql.binder.expressions.unlisted import refuse_unlisted
+from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
+from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.like_patterns import matched
 from dpsql.sql.functions.spellings import SPELLING
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.calendar import moment_of
 from dpsql.sql.ir.expression import BOOLEAN, DATE, INTEGER, TEXT, TIMESTAMP, Call, Case, Cast, Expression, Literal
+from dpsql.sql.ir.literal import moment_of
 from dpsql.sql.ir.refusal import only, refuse
 
 if TYPE_CHECKING:

@@ -17,11 +17,17 @@ from dpsql.sql.analysis.join_on_unit import require_one_unit, tied_source
 from dpsql.sql.analysis.stability import sources as sources_of
 from dpsql.sql.binder.expressions.reader import Known, Reader
 from dpsql.sql.binder.scope import Scope, Visible
-from dpsql.sql.binder.sources.compounds import output, projected
-from dpsql.sql.binder.sources.foreign_keys import along_foreign_keys
-from dpsql.sql.binder.sources.outer_rows import Kept, never_holds_without
-from dpsql.sql.binder.sources.side import Side, graft, lift, padded_column, padded_sources
-from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.binder.sources.join_sides import (
+    Kept,
+    Side,
+    graft,
+    lift,
+    never_holds_without,
+    padded_column,
+    padded_sources,
+)
+from dpsql.sql.binder.sources.set_operations import output, projected
+from dpsql.sql.binder.sources.tables import Source, along_foreign_keys
 from dpsql.sql.functions.call import call
 from dpsql.sql.ir.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
 from dpsql.sql.ir.reads import outer_columns

@@ -1,16 +1,17 @@
-"""One table of the schema → its rows, each with the unit that its references lead to.
+"""One table of the schema as rows with their unit, and the parents of a table that the statement joins itself.
 
-Proved in ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsql.schema import Schema
-from dpsql.sql.ir.expression import Column, Expression
-from dpsql.sql.ir.relation import Hop, Limits, Path, Relation, Scan
+from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.ir.expression import Call, Column, Expression
+from dpsql.sql.ir.relation import Filter, Hop, Join, Limits, Path, Relation, Scan
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,78 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
     limits = Limits(table.max_rows_per_unit, table.max_groups_per_unit, table.max_rows_per_group)
     path = Path(tuple(hops), column(last_alias, last_table, owner.column), schema.unique_columns(name))
     return Source(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
+
+
+def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:
+    """Drop the added parents of a subquery's table where its reference equals a key of the row outside.
+
+    That row is there, so the parent is, and it is the same.
+    """
+    known = {
+        own
+        for condition in conditions_of(relation)
+        if isinstance(condition, Call) and condition.function == "="
+        for own, other in (condition.arguments, condition.arguments[::-1])
+        if isinstance(own, Column) and isinstance(other, Column) and other.relation in outside
+        and own.identifies is not None and own.identifies == other.identifies and own.type == other.type
+    }  # fmt: skip
+
+    def shorten(part: Relation) -> Relation:
+        match part:
+            case Filter(child=child):
+                return replace(part, child=shorten(child))
+            case Join(left=left, right=right):
+                return replace(part, left=shorten(left), right=shorten(right) if part.kind == "inner" else right)
+            case Scan(hops=hops) if hops and hops[0].child in known:
+                return replace(part, hops=(), unit=hops[0].child)
+            case _:
+                return part
+
+    return shorten(relation)
+
+
+def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Relation:
+    """Drop a table's added parents where the statement joins the same parent itself, and count no row twice.
+
+    ``lineitem JOIN orders ON l_orderkey = o_orderkey`` needs no second copy of ``orders``, and has as many rows as
+    ``lineitem``: a parent's key is unique (the engine checks it when it opens the data).
+    """
+    pairs: list[tuple[Column, Column]] = []
+    for condition in conditions:
+        match condition:
+            case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
+                pairs += [(left, right), (right, left)]
+    scans = {source.alias: source for source in sources(relation) if isinstance(source, Scan)}
+
+    def parent_of(child: Scan) -> Scan | None:
+        for parent in scans.values():
+            if child.hops and parent.table == child.hops[0].table and parent.alias != child.alias:
+                key = replace(child.hops[0].parent, relation=parent.alias)
+                if (child.hops[0].child, key) in pairs:
+                    return parent
+        return None
+
+    def owner_of(scan: Scan) -> Column | None:
+        """The unit's column where it stands once every parent that the statement joins itself is dropped."""
+        parent = parent_of(scan)
+        return scan.unit if parent is None else owner_of(parent)
+
+    def is_parent(scan: Scan) -> bool:
+        return any(
+            right.relation == scan.alias != left.relation and right.identifies == f"{scan.table}.{right.name}"
+            and left.identifies == right.identifies
+            for left, right in pairs
+        )  # fmt: skip
+
+    def shorten(part: Relation) -> Relation:
+        match part:
+            case Join(left=left, right=right):
+                return replace(part, left=shorten(left), right=shorten(right) if part.kind == "inner" else right)
+            case Scan():
+                parent = parent_of(part)
+                part = replace(part, multiplies=not is_parent(part))
+                return part if parent is None else replace(part, hops=(), unit=owner_of(part))
+            case _:
+                return part
+
+    return shorten(relation)

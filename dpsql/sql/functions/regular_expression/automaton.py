@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from dpsql.sql.functions.regular_expression.program import Begin, Check, Pass, Program, Read, Split, anchors, program
-from dpsql.sql.functions.regular_expression.simplified import simplified
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import (
     Alternation,
@@ -22,6 +21,7 @@ from dpsql.sql.functions.regular_expression.tree import (
     RegularExpression,
     Repetition,
     positions,
+    simplified,
 )
 
 #: So many states an automaton may have, and so many bytes for them: RE2 has 2.6 MB for those of one, or a little less.

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, TooLargeError, automaton, searches
-from dpsql.sql.functions.regular_expression.simplified import simplified
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
+from dpsql.sql.functions.regular_expression.tree import simplified
 
 #: So many pairs of searches are followed.
 _MOST_PAIRS = 50_000

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import string
 
-from dpsql.sql.functions.regular_expression.simplified import alternation, concatenation, repetition
 from dpsql.sql.functions.regular_expression.tree import (
     LAST,
     Assertion,
@@ -17,7 +16,10 @@ from dpsql.sql.functions.regular_expression.tree import (
     Place,
     Ranges,
     RegularExpression,
+    alternation,
+    concatenation,
     copies,
+    repetition,
     union,
 )
 

@@ -1,9 +1,16 @@
-"""The closed union of which regular expressions are made: characters, places, repetitions, alternatives and groups."""
+"""Regular expressions as trees, and as RE2 simplifies them before it compiles them.
+
+RE2 makes ``a*aa`` an ``a{2,}`` and ``ab|ac`` an ``a[bc]``, by which its automaton has other states. Proved in
+``docs/proofs/automaton.md``.
+
+Proved in ``docs/proofs/automaton.md``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal, TypeAlias, assert_never
 
 #: The greatest code point.
@@ -127,3 +134,94 @@ def may_be_empty(tree: RegularExpression) -> bool:
             return may_be_empty(part)
         case _:
             assert_never(tree)
+
+
+#: What no character is read for.
+NOTHING = Concatenation(())
+
+
+def concatenation(parts: list[RegularExpression]) -> RegularExpression:
+    """One part behind the other, whose own parts are among these."""
+    flat = [each for part in parts for each in _parts(part)]
+    return flat[0] if len(flat) == 1 else Concatenation(tuple(flat))
+
+
+def repetition(part: RegularExpression, least: int, most: int | None, greedy: bool) -> RegularExpression:
+    """The part so often: what is repeated again at will is repeated at will."""
+    signs = ((0, None), (1, None), (0, 1))
+    again = isinstance(part, Repetition) and part.greedy == greedy
+    if again and isinstance(part, Repetition) and (part.least, part.most) in signs and (least, most) in signs:
+        return part if (part.least, part.most) == (least, most) else Repetition(part.part, 0, None, greedy)
+    return Repetition(part, least, most, greedy)
+
+
+def alternation(branches: list[RegularExpression]) -> RegularExpression:
+    """One of the branches: neighbours that begin alike do so once, and single characters are one class."""
+    if len(branches) == 1:
+        return branches[0]
+    found = list[RegularExpression]()
+    for first, alike in ((key, list(group)) for key, group in groupby(branches, _first)):
+        if first is None or len(alike) == 1:
+            found += alike
+        else:
+            rest = [concatenation(list(_parts(each)[1:])) for each in alike]
+            found.append(concatenation([first, alternation(rest)]))
+    merged = list[RegularExpression]()
+    for each in found:
+        if merged and isinstance(each, Characters) and isinstance(before := merged[-1], Characters):
+            merged[-1] = Characters(union((*before.ranges, *each.ranges)))
+        elif not (merged and each == merged[-1] == NOTHING):
+            merged.append(each)
+    return merged[0] if len(merged) == 1 else Alternation(tuple(merged))
+
+
+def simplified(tree: RegularExpression) -> RegularExpression:
+    """The pattern with a repeated character and the same ones behind it put together.
+
+    >>> [a, b] = [Characters(((ord(each), ord(each)),)) for each in "ab"]
+    >>> simplified(Concatenation((Repetition(a, 0, None, True), a, b))) == Concatenation(
+    ...     (Repetition(a, 1, None, True), b))
+    True
+    """
+    match tree:
+        case Characters() | Assertion():
+            return tree
+        case Concatenation(parts=parts):
+            return _coalesced([simplified(each) for each in parts])
+        case Alternation(parts=parts):
+            return Alternation(tuple(map(simplified, parts)))
+        case Repetition(part=part) | Group(part=part):
+            return replace(tree, part=simplified(part))
+        case _:
+            assert_never(tree)
+
+
+def _coalesced(parts: list[RegularExpression]) -> RegularExpression:
+    whole, found = list[RegularExpression](), False
+    for part in parts:
+        before = whole[-1] if whole else None
+        if isinstance(before, Repetition) and isinstance(before.part, Characters):
+            own = part if isinstance(part, Repetition) else Repetition(part, 1, 1, before.greedy)
+            if own.part == before.part and own.greedy == before.greedy:
+                most = None if before.most is None or own.most is None else before.most + own.most
+                whole[-1], found = Repetition(own.part, before.least + own.least, most, own.greedy), True
+                continue
+        whole.append(part)
+    whole = [each for each in whole if each != NOTHING] if found else whole
+    return whole[0] if len(whole) == 1 else Concatenation(tuple(whole))
+
+
+def _parts(tree: RegularExpression) -> tuple[RegularExpression, ...]:
+    return tree.parts if isinstance(tree, Concatenation) and tree.parts else (tree,)
+
+
+def _first(branch: RegularExpression) -> RegularExpression | None:
+    """What the branch begins with, where branches that begin so are put together."""
+    first = next(iter(_parts(branch)), None)
+    match first:
+        case Characters() | Assertion():
+            return first
+        case Repetition(part=Characters(), least=least, most=most) if least == most:
+            return first
+        case _:
+            return None

@@ -1,0 +1,188 @@
+"""Features of a release, the event on them that best tells two databases apart, and the loss that it proves.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite, log, sqrt
+from statistics import NormalDist
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.audit.empirical.confidence import greatest, least
+from dpsql.audit.sensitivity.claims import Side
+from dpsql.engines.exact import CoreRows
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism import Gaussian
+from dpsql.release.noise import Released, ReleasedTable
+
+
+def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]) -> list[float]:
+    """The likelihood ratio of the noisy cells, how many groups are shown, then the values of every group.
+
+    What a release does not show is NaN. Their number depends on the pair alone.
+    """
+    ratio, shown, values = 0.0, 0, list[float]()
+    for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
+        left, right = Side.of(core, here), Side.of(core, there)
+        rows = {repr(key): place for place, key in enumerate(table.keys)}
+        shown += len(rows)
+        for key in sorted(left.rows.keys() | right.rows.keys()):
+            place = rows.get(key)
+            if place is None:
+                values += [float("nan")] * _width(core)
+            else:
+                ratio += _ratio(core, table, place, left, right, key)
+                values += _values(core, table, place)
+    return [ratio, float(shown), *values]
+
+
+def _ratio(core: CorePlan, table: ReleasedTable, place: int, left: Side, right: Side, key: str) -> float:
+    """ln P(cells | one) − ln P(cells | other) under the noise of the plan, up to a constant."""
+    noises = [cell.mechanism for cell in core.cells]
+    if core.selection is not None:
+        noises.append(core.selection.noise)
+    total = 0.0
+    for at, (noise, step) in enumerate(zip(noises, core.steps, strict=True)):
+        noisy = table.cells[place][at] / step
+        here, there = float(noisy - left.cell(key, at)), float(noisy - right.cell(key, at))
+        if isinstance(noise, Gaussian):
+            total += (there * there - here * here) / (2 * float(noise.variance))
+        else:
+            total += (abs(there) - abs(here)) / float(noise.scale)
+    return total
+
+
+def _width(core: CorePlan) -> int:
+    return len(core.steps) + len(core.estimates)
+
+
+def _values(core: CorePlan, table: ReleasedTable, place: int) -> list[float]:
+    cells = [float(cell) for cell in table.cells[place]]
+    return cells + [_number(value) for value in table.aggregates[place]]
+
+
+def _number(value: Any) -> float:
+    """A released value as a number; what is none becomes one of its own."""
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool | int | float | Decimal | Fraction):
+        return float(value)
+    if isinstance(value, datetime | date):
+        return float(value.toordinal())
+    return float(crc32(repr(value).encode()))
+
+
+#: The part of the outputs on which events are chosen.
+TRAINING = 0.3
+#: The tail at which events are compared while they are chosen.
+_TRIED = 0.05
+#: How many thresholds of each feature are tried.
+_THRESHOLDS = 41
+#: Orders of Rényi divergence at which a bound on ρ is looked for.
+_ORDERS = (1.001, 1.1, 1.3, 1.6, 2.0, 3.0, 5.0, 10.0, 30.0)
+
+Outputs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Outputs whose feature number ``feature`` is at least (``above``) or at most the threshold."""
+
+    feature: int
+    threshold: float
+    above: bool
+
+    def count(self, outputs: Outputs) -> int:
+        """How many outputs are in it; one that has no such feature is not."""
+        column = outputs[:, self.feature]
+        return int((column >= self.threshold).sum() if self.above else (column <= self.threshold).sum())
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is promised of one release, as an ε: pure, or as priced by ρ = ε²/2; beside a δ.
+
+    ``normal`` says that its noise is Gaussian on a grid so fine that a normal law's bound holds too.
+    """
+
+    pure: bool
+    epsilon: float
+    delta: float
+    normal: bool = False
+
+    @classmethod
+    def of(cls, cost: Cost, normal: bool) -> Claim:
+        """The claim of a cost: its ε where it has one."""
+        if cost.epsilon is not None:
+            return cls(True, float(cost.epsilon), float(cost.delta))
+        return cls(False, sqrt(2 * cost.rho), float(cost.delta), normal)
+
+    def shown(self, inside: int, outside: int, one: int, other: int, tail: float) -> float:
+        """The ε that is proved where so many of ``one`` outputs and of ``other`` are in the event; 0 if none is.
+
+        Each of the two chances is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ: √(2ρ) for the least ρ with
+        D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise Φ⁻¹(p) − Φ⁻¹(q).
+        """
+        p, q = least(inside, one, tail) - self.delta, greatest(outside, other, tail)
+        if p <= q:
+            return 0.0
+        if self.pure:
+            return log(p / q)
+        found = sqrt(2 * max(_renyi(p, min(q + self.delta, 1.0), order) / order for order in _ORDERS))
+        if self.normal and self.delta == 0 and q > 0 and p < 1:
+            normal = NormalDist()
+            found = max(found, normal.inv_cdf(p) - normal.inv_cdf(q))
+        return found
+
+
+def _renyi(p: float, q: float, order: float) -> float:
+    """D_α of coins with heads p and q, p > q; 0 where that is not so."""
+    if not 0 < q < p < 1:
+        return log(1 / q) if p >= 1 > q > 0 else 0.0
+    heads = order * log(p) + (1 - order) * log(q)
+    tails = order * log(1 - p) + (1 - order) * log(1 - q)
+    return max(float(np.logaddexp(heads, tails)) / (order - 1), 0.0)
+
+
+def best_event(claim: Claim, one: Outputs, other: Outputs) -> Event | None:
+    """The event that proves most on these outputs, of tails of single features; None where none proves anything."""
+    best, most = None, 0.0
+    for feature in range(one.shape[1]):
+        pooled = np.concatenate([one[:, feature], other[:, feature]])
+        pooled = pooled[np.isfinite(pooled)]
+        if not len(pooled):
+            continue
+        for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS), method="nearest")):
+            for above in (True, False):
+                event = Event(feature, float(threshold), above)
+                shown = claim.shown(event.count(one), event.count(other), len(one), len(other), _TRIED)
+                if shown > most:
+                    best, most = event, shown
+    return best
+
+
+def lower_bound(claim: Claim, one: Outputs, other: Outputs, alpha: float) -> float:
+    """An ε that the release has at least, with confidence 1 − alpha; events are chosen on outputs that are not counted.
+
+    Both directions are looked at: two events, each with two chances to bound.
+    """
+    found = 0.0
+    for left, right in ((one, other), (other, one)):
+        ends = int(len(left) * TRAINING), int(len(right) * TRAINING)
+        event = best_event(claim, left[: ends[0]], right[: ends[1]])
+        if event is not None:
+            kept, rest = left[ends[0] :], right[ends[1] :]
+            shown = claim.shown(event.count(kept), event.count(rest), len(kept), len(rest), alpha / 4)
+            found = max(found, shown if isfinite(shown) else 0.0)
+    return found

@@ -1,1 +1,0 @@
-"""The installed samplers, compared with the distributions that are priced."""

@@ -1,0 +1,189 @@
+"""How much of a claim two neighbours use, in exact integers: cells, levels of trees, choices of ranks and values.
+
+Proved in ``docs/proofs/audit.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dpsql.privacy.measure import FREE
+from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism.clipping_bound import Scan
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.rank_choice import Ranking, exact_cells, exact_utilities
+from dpsql.privacy.mechanism.tree import Tree, exact_levels
+
+
+@dataclass(frozen=True)
+class Use:
+    """What was seen of one claim; both figures are squares where ``squared``. It is private: figures of the data."""
+
+    kind: str
+    observed: int
+    claimed: int
+    squared: bool = False
+
+    @property
+    def broken(self) -> bool:
+        """Whether more was seen than is claimed."""
+        return self.observed > self.claimed
+
+    @property
+    def ratio(self) -> Fraction:
+        """The part of the claim that was used, a square where the figures are."""
+        return Fraction(self.observed, self.claimed)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The claims that two neighbours use, and in words what no claim allows at all."""
+
+    uses: tuple[Use, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+    def __add__(self, more: Compared) -> Compared:
+        return Compared(self.uses + more.uses, self.wrong + more.wrong)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong, in words that hold no figure of the data."""
+        broken = dict.fromkeys(f"{use.kind}: one unit changes more than is claimed" for use in self.uses if use.broken)
+        return (*self.wrong, *broken)
+
+
+def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> Use:
+    """How far the vectors are apart in the mechanism's own norm, and how far it claims they may be."""
+    if isinstance(mechanism, Gaussian):
+        return Use(kind, sum(each * each for each in change), mechanism.l2_squared, squared=True)
+    return Use(kind, sum(abs(each) for each in change), mechanism.l1)
+
+
+#: A histogram without rows: no bins, no counts.
+NOTHING_LISTED: tuple[list[int], list[int]] = ([], [])
+#: Of how many bins the surroundings are compared.
+TRIED_AROUND = 8
+
+#: The lists of one histogram by group.
+Listed: TypeAlias = Mapping[str, Any]
+
+
+def levels(tree: Tree, left: Listed, right: Listed) -> Compared:
+    """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
+    nothing: list[dict[int, int]] = [{}] * tree.levels
+    one, other = (
+        {key: exact_levels(tree, *(listed or NOTHING_LISTED)) for key, listed in side.items()} for side in (left, right)
+    )
+    kind = f"histogram {'L2' if isinstance(tree.node, Gaussian) else 'L1'}"
+    found = Compared()
+    for level in range(tree.levels):
+        change, sums = [], []
+        for key in one.keys() | other.keys():
+            before, after = one.get(key, nothing)[level], other.get(key, nothing)[level]
+            changed = [before.get(start, 0) - after.get(start, 0) for start in before.keys() | after.keys()]
+            change += changed
+            sums.append(sum(map(abs, changed)))
+        found += Compared((distance(kind, tree.node, change), distance(kind, tree.node, sums)))
+    paid = tree.cost == sum([tree.node.cost] * tree.levels, FREE)
+    return found if paid else found + Compared((), ("the levels of a tree are not all paid for",))
+
+
+def ranks(ranking: Ranking, left: Listed, right: Listed) -> Compared:
+    """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for.
+
+    Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
+    the bins of some rows.
+    """
+    full = {place for side in (left, right) for listed in side.values() for place in (listed or NOTHING_LISTED)[0]}
+    near = {place + step for place in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
+    places = sorted(place for place in near if 0 <= place < ranking.bins)
+    spreads: list[list[int]] = []
+    for key in left.keys() | right.keys():
+        one, other = (exact_utilities(ranking, *(side.get(key) or NOTHING_LISTED)) for side in (left, right))
+        found = []
+        for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
+            if wide.sum() != broad.sum():
+                return Compared((), ("the number of candidates depends on the data",))
+            change = [_at(here, wide, place) - _at(there, broad, place) for place in places]
+            found.append(max(change) - min(change))
+        spreads.append(found)
+    choices = [choice for choice, _, _ in exact_utilities(ranking, *NOTHING_LISTED)]
+    trees = [tree for tree, _ in exact_cells(ranking, places[0], *NOTHING_LISTED)]
+    paid = sum((each.cost for each in (*choices, *trees)), FREE) == ranking.cost
+    whole = Compared((), () if paid else ("the choices of a rank are not all paid for",))
+    for number, choice in enumerate(choices):
+        whole += _spread(choice, [found[number] for found in spreads], "rank")
+    for around in places[:: -(-len(places) // TRIED_AROUND)]:
+        whole += _around(ranking, around, left, right)
+    return whole
+
+
+def _around(ranking: Ranking, place: int, left: Listed, right: Listed) -> Compared:
+    """The levels of the trees that are grown where one bin is chosen in all groups."""
+    one, other = (
+        {key: exact_cells(ranking, place, *(listed or NOTHING_LISTED)) for key, listed in side.items()}
+        for side in (left, right)
+    )
+    found = Compared()
+    for number, (tree, _) in enumerate(exact_cells(ranking, place, *NOTHING_LISTED)):
+        leaves = ({key: (range(tree.bins), cells[number][1]) for key, cells in side.items()} for side in (one, other))
+        found += levels(tree, *leaves)
+    return found
+
+
+def frequencies(peeling: Peeling, left: Listed, right: Listed) -> Compared:
+    """No unit moves any two values' counts further apart, over all groups, than their choice is made for."""
+    spreads = []
+    for key in left.keys() | right.keys():
+        one, other = (dict(zip(*(side.get(key) or NOTHING_LISTED), strict=True)) for side in (left, right))
+        change = [one.get(place, 0) - other.get(place, 0) for place in range(peeling.values)]
+        spreads.append(max(change) - min(change))
+    paid = peeling.cost == sum([peeling.each.cost] * peeling.most, FREE)
+    return _spread(peeling.each, spreads, "most frequent") + Compared((), () if paid else ("a choice is not paid for",))
+
+
+def sizes(scan: Scan, left: Listed, right: Listed) -> Compared:
+    """No unit moves the numbers of rows above any size further than the scan is made for, over all groups.
+
+    Where the scan takes them for monotone, a unit that comes moves none of them down.
+    """
+    moved, wrong = [], []
+    for key in left.keys() | right.keys():
+        one, other = (dict(zip(*(side.get(key) or NOTHING_LISTED), strict=True)) for side in (left, right))
+        above = [
+            sum(one.get(place, 0) - other.get(place, 0) for place in range(size + 1, scan.sizes))
+            for size in range(scan.sizes)
+        ]
+        if scan.monotone and min(above) < 0 < max(above):
+            wrong.append("sizes: a unit moves the numbers of rows both ways")
+        moved.append(max(map(abs, above)))
+    observed = sum(each * each for each in moved) if scan.concentrated else sum(moved)
+    each = scan.each
+    if scan.concentrated:
+        paid = scan.moved * each.epsilon**2 / 2 <= scan.cost.rho * each.sensitivity**2
+    else:
+        paid = scan.cost.epsilon is not None and each.epsilon <= scan.cost.epsilon and each.sensitivity >= scan.moved
+    wrong += [] if paid else ["sizes: a scan is more exact than it is paid for"]
+    return Compared((Use("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong))
+
+
+def _at(utilities: Any, widths: Any, place: int) -> int:
+    return int(utilities[int(np.searchsorted(np.cumsum(widths), place, "right"))])
+
+
+def _spread(
+    choice: ExponentialMechanism | ConcentratedExponential | PermuteAndFlip, spreads: Sequence[int], kind: str
+) -> Compared:
+    """What the spreads over groups use of the choice's claim, and whether its rate is within what it costs."""
+    if isinstance(choice, ConcentratedExponential):
+        use = Use(kind, sum(each * each for each in spreads), choice.spread_squared, squared=True)
+        charged = choice.rate**2 * choice.spread_squared / 8 <= choice.cost.rho
+    else:
+        use = Use(kind, sum(spreads), choice.spread)
+        charged = choice.cost.epsilon is not None and choice.rate * choice.spread <= choice.cost.epsilon
+    return Compared((use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",))

@@ -1,0 +1,95 @@
+"""What PEP 249 asks of values and errors: type objects, descriptions, parameters inwards, dpsql's errors outwards."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `import dpsql`
+    from dpsql.planning.result_columns import OutputColumn
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from dpsql.errors import Error, InternalError, ProgrammingError, incident, owners_log
+
+#: name, type code, display size, internal size, precision, scale, whether it may be NULL.
+Described: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s?(\d+)\)")
+
+
+class TypeObject:
+    """Equal to every type code of its kind.
+
+    >>> "DECIMAL(38,2)" == NUMBER, "VARCHAR" == STRING, "DATE" == NUMBER, "DECIMAL(38,2)[]" == NUMBER
+    (True, True, False, False)
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._names = frozenset(names)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            name, bracket, size = other.partition("(")
+            return name in self._names and (not bracket or size.endswith(")"))
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(self._names)
+
+
+STRING = TypeObject("VARCHAR", "ENUM", "UUID", "JSON", "BIT")
+BINARY = TypeObject("BLOB")
+NUMBER = TypeObject(
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+    "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN",
+)  # fmt: skip
+DATETIME = TypeObject(
+    "DATE", "TIME", "TIME WITH TIME ZONE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+    "TIMESTAMP WITH TIME ZONE", "INTERVAL",
+)  # fmt: skip
+ROWID = TypeObject()
+
+Date, Time, Timestamp, Binary = date, time, datetime, bytes
+DateFromTicks = date.fromtimestamp
+TimestampFromTicks = datetime.fromtimestamp
+
+
+def TimeFromTicks(ticks: float) -> time:
+    """The local time of day at a number of seconds since the epoch."""
+    return datetime.fromtimestamp(ticks).time()
+
+
+def described(column: OutputColumn) -> Described:
+    """What PEP 249's ``description`` says of a column: its name, DuckDB's name of its type, a decimal's digits."""
+    digits = _DECIMAL.fullmatch(column.type)
+    precision, scale = (None, None) if digits is None else (int(digits[1]), int(digits[2]))
+    return (column.name, column.type, None, None, precision, scale, None)
+
+
+T = TypeVar("T")
+
+
+def bound(parameters: Sequence[object]) -> tuple[object, ...]:
+    """The values for the ? of a statement; ProgrammingError where they are not a sequence."""
+    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Sequence):
+        raise ProgrammingError("parameters are a sequence, one value for each ? of the statement")
+    return tuple(parameters)
+
+
+def said_by(action: Callable[[], T]) -> T:
+    """The action's value, or one error in dpsql's words.
+
+    What an engine or Python said, and the frames that held exact rows, do not hang on to it: they could quote the data.
+    """
+    with incident.statement() as number:
+        try:
+            return action()
+        except Error as error:
+            found = error
+        except Exception as error:
+            owners_log.record("a fault of dpsql", error)
+            found = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
+            found.add_note(incident.told(number))
+    found.__cause__ = found.__context__ = None
+    raise found.with_traceback(None)

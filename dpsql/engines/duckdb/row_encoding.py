@@ -1,0 +1,150 @@
+"""Rows of a core as they travel: bins of histograms gathered into arrays, and columns written as bytes and read again.
+
+A sort, a hash table or a join of DuckDB may spill to disk, and a list may not, so bins are rows until they are here,
+where each is 16 bytes. Nothing that is read back could be run. Proved in ``docs/proofs/quantiles.md`` and
+``docs/proofs/process.md``.
+
+Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/process.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from dpsql.engines.source import Rows
+
+#: The bins of one group in order, and the count of each; None where it has none.
+Bins: TypeAlias = "tuple[array[int], array[int]] | None"
+#: Behind a row's own columns: which histogram it is about, NULL for none, and a bin of it with its count.
+BEHIND: Final = 3
+_NAN: Final = object()
+
+
+def gathered(rows: Iterable[tuple[Any, ...]], keys: int, histograms: int) -> list[tuple[Any, ...]]:
+    """Each group's keys and cells, and behind them its histograms.
+
+    A row that tells of a bin begins with the ``keys`` of its group; where that is no group of the core, it is left out.
+
+    >>> gathered([("a", 7, None, None, None), ("a", None, 0, 5, 1), ("a", None, 0, 2, 6)], 1, 1)
+    [('a', 7, (array('q', [2, 5]), array('q', [6, 1])))]
+    """
+    if not histograms:
+        return list(rows)
+    groups: list[tuple[Any, ...]] = []
+    found: list[dict[Hashable, tuple[array[int], array[int]]]] = [{} for _ in range(histograms)]
+    for row in rows:
+        place, *listed = row[-BEHIND:]
+        if place is None:
+            groups.append(row[:-BEHIND])
+            continue
+        bins = found[place].setdefault(_group(row[:keys]), (array("q"), array("q")))
+        for column, number in zip(bins, listed, strict=True):
+            column.append(number)
+    return [(*row, *(_in_order(each.get(_group(row[:keys]))) for each in found)) for row in groups]
+
+
+def _group(keys: Sequence[Any]) -> tuple[Hashable, ...]:
+    """The keys so that NaN equals itself, as it does for GROUP BY."""
+    return tuple(_NAN if key != key else key for key in keys)
+
+
+def _in_order(bins: Bins) -> Bins:
+    if bins is None:
+        return None
+    order = sorted(range(len(bins[0])), key=bins[0].__getitem__)
+    return array("q", map(bins[0].__getitem__, order)), array("q", map(bins[1].__getitem__, order))
+
+
+#: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in which other values stand
+#: as {letter: text}.
+INTEGERS, BINS, JSON = "q", "b", "j"
+_READ: Final[dict[str, Callable[[str], object]]] = {"d": Decimal, "D": date.fromisoformat, "T": datetime.fromisoformat}
+
+
+def written(rows: Rows) -> tuple[list[Any], list[bytes]]:
+    """A description of the rows, in values that JSON has, and the bytes of their columns.
+
+    >>> read(*written([(1, "a", Decimal("0.10")), (2, None, Decimal(3))]))
+    [(1, 'a', Decimal('0.10')), (2, None, Decimal('3'))]
+
+    TypeError for a value of a type that no column has.
+    """
+    columns = [_column(column) for column in zip(*rows, strict=True)]
+    return [len(rows), [[kind, len(data)] for kind, data in columns]], [data for _, data in columns]
+
+
+def read(description: Sequence[Any], columns: Sequence[bytes]) -> list[tuple[Any, ...]]:
+    """The rows that were written; ValueError, TypeError or KeyError for anything else."""
+    count, kinds = description
+    values = [_values(kind, data) for (kind, _), data in zip(kinds, columns, strict=True)]
+    if any(len(column) != count for column in values):
+        raise ValueError("columns of different lengths")
+    return list(zip(*values, strict=True)) if values else [()] * count
+
+
+def _column(column: tuple[Any, ...]) -> tuple[str, bytes]:
+    if set(map(type, column)) == {int}:
+        try:
+            return INTEGERS, array("q", column).tobytes()
+        except OverflowError:
+            pass  # HUGEINT
+    if any(isinstance(value, tuple) for value in column):
+        return BINS, _bins_written(column)
+    return JSON, json.dumps(column, default=_marked).encode("ascii")
+
+
+def _values(kind: str, data: bytes) -> list[Any]:
+    if kind == INTEGERS:
+        return memoryview(data).cast("q").tolist()
+    if kind == BINS:
+        return _bins_read(data)
+    if kind != JSON:
+        raise ValueError("a column that is written in no way")
+    found = json.loads(data, object_hook=_unmarked)
+    if not isinstance(found, list):
+        raise ValueError("no column")
+    return found
+
+
+def _bins_written(column: Sequence[Bins]) -> bytes:
+    """How many groups there are, how many bins each has, −1 for None, and then each group's bins and their counts."""
+    sizes = array("q", [len(column), *(-1 if bins is None else len(bins[0]) for bins in column)])
+    return b"".join([sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)])
+
+
+def _bins_read(data: bytes) -> list[Any]:
+    numbers = memoryview(data).cast("q")
+    found, at = list[Bins](), 1 + numbers[0]
+    for size in numbers[1:at].tolist():
+        middle, end = at + max(size, 0), at + 2 * max(size, 0)
+        found.append(None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end])))
+        at = end
+    if at != len(numbers):
+        raise ValueError("bins of other sizes than are told")
+    return found
+
+
+def _marked(value: object) -> dict[str, str]:
+    match value:
+        case Decimal():
+            return {"d": str(value)}
+        case datetime():
+            return {"T": value.isoformat()}
+        case date():
+            return {"D": value.isoformat()}
+        case _:
+            raise TypeError("a value that no column has")
+
+
+def _unmarked(marked: dict[str, Any]) -> object:
+    ((letter, text),) = marked.items()
+    return _READ[letter](text)
+
+
+assert array("q").itemsize == 8 and sys.maxsize > 2**32, "dpsql needs a 64-bit Python"

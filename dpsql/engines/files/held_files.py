@@ -1,0 +1,216 @@
+"""The files of one version of the data: how a version is told by their sizes and times, and how they are held.
+
+The engine reads the same bytes of held files in every scan, or it is seen. Proved in ``docs/proofs/answers.md`` and
+``docs/proofs/versions.md``.
+
+Proved in ``docs/proofs/answers.md`` and ``docs/proofs/versions.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from dpsql.engines.source import Source
+
+
+class State(NamedTuple):
+    """What a file system tells of a file that holds the same bytes as long as it tells the same; times are in ns."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+def state_of(facts: os.stat_result) -> State:
+    """The state that the facts tell."""
+    return State(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
+def states(files: Sequence[Path]) -> tuple[State, ...] | None:
+    """The state of each file as it is now; None where one of them cannot be looked at."""
+    try:
+        return tuple(state_of(file.stat()) for file in files)
+    except OSError:
+        return None
+
+
+def files_version(files: Sequence[Path]) -> str | None:
+    """Place, size and time (in ns) of each file that is there; None where one of them cannot be looked at.
+
+    It says which data an answer that is kept was made of, also on another day and after the machine began anew.
+    """
+    found: list[tuple[str, int, int]] = []
+    try:
+        for file in files:
+            real = file.resolve(strict=True)
+            facts = real.stat()
+            found.append((str(real), facts.st_size, facts.st_mtime_ns))
+    except (OSError, RuntimeError):
+        return None
+    return json.dumps(found)
+
+
+def source_files(source: Source) -> list[Path]:
+    """The Parquet files of the declared tables, or the DuckDB file with its journal, where they are now."""
+    if source.files is not None:
+        return [Path(file) for file in source.files.values()]
+    try:
+        return with_journal(Path(source.path).resolve())
+    except (OSError, RuntimeError):
+        return [Path(source.path)]
+
+
+def with_journal(file: Path) -> list[Path]:
+    """A DuckDB file and, where it has one, its journal of writes."""
+    journal = file.with_name(f"{file.name}.wal")
+    return [file, journal] if journal.exists() else [file]
+
+
+#: Where Linux has a name for each descriptor of a process, by which the very file is opened again.
+DESCRIPTORS = "/proc/self/fd"
+#: Seconds after which a file system that tells parts of a second, or whole ones alone, gives a write another time.
+TICK, WHOLE_TICK = 0.02, 2.0
+#: A file that was written longer ago than so many seconds is not being written now, whatever its clock.
+LONG_AGO = 60.0
+
+
+@dataclass(frozen=True)
+class HeldFile:
+    """A file as it was when it was held; ``descriptor`` is None where this system cannot hold it."""
+
+    real: Path
+    descriptor: int | None
+    state: State
+    links: int
+
+    @property
+    def place(self) -> str:
+        """What the engine opens: the very file, whatever its path leads to by then, or else the path."""
+        return str(self.real) if self.descriptor is None else f"{DESCRIPTORS}/{self.descriptor}"
+
+    def unchanged(self) -> bool:
+        """Whether nothing was written to it since it was held; where only its path is known, it must lead there still.
+
+        The time of its last change alone may differ where the number of its names does, as in what was replaced.
+        """
+        try:
+            facts = self.real.stat() if self.descriptor is None else os.fstat(self.descriptor)
+        except OSError:
+            return False
+        now = state_of(facts)
+        if self.descriptor is None or facts.st_nlink == self.links:
+            return now == self.state
+        return now._replace(changed=self.state.changed) == self.state
+
+
+class HeldFiles:
+    """Files that are held from when they are first named until `close` or its end; OSError where one is not there.
+
+    One thread opens; any thread may ask whether they are unchanged.
+    """
+
+    def __init__(self) -> None:
+        self._files: dict[str, HeldFile] = {}
+        self._finalizer: Final = weakref.finalize(self, _let_all_go, self._files)
+        self._since, self._closed = time.monotonic(), False
+
+    def place(self, path: str) -> str:
+        """What the engine opens for the path, whose file is held from now on."""
+        return self._file(path).place
+
+    def source(self, source: Source) -> Source:
+        """The source with all its files held, and nothing else, at the places where the engine shall open them.
+
+        A DuckDB file stays at its path, beside which its journal is.
+        """
+        files = {str(path.absolute()): self._file(path) for path in source_files(source)}
+        for name in self._files.keys() - files.keys():
+            _let_go(self._files[name])
+        self._files.clear()
+        self._files.update(files)
+        if source.files is None:
+            return replace(source, path=str(next(iter(files.values())).real))
+        return replace(source, files={table: self.place(path) for table, path in source.files.items()})
+
+    @property
+    def paths(self) -> list[str]:
+        """Where the files were when they were held."""
+        return [str(file.real) for file in self._files.values()]
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """What each file was when it was held, in the order of `source_files`."""
+        return tuple(file.state for file in self._files.values())
+
+    @property
+    def version(self) -> str:
+        """The version of what is held, as `files_version` writes it."""
+        return json.dumps([(str(file.real), file.state.size, file.state.modified) for file in self._files.values()])
+
+    def settled(self, source: Source) -> bool:
+        """Whether what the engine has opened since they were held is what is held, once a write would show.
+
+        It waits until the file system would give a write another time than the last one that it tells.
+        """
+        last = max(max(state.changed, state.modified) for state in self.states)
+        if time.time() - last / 10**9 < LONG_AGO:
+            tick = TICK if any(state.changed % 10**9 for state in self.states) else WHOLE_TICK
+            time.sleep(max(0.0, self._since + tick - time.monotonic()))
+        by_path = source.files is None or any(file.descriptor is None for file in self._files.values())
+        return self.unchanged() and (not by_path or states(source_files(source)) == self.states)
+
+    def unchanged(self) -> bool:
+        """Whether all that is held is what it was; never after `close`, when a descriptor may be another file's."""
+        return not self._closed and all(file.unchanged() for file in self._files.values())
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._closed = True
+        self._finalizer()
+
+    def _file(self, path: str | Path) -> HeldFile:
+        name = str(Path(path).absolute())
+        if name not in self._files:
+            self._files[name] = _held(Path(name))
+            self._since = time.monotonic()
+        return self._files[name]
+
+
+def _held(path: Path) -> HeldFile:
+    """The file at the path, where its links lead; OSError where there is none."""
+    try:
+        real = path.resolve(strict=True)
+    except RuntimeError:  # a ring of links
+        raise FileNotFoundError from None
+    if hasattr(os, "O_PATH"):
+        # closing such a descriptor leaves DuckDB's locks on the file; closing one that reads would end them
+        descriptor = os.open(real, os.O_PATH | os.O_CLOEXEC)
+        facts = os.fstat(descriptor)
+        found = HeldFile(real, descriptor, state_of(facts), facts.st_nlink)
+        with suppress(OSError):
+            if state_of(Path(found.place).stat())[:2] == found.state[:2]:
+                return found
+        os.close(descriptor)
+    facts = real.stat()
+    return HeldFile(real, None, state_of(facts), facts.st_nlink)
+
+
+def _let_all_go(files: dict[str, HeldFile]) -> None:
+    for file in files.values():
+        _let_go(file)
+
+
+def _let_go(file: HeldFile) -> None:
+    if file.descriptor is not None:
+        with suppress(OSError):
+            os.close(file.descriptor)

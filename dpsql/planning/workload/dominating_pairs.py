@@ -1,0 +1,93 @@
+"""The pairs of distributions that dominate a plan's releases, read off its mechanisms. ``docs/proofs/workload.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import isqrt
+from typing import assert_never
+
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
+from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, LaplaceLoss, Leak, Loss, PureLoss, smoothing
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism.clipping_bound import Scan
+from dpsql.privacy.mechanism.peeling import Peeling
+from dpsql.privacy.mechanism.rank_choice import Ranking
+from dpsql.privacy.mechanism.tree import Tree
+
+
+class Unknown(Exception):
+    """A release of which no dominating pair is known; the text says which."""
+
+
+def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:
+    """The pairs of all releases of the plans; Unknown where there is one without."""
+    return tuple(loss for plan in plans for core in plan.cores for loss in _of_core(core))
+
+
+def _of_core(core: CorePlan) -> Iterator[Loss]:
+    if sum(_known(core), FREE) != _whole(core):
+        raise Unknown("a release of these statements has no dominating pair")
+    alone = not core.core.keys
+    for cell in core.cells:
+        yield _of_noise(cell.mechanism, alone)
+    for histogram in core.histograms:
+        match histogram.mechanism:
+            case Tree() as tree:
+                yield from _of_tree(tree)
+            case Ranking() as ranking:
+                for quantile in ranking.quantiles:
+                    yield _of_choice(quantile.value.cost)
+                    if quantile.around is not None:
+                        yield from _of_tree(quantile.around.tree)
+            case Peeling() as peeling:
+                yield from [_of_choice(peeling.each.cost)] * peeling.most
+            case Scan() as scan:
+                yield _of_choice(scan.cost)
+            case _:
+                assert_never(histogram.mechanism)
+    if core.selection is not None:
+        yield _of_noise(core.selection.noise, alone=core.selection.groups == 1)
+        yield Leak(core.selection.delta)
+
+
+def released_costs(core: CorePlan) -> list[Cost]:
+    """The cost of each of a core's releases, without the δ of its threshold: all that the core costs, in parts."""
+    found, whole = _known(core), _whole(core)
+    return found if sum(found, FREE) == whole else [whole]
+
+
+def _whole(core: CorePlan) -> Cost:
+    return Cost(core.cost.epsilon, core.cost.rho)
+
+
+def _known(core: CorePlan) -> list[Cost]:
+    found = [cell.mechanism.cost for cell in core.cells]
+    found += [histogram.mechanism.cost for histogram in core.histograms]
+    return found if core.selection is None else [*found, core.selection.noise.cost]
+
+
+def _of_tree(tree: Tree) -> list[Loss]:
+    return [_of_noise(tree.node, alone=False)] * tree.levels
+
+
+def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
+    """``alone`` where one unit moves a single integer."""
+    match noise:
+        case Laplace(l1=distance, scale=scale):
+            return LaplaceLoss(1 / scale, distance)
+        case Gaussian(l2_squared=square, variance=variance):
+            if alone and variance <= WIDEST_GAUSSIAN**2:
+                return GaussianLoss(variance, isqrt(square))
+            if variance <= smoothing(square):
+                raise Unknown("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
+            return GaussianVectorLoss(variance, square)
+        case _:
+            assert_never(noise)
+
+
+def _of_choice(cost: Cost) -> Loss:
+    if cost.epsilon is None:
+        raise Unknown("choices that are priced in zCDP have no dominating pair")
+    return PureLoss(cost.epsilon)

@@ -1,0 +1,166 @@
+"""Which columns of a result have intervals, where these come from, and what is said of columns without any.
+
+Proved in ``docs/proofs/ends.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TypeAlias
+
+from dpsql.planning.estimators.columns import column
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn, end_type
+from dpsql.postprocessing.intervals import row_intervals
+from dpsql.postprocessing.intervals.lineage import Origin, Traced
+from dpsql.postprocessing.intervals.row_intervals import computed_intervals
+from dpsql.postprocessing.possible_values import ends_within, possible_of
+from dpsql.postprocessing.resampling import percentiles
+from dpsql.postprocessing.resampling.resampled_tables import Rows, date_ends, is_date, is_number
+from dpsql.postprocessing.sandbox import Sandbox, column_types
+from dpsql.schema import fold
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.ir.relation import Core
+
+#: The lower and the upper ends of some intervals, None where there is none.
+Sides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]
+
+
+def output_columns(described: Sequence[tuple[str, str]], traced: Traced | None) -> tuple[OutputColumn, ...]:
+    """The columns of a result, each with what its interval is read off or computed from."""
+    names = [fold(name) for name, _ in described]
+
+    def origin_of(place: int) -> Origin | None:
+        if traced is None:
+            return None
+        if traced.ordered is not None:
+            return traced.ordered[place]
+        return traced.columns.get(names[place]) if names.count(names[place]) == 1 else None
+
+    def column(place: int, name: str, sql_type: str) -> OutputColumn:
+        origin = origin_of(place)
+        if traced is None or origin is None:
+            return OutputColumn(name, sql_type)
+        kind, number = traced.tables[origin.row][:4], int(traced.tables[origin.row][4:])
+        drawn = origin.expression.sql(dialect="duckdb") if origin.is_computed and is_number(sql_type) else None
+        core, cube = (number, None) if kind == "core" else (0, number)
+        return OutputColumn(name, sql_type, origin.aggregate, drawn, origin.row, core, cube)
+
+    return tuple(column(place, *each) for place, each in enumerate(described))
+
+
+def has_intervals(columns: Sequence[OutputColumn]) -> bool:
+    """Whether some column of the result gets intervals; then the shell numbers the released rows behind each row."""
+    return any(column.aggregate is not None or column.drawn is not None for column in columns)
+
+
+def intervals(
+    sandbox: Sandbox,
+    plan: Plan,
+    tables: Mapping[str, Rows],
+    rows: Sequence[Sequence[object]],
+    again: Mapping[tuple[int, int], Interval],
+) -> list[tuple[CellInterval | None, ...]]:
+    """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
+
+    ``again`` are those of cells that several released rows make.
+    """
+    width, beside = len(plan.columns), 0 if plan.redrawn is None else plan.redrawn.beside
+    if not has_intervals(plan.columns) and plan.redrawn is None:
+        return [(None,) * width for _ in rows]
+    numbers = [row[width + beside :] for row in rows]
+    simulated: dict[tuple[int, int], Interval] = {}
+    for row, table in sorted({(each.row, each.table) for each in plan.columns if each.drawn is not None}):
+        wanted = {n: each.drawn for n, each in enumerate(plan.columns) if each.drawn is not None and each.row == row}
+        behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
+        if len(behind) > row_intervals.MOST_ROWS:
+            continue
+        simulated |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
+
+    found: list[Sequence[CellInterval | None]] = []
+    for number, each in enumerate(plan.columns):
+        if each.aggregate is None and each.drawn is None:
+            found.append([again.get((at, number)) for at in range(len(rows))] if again else [None] * len(rows))
+            continue
+        places = [behind[each.row] for behind in numbers]
+        if each.aggregate is not None:
+            own = _own(tables[each.table], each.aggregate, each.type)
+            own = list(own) if len(places) > len(own) // 4 else own
+            found.append([own[place] if isinstance(place, int) else None for place in places])
+        else:
+            found.append([simulated.get((number, place)) if isinstance(place, int) else None for place in places])
+    return list(zip(*found, strict=True)) if found else [()] * len(rows)
+
+
+def _own(table: Rows, place: int, sql_type: str) -> Sequence[CellInterval | None]:
+    """The intervals of an aggregate as they were released: of numbers, or of dates or timestamps."""
+    if not is_date(sql_type):
+        return column(table.intervals, place)
+    return [None if curve is None else date_ends(curve, sql_type) for curve in column(table.curves, place)]
+
+
+def end_types(table: str, shape: Core | Cube, ends: Sequence[Ends]) -> dict[str, str]:
+    """The columns that the ends of intervals are in a released table: as dates are, or doubles."""
+    return {name: _end_type(shape, each) for each in ends if each.table == table for name in each.columns}
+
+
+def _end_type(shape: Core | Cube, ends: Ends) -> str:
+    return "DOUBLE" if ends.aggregate is None else end_type(column_types(shape)[f"a{ends.aggregate}"])
+
+
+def end_values(
+    sandbox: Sandbox, ends: Sequence[Ends], tables: Mapping[str, Rows], confidence: float
+) -> dict[Ends, Sides]:
+    """The ends of the intervals of every row of their tables."""
+    found: dict[Ends, Sides] = {}
+    for name in dict.fromkeys(each.table for each in ends):
+        table, own = tables[name], [each for each in ends if each.table == name]
+        rows = range(len(table.keys))
+        numbers = {each.number: each.sql for each in own if _end_type(table.shape, each) == "DOUBLE"}
+        known = computed_intervals(sandbox, table, numbers, rows, confidence)
+        for each in own:
+            kind, place = _end_type(table.shape, each), each.aggregate
+            if place is not None and is_date(kind):
+                pairs = list(_own(table, place, kind))
+            else:
+                within = possible_of(each.sql, table.shape.aggregates)
+                pairs = [ends_within(known.get((each.number, row)), within) for row in rows]
+            found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
+    return found
+
+
+def missing_intervals(
+    plan: Plan, tables: Mapping[str, Rows], found: Sequence[Sequence[CellInterval | None]], drawn: bool
+) -> tuple[str, ...]:
+    """One sentence for each reason why columns of the result lack the intervals that smaller tables would give them.
+
+    ``drawn`` tells whether the shell came to its end on the draws, where it was run on them.
+    """
+    if not found:
+        return ()
+    said = []
+    if plan.redrawn is not None:
+        columns, behind = plan.redrawn.wanted, sum(len(tables[name].keys) for name in plan.redrawn.tables)
+        if behind > percentiles.MOST_ROWS:
+            most = f"noise is drawn again for at most {percentiles.MOST_ROWS:,}"
+            why = f"it takes {behind:,} released rows together, and {most}"
+            said.append(_said(plan, columns, f"{why}; ask for fewer groups at a time"))
+        elif not drawn:
+            why = "run again with noise that is drawn anew, the part of the statement over released rows fails"
+            said.append(_said(plan, columns, f"{why}, or takes too much time or memory"))
+    many = len(found) > row_intervals.MOST_ROWS
+    alone = [
+        place for place, column in enumerate(plan.columns)
+        if many and column.drawn is not None and all(row[place] is None for row in found)
+    ]  # fmt: skip
+    if alone:
+        why = f"for what several aggregates make, noise is drawn again on at most {row_intervals.MOST_ROWS:,} rows"
+        said.append(_said(plan, alone, f"{why}; ask for fewer groups at a time"))
+    return tuple(said)
+
+
+def _said(plan: Plan, places: Sequence[int], why: str) -> str:
+    *before, last = (plan.columns[place].name for place in places)
+    return f"no interval in any row of {', '.join(before)}{' and ' if before else ''}{last}: {why}"

@@ -1,0 +1,95 @@
+"""Private choices among candidates; proofs in `docs/proofs/sampling.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.rounding import floor_exp
+from dpsql.privacy.sampling.bernoulli import coins
+from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy, uniform_below, words
+
+#: Whole numbers, those of an array of 64 bits among them.
+Integers: TypeAlias = Sequence[int] | NDArray[np.int64]
+
+
+def permute_and_flip(utilities: Integers, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+    """The candidate that a random walk over the permuted candidates stops at, flipping exp(−rate·(best − utility))."""
+    heads = np.flatnonzero(_flip(_gaps(utilities, rate), rate, _entropy))
+    return int(heads[uniform_below(len(heads), 1, _entropy)[0]])
+
+
+def exponential(
+    utilities: Integers,
+    rate: Fraction,
+    widths: Integers | None = None,
+    *,
+    _entropy: Entropy = OPERATING_SYSTEM,
+) -> int:
+    """A candidate i with probability ∝ exp(rate·utilities[i]).
+
+    With ``widths``, utilities[i] is that of widths[i] candidates in a row, and the place among all of them is drawn.
+    """
+    gaps = _gaps(utilities, rate)
+    wide = np.ones(len(gaps), np.int64) if widths is None else np.asarray(widths, np.int64)
+    ends = np.cumsum(wide)
+    if len(wide) != len(gaps) or int(wide.min()) < 1 or int(ends[-1]) >= 1 << 40:
+        raise ValueError("each utility needs a number of candidates, from 1 to 2^40 of them in all")
+    bits = 60 - int(ends[-1]).bit_length()
+    gamma = np.minimum(gaps * float(min(rate, Fraction(1000))), 1000.0)
+    above = np.floor(wide * 2.0**bits * np.exp(-gamma) * (1 + 2.0**-40)).astype(np.int64) + 1
+    sums = np.cumsum(above)
+    while True:
+        drawn = int(uniform_below(int(sums[-1]), 1, _entropy)[0])
+        i = int(np.searchsorted(sums, drawn, "right"))
+        below = drawn - (int(sums[i]) - int(above[i]))
+        if _lies_below(below, int(wide[i]), int(gaps[i]) * rate, bits, _entropy):
+            return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])
+
+
+def _lies_below(whole: int, weight: int, gamma: Fraction, bits: int, entropy: Entropy) -> bool:
+    """Whether a uniform number of [whole, whole + 1) lies below weight·2^bits·exp(−γ)."""
+    while (threshold := floor_exp(gamma, bits, weight)) == whole and gamma > 0:
+        whole, bits = whole << 64 | int(words(entropy, 1)[0]), bits + 64
+    return whole < threshold
+
+
+def randomized_response(
+    values: Sequence[int], categories: int, truth: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> list[int]:
+    """Each value kept with probability ``truth``, else any of the other categories, independently.
+
+    The denominator of ``truth`` and the number of categories are at most 2^62.
+    """
+    true = np.asarray(values, np.int64)
+    if len(true) and (int(true.min()) < 0 or int(true.max()) >= categories):
+        raise ValueError(f"a value is not one of the {categories} categories 0..{categories - 1}")
+    kept = uniform_below(truth.denominator, len(true), _entropy) < truth.numerator
+    other = uniform_below(categories - 1, len(true), _entropy)
+    return [int(value) for value in np.where(kept, true, other + (other >= true))]
+
+
+def _gaps(utilities: Integers, rate: Fraction) -> NDArray[np.int64]:
+    if rate <= 0:
+        raise ValueError("a rate must be positive")
+    if not len(utilities):
+        raise ValueError("a choice needs at least one candidate")
+    if isinstance(utilities, np.ndarray):
+        best, worst = int(utilities.max()), int(utilities.min())
+    else:
+        best, worst = max(utilities), min(utilities)
+    if best - worst >= 1 << 62:
+        raise ValueError("utilities must lie within 2^62 of each other")
+    if isinstance(utilities, np.ndarray):
+        return best - utilities
+    return np.array([best - utility for utility in utilities], np.int64)
+
+
+def _flip(gaps: NDArray[np.int64], rate: Fraction, entropy: Entropy) -> NDArray[np.bool_]:
+    """One coin exp(−rate·gap) per gap >= 0."""
+    gamma = np.minimum(gaps * float(min(rate, Fraction(1000))), 1000.0)
+    return coins(gamma, gamma * 2.0**-50, lambda i: int(gaps[i]) * rate, entropy)

@@ -1,0 +1,193 @@
+"""Thresholds by which undeclared group keys are shown, with bounds on their tails and intervals of the shown counts.
+
+Proved in ``docs/proofs/selection.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, exp, isqrt, log, sqrt
+from statistics import NormalDist
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.rounding import exp_bounds, log_bounds
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+_ROOT_TWO_PI = Fraction(2506628274631, 10**12)  # below √(2π) = 2.50662827463100050…
+_LEVELS = 25  # of the continued fraction; odd, so that it bounds from above
+
+
+def laplace_tail(scale: Fraction, m: int, bits: int) -> Fraction:
+    """An upper bound, within 2^(1−bits), on P(Z >= m) = q^m/(1+q) for m >= 0, where q = exp(−1/scale)."""
+    q, _ = exp_bounds(1 / scale, bits)
+    _, power = exp_bounds(m / scale, bits)
+    return Fraction(power, (1 << bits) + q)
+
+
+def gaussian_tail(variance: Fraction, m: int, bits: int) -> Fraction:
+    """An upper bound on P(Z >= m) for discrete Gaussian Z and m >= 1: the smaller of two, or 1 where neither holds."""
+    one = 1 << bits
+    sigma = _root_below(variance, bits)
+    _, first = exp_bounds(m * m / (2 * variance), bits)
+    _, ratio = exp_bounds((2 * m + 1) / (2 * variance), bits)
+    bounds = [Fraction(1)]
+    if ratio < one:
+        bounds.append(Fraction(first, one - ratio) / max(Fraction(1), sigma * _ROOT_TWO_PI))
+    middle = Fraction(2 * m - 1, 2)
+    if middle**2 >= variance:
+        _, density = exp_bounds(middle**2 / (2 * variance), bits)
+        bounds.append(Fraction(density, one) / _ROOT_TWO_PI * mills_above(_root_below(middle**2 / variance, 64)))
+    return min(bounds)
+
+
+def mills_above(x: Fraction) -> Fraction:
+    """An upper bound on Mills' ratio P(N > x)/density(x) of the normal law, for x > 0: 1/(x + 1/(x + 2/(x + …)))."""
+    value = x
+    for level in range(_LEVELS - 1, 0, -1):
+        value = x + level / value
+    return 1 / value
+
+
+def _root_below(value: Fraction, bits: int) -> Fraction:
+    """A multiple of 2^-bits at most √value."""
+    return Fraction(isqrt((value.numerator << 2 * bits) // value.denominator), 1 << bits)
+
+
+@lru_cache(maxsize=8192)
+def shown_interval(noise: Mechanism, threshold: int, shown: int, confidence: float) -> tuple[int, int]:
+    """The least and the greatest number of units that explain ``shown``, a noisy count that reached the threshold.
+
+    Among the groups of any one size that are shown it holds that size in at least ``confidence`` of cases.
+    """
+    half = noise.half_width(confidence)
+    low, high = max(shown - half, 1), shown + half
+    if low > 1 and _explains(noise, threshold, shown, low - 1, confidence):
+        low = 1
+    return _last(noise, threshold, shown, low, confidence), _last(noise, threshold, shown, high, confidence)
+
+
+def _last(noise: Mechanism, threshold: int, shown: int, end: int, confidence: float) -> int:
+    """The last number of units from what is shown to the end that explains it."""
+    if _explains(noise, threshold, shown, end, confidence):
+        return end
+    known, beyond = shown, end
+    while abs(beyond - known) > 1:
+        middle = (known + beyond) // 2
+        if _explains(noise, threshold, shown, middle, confidence):
+            known = middle
+        else:
+            beyond = middle
+    return known
+
+
+def _explains(noise: Mechanism, threshold: int, shown: int, units: int, confidence: float) -> bool:
+    """Whether less than ``confidence`` of all counts that such a group is shown with are nearer to its size."""
+    nearer = abs(shown - units) - 1
+    passes = noise.above(threshold - units)
+    between = noise.above(max(threshold - units, -nearer)) - noise.above(nearer + 1)
+    return passes == 0 or between < confidence * passes
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A group is shown, with its noisy number of units, where that number reaches the threshold.
+
+    The count vector must hold exact numbers of distinct units, and one unit may count in at most ``groups`` of them.
+    The keys that only one unit has are shown with probability at most ``delta`` together.
+    """
+
+    noise: Mechanism
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise ValueError("delta must lie strictly between 0 and 1: undeclared keys cannot be shown without it")
+
+    @classmethod
+    def priced(cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool) -> Threshold:
+        """The selection that costs epsilon (for Gaussian noise ρ = epsilon²/2) and delta."""
+        return cls((Gaussian if gaussian else Laplace).priced(groups, epsilon), delta)
+
+    @property
+    def groups(self) -> int:
+        """In how many groups one unit may count: each moves by one, so this is the L1 and the squared L2 distance."""
+        return self.noise.l2_squared if isinstance(self.noise, Gaussian) else self.noise.l1
+
+    @property
+    def cost(self) -> Cost:
+        return self.noise.cost + Cost(Fraction(0), Fraction(0), self.delta)
+
+    @property
+    def threshold(self) -> int:
+        """The least τ for which P(1 + noise >= τ) <= 1 − (1−delta)^(1/groups) is proven."""
+        return _threshold(self.noise, self.groups, self.delta)
+
+    def select(self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int | None]:
+        """The noisy count of each group that may be shown, None for the others; a count below 1 is no candidate."""
+        noisy = self.noise.perturb(counts, _entropy=_entropy)
+        threshold = self.threshold
+        return [
+            shown if count >= 1 and shown >= threshold else None for count, shown in zip(counts, noisy, strict=True)
+        ]
+
+    def units_needed(self, probability: float = 0.5) -> int:
+        """The least number of units with which a group is shown with at least this probability (0.5 or more)."""
+        if not 0.5 <= probability < 1:
+            raise ValueError(f"a probability must lie in [0.5, 1), not {probability}")
+        return self.threshold + (self.noise.half_width(2 * probability - 1) if probability > 0.5 else 0)
+
+    def half_width(self, confidence: float) -> int:
+        """The least h with P(|noise| <= h) >= confidence, for the count of a group chosen beforehand."""
+        return self.noise.half_width(confidence)
+
+    def interval(self, shown: int, confidence: float) -> tuple[int, int]:
+        """Where the number of units of a group lies that is shown with this noisy one."""
+        return shown_interval(self.noise, self.threshold, shown, confidence)
+
+
+def allowance(groups: int, delta: Fraction) -> Fraction:
+    """A lower bound on 1 − (1−delta)^(1/groups): how often one lonely key may be shown."""
+    bits = 256 + (groups * delta.denominator).bit_length()
+    _, log_high = log_bounds(1 - delta, bits * 30103 // 100000)
+    _, kept = exp_bounds(-log_high / groups, bits)
+    return Fraction((1 << bits) - kept, 1 << bits)
+
+
+@lru_cache(maxsize=1024)
+def _threshold(noise: Mechanism, groups: int, delta: Fraction) -> int:
+    return 1 + beyond(noise, groups, delta)
+
+
+@lru_cache(maxsize=1024)
+def beyond(noise: Mechanism, draws: int, chance: Fraction) -> int:
+    """The least m >= 1 for which it is proven that none of so many draws reaches m with at least 1 − ``chance``."""
+    allowed = allowance(draws, chance)
+    log_allowed = log(allowed.numerator) - log(allowed.denominator)
+    bits = 128 + max(int(-log_allowed * 1.5), 0)
+    if isinstance(noise, Laplace):
+        scale = noise.scale
+        guess = ceil(float(scale) * (-log_allowed - log(1 + exp(-1 / float(scale)))))
+        return _least(guess, lambda m: laplace_tail(scale, m, bits) <= allowed)
+    variance = noise.variance
+    quantile = -NormalDist().inv_cdf(float(allowed)) if log_allowed > -600 else sqrt(-2 * log_allowed)
+    guess = ceil(quantile * sqrt(variance) + 0.5)
+    return _least(guess, lambda m: gaussian_tail(variance, m, bits) <= allowed)
+
+
+def _least(guess: int, holds: Callable[[int], bool]) -> int:
+    """The least m >= 1 at which a monotone condition holds, looked for around a guess."""
+    high, step = max(guess, 1), 1
+    while not holds(high):
+        high, step = high + step, 2 * step
+    low, step = high, 1
+    while low > 0 and (low == high or holds(low)):
+        high = low
+        low, step = max(low - step, 0), 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

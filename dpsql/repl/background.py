@@ -1,0 +1,101 @@
+"""Work beside the terminal's main thread: statements that Ctrl-C ends, and a session that opens behind the prompt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from dpsql.dbapi.pep249 import said_by
+from dpsql.errors import Error
+
+if TYPE_CHECKING:
+    from dpsql.schema import Schema
+    from dpsql.session import Session
+
+T = TypeVar("T")
+#: How often a waiting terminal looks, in seconds.
+_GLANCE: Final = 0.05
+
+
+def interruptibly(action: Callable[[], T], interrupt: Callable[[], None]) -> T:
+    """The action's value; Ctrl-C calls ``interrupt`` until the action ends, with its error.
+
+    The action runs beside the main thread, which alone hears of Ctrl-C.
+    """
+    found: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(said_by(action))
+        except Error as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, name="dpsql statement", daemon=True).start()
+    wanted = False
+    while True:
+        try:
+            if wanted:
+                interrupt()
+            return found.result(_GLANCE)
+        except TimeoutError:
+            continue
+        except KeyboardInterrupt:
+            wanted = True
+
+
+def opened(schema: Schema | Path, analyst: str, epsilon: Fraction | None) -> Session:
+    """A session whose statements cost ``epsilon``, or what the schema says."""
+    from dpsql.session import open_session
+
+    session = open_session(schema, analyst)
+    try:
+        session.epsilon = epsilon
+    except Error:
+        session.close()
+        raise
+    return session
+
+
+class Opening:
+    """One session on its way; ``failed`` is called, in the background, where it cannot be opened."""
+
+    def __init__(self, schema: Schema, analyst: str, epsilon: Fraction | None) -> None:
+        self._wanted = schema, analyst, epsilon
+        self._found: Session | None = None
+        self.error: Error | None = None
+        self.failed: Callable[[], None] = lambda: None
+        self._thread = threading.Thread(target=self._open, name="dpsql opening", daemon=True)
+
+    def start(self) -> None:
+        """Begin; from now on the session can be waited for."""
+        self._thread.start()
+
+    def _open(self) -> None:
+        try:
+            self._found = said_by(lambda: opened(*self._wanted))
+        except Error as error:
+            self.error = error
+            self.failed()
+
+    @property
+    def ready(self) -> Session | None:
+        """The session if it is open by now."""
+        return self._found
+
+    def session(self) -> Session:
+        """The session, waited for; the error of opening it where it has one."""
+        self._thread.join()
+        if self.error is not None:
+            raise self.error
+        assert self._found is not None
+        return self._found
+
+    def close(self) -> None:
+        """Close the session, if it ever opened."""
+        self._thread.join()
+        if self._found is not None:
+            self._found.close()

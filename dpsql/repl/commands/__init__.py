@@ -1,1 +1,0 @@
-"""The backslash commands of the terminal."""

@@ -1,1 +1,0 @@
-"""The prompt at which a person types."""

@@ -1,0 +1,100 @@
+"""One statement → its answer, asked through the session with somebody's consent to the price."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from dpsql.dbapi.pep249 import said_by
+from dpsql.errors import OperationalError
+from dpsql.output import Rows
+from dpsql.repl.background import interruptibly
+
+if TYPE_CHECKING:
+    from dpsql.planning.plan import Plan
+    from dpsql.postprocessing import Result
+    from dpsql.session import Session
+
+T = TypeVar("T")
+#: Raises an error where the price of a plan is not agreed to, after what was charged for the statement already.
+Consent = Callable[["Plan", Fraction], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: ``word`` is the statement's first word, ``query`` whether it asked for rows of tables."""
+
+    result: Result
+    word: str
+    query: bool
+    private: bool
+    seconds: float
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as they are written."""
+        return Rows.of_result(self.result)
+
+    @property
+    def prose(self) -> list[str] | None:
+        """The lines of an explanation, which is no table though it comes as one."""
+        if self.word == "EXPLAIN" and len(self.result.columns) == 1:
+            return [str(row[0]) for row in self.result.rows]
+        return None
+
+
+def answer(session: Session, text: str, consent: Consent) -> Answer:
+    """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed to."""
+    from dpsql.session import statement
+
+    word = first_word(text)
+    match said_by(lambda: statement.read(text)):
+        case statement.Select(text=query):
+            plan, planning = _timed(lambda: interruptibly(lambda: session.plan(query), session.interrupt))
+            consent(plan, Fraction(0))
+            (result, better), running = _timed(lambda: interruptibly(lambda: session.first(plan), session.interrupt))
+            if better is not None:
+                result, more = _timed(lambda: _second(session, result, better, consent))
+                running += more
+            return Answer(result, word, True, bool(plan.cores), planning + running)
+        case _:
+            result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
+            return Answer(result, word, False, False, running)
+
+
+def _second(session: Session, first: Result, better: Plan, consent: Consent) -> Result:
+    """The better answer behind a first one; the first where its price is not agreed to."""
+    try:
+        consent(better, first.price.charged)
+    except OperationalError as refusal:
+        return replace(first, notices=(*first.notices, f"a first answer only: {refusal}"))
+    return interruptibly(lambda: session.second(first, better), session.interrupt)
+
+
+def planned(session: Session, text: str) -> Plan | None:
+    """The plan of a query, which costs nothing; None where the text is no query."""
+    from dpsql.session import statement
+
+    match said_by(lambda: statement.read(text)):
+        case statement.Select(text=query):
+            return interruptibly(lambda: session.plan(query), session.interrupt)
+        case _:
+            return None
+
+
+def price_of(session: Session, plan: Plan) -> Fraction:
+    """The ε that a plan costs now; 0 where it reads no private row, or was paid for before."""
+    return plan.price if plan.cores and not session.is_paid(plan) else Fraction(0)
+
+
+def first_word(text: str) -> str:
+    """The first word of a statement, in capitals."""
+    return (text.split(None, 1) or [""])[0].upper()
+
+
+def _timed(action: Callable[[], T]) -> tuple[T, float]:
+    started = time.perf_counter()
+    return action(), time.perf_counter() - started

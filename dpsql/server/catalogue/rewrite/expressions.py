@@ -1,0 +1,201 @@
+"""Rewrites PostgreSQL's operators, casts, comparisons and subscripts for DuckDB, and builds nodes for all rules."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from dpsql.errors import StatementError
+from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, Kinds, type_name
+from dpsql.server.catalogue.store.types import ARRAYS, DOMAINS, OIDS, duckdb_type
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of DuckDB."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def cast(node: exp.Expr, to: str) -> exp.Expr:
+    """The value as a type of DuckDB."""
+    return exp.Cast(this=node, to=exp.DataType.build(to, dialect="duckdb"))
+
+
+def text(value: str) -> exp.Expr:
+    """A constant text."""
+    return exp.Literal.string(value)
+
+
+def marker(name: str) -> exp.Expr:
+    """The place of a value that is filled in when the statement is run."""
+    return exp.Identifier(this=f"\x01{name}\x02", quoted=False)
+
+
+def found(kind: str, named: exp.Expr, *, required: bool) -> exp.Expr:
+    """The number of the object that a text names: known before the statement runs where the text is.
+
+    An object that is ``required`` and not there is an error, else NULL.
+    """
+    word = f"{'in' if required else 'to'}_{kind}"
+    if isinstance(named, exp.Literal) and named.is_string:
+        return marker(f"{word}_x{named.name.encode().hex()}")
+    if isinstance(named, exp.Identifier) and named.name.startswith("\x01p"):
+        return marker(f"{word}_{named.name.strip(chr(1) + chr(2))}")
+    return call(f"pgc.{kind}_in", named)
+
+
+def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
+    """What stands for a piece of syntax; None where it stays.
+
+    >>> from sqlglot import parse_one
+    >>> rewrite_syntax(parse_one("a OPERATOR(pg_catalog.~) '^x'", dialect="postgres")).sql(dialect="duckdb")
+    "REGEXP_MATCHES(a, '^x')"
+    """
+    match node:
+        case exp.Parameter():
+            return marker(f"p{node.name}")
+        case exp.ByteString():
+            return exp.Literal.string(node.name)
+        case exp.Collate():
+            return _part(node.this)
+        case exp.Dot() if isinstance(node.this, exp.Identifier):
+            return _part(node.expression)
+        case exp.Dot() if isinstance(node.expression, exp.Identifier):
+            whole = node.this.this if isinstance(node.this, exp.Paren) else node.this
+            return call("struct_extract", whole, exp.Literal.string(node.expression.name))
+        case exp.Operator():
+            return _operator(node)
+        case exp.RegexpLike():
+            return call("regexp_matches", node.this, node.expression)
+        case exp.RegexpILike():
+            return call("regexp_matches", node.this, node.expression, exp.Literal.string("i"))
+        case exp.CurrentSchema():
+            return exp.Literal.string("public")
+        case exp.CurrentUser() | exp.SessionUser():
+            return marker("user")
+        case exp.CurrentCatalog():
+            return marker("database")
+        case exp.CurrentTimestamp() | exp.Localtimestamp():
+            return call("pgc.now")
+        case exp.CurrentDate():
+            return cast(call("pgc.now"), "DATE")
+    return None
+
+
+def _operator(node: exp.Operator) -> exp.Expr:
+    """``OPERATOR(pg_catalog.~)`` as the operator that it names."""
+    kind = node.args["operator"].rpartition(".")[2]
+    left, right = node.this, node.expression
+    match kind:
+        case "~":
+            return call("regexp_matches", left, right)
+        case "!~":
+            return exp.Not(this=call("regexp_matches", left, right))
+        case "~*":
+            return call("regexp_matches", left, right, exp.Literal.string("i"))
+        case "=":
+            return exp.EQ(this=left, expression=right)
+        case "<>":
+            return exp.NEQ(this=left, expression=right)
+        case "~~":
+            return exp.Like(this=left, expression=right)
+    raise StatementError("E_FUNC", f"operator {kind} is not known to the catalogue")
+
+
+def _part(node: object) -> exp.Expr:
+    assert isinstance(node, exp.Expr)
+    return node
+
+
+_TEXTS = frozenset("text varchar bpchar name char".split())
+
+
+def rewrite_cast(node: exp.Cast, kinds: Kinds) -> exp.Expr:
+    """A cast to a type of PostgreSQL; objects are looked up by name or number, and print as names."""
+    kind = type_name(node.to)
+    operand, of = node.this, kinds.of(node.this)
+    if kind in NAMED:
+        return operand if of in NAMED or of == "oid" else found(kind, operand, required=True)
+    if kind in _TEXTS and of in NAMED:
+        return call(f"pgc.{of}_out", operand)
+    if kind not in OIDS and kind.removeprefix("_") not in ARRAYS and kind not in DOMAINS and kind != "jsonb":
+        raise StatementError("E_TYPE", f'type "{kind}" does not exist')
+    if kind.startswith("_") or kind in VECTORS:
+        inner = "oid" if kind == "oidvector" else "int2" if kind == "int2vector" else kind[1:]
+        if isinstance(operand, exp.Array) or (of is not None and (of.startswith("_") or of in VECTORS)):
+            if inner in _TEXTS and of is not None and of[1:] in NAMED:
+                element = exp.Anonymous(this=f"pgc.{of[1:]}_out", expressions=[exp.to_identifier("e__")])
+                return call("list_transform", operand, exp.Lambda(this=element, expressions=[exp.to_identifier("e__")]))
+            return cast(operand, f"{duckdb_type(inner)}[]")
+        return cast(call("pgc.text_array", operand), f"{duckdb_type(inner)}[]")
+    if kind in ("json", "inet", "pg_node_tree", "aclitem", "pg_lsn"):
+        return cast(operand, "VARCHAR")
+    if kind in ("int2", "int4", "int8", "oid") and of in NAMED:
+        return cast(operand, duckdb_type(kind))
+    return cast(operand, duckdb_type(kind))
+
+
+def rewrite_comparison(node: exp.Binary, kinds: Kinds) -> exp.Expr | None:
+    """A comparison in which a constant text stands for an object or an array, or one with every element of an array."""
+    left, right = node.this, node.expression
+    every = isinstance(right, exp.Anonymous) and right.name.lower() == "all" and len(right.expressions) == 1
+    if isinstance(right, exp.Any) or every:
+        array = right.expressions[0] if every else _inner(right.this)
+        return _with_elements(node, array, kinds)
+    for here, there in ((left, right), (right, left)):
+        kind = kinds.of(there)
+        if isinstance(here, exp.Literal) and here.is_string and kind is not None:
+            if kind in NAMED and not re.fullmatch(r"\d+", here.name):
+                here.replace(found(kind, here.copy(), required=True))
+            elif (kind.startswith("_") or kind in VECTORS) and re.fullmatch(r"\{.*\}", here.name):
+                here.replace(elements(here.name, kind))
+    return None
+
+
+def _inner(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _with_elements(node: exp.Binary, array: exp.Expr, kinds: Kinds) -> exp.Expr | None:
+    """``x = ANY (array)`` and ``x <> ALL (array)`` over a list of DuckDB."""
+    if isinstance(array, exp.Query | exp.Subquery):
+        return None
+    left, kind = node.this, kinds.of(node.this)
+    if isinstance(array, exp.Literal) and array.is_string:
+        array = elements(array.name, f"_{kind or 'text'}")
+    elif isinstance(array, exp.Identifier):
+        array, left = call("pgc.text_array", array), cast(left, "VARCHAR")
+    match node:
+        case exp.EQ():
+            return call("list_contains", array, left)
+        case exp.NEQ():
+            return exp.Not(this=call("list_contains", array, left))
+    raise StatementError("E_STMT", "only = ANY (array) and <> ALL (array) are answered in the catalogue")
+
+
+def elements(written: str, kind: str) -> exp.Expr:
+    """The list that a constant array of PostgreSQL writes in braces.
+
+    >>> elements('{r,"p"}', "_char").sql(dialect="duckdb"), elements("{1}", "_oid").sql(dialect="duckdb")
+    ("['r', 'p']", 'CAST([1] AS BIGINT[])')
+    """
+    items = [item.strip().strip('"') for item in written.strip().strip("{}").split(",")] if written.strip("{} ") else []
+    if all(re.fullmatch(r"-?\d+", item) for item in items) and kind.removeprefix("_") not in _TEXTS:
+        numbers = exp.Array(expressions=[exp.Literal.number(item) for item in items])
+        return cast(numbers, "BIGINT[]")
+    return exp.Array(expressions=[exp.Literal.string(item) for item in items])
+
+
+def rewrite_subscript(node: exp.Bracket, kinds: Kinds) -> exp.Expr:
+    """An element of an array; PostgreSQL counts vectors from 0 and other arrays from 1."""
+    place = node.expressions[0]
+    if isinstance(place, exp.Slice):
+        raise StatementError("E_STMT", "a slice of an array is not answered in the catalogue")
+    shift = kinds.of(node.this) in VECTORS
+    if isinstance(place, exp.Literal):
+        place = exp.Literal.number(int(place.name) + 1 + shift)
+    elif shift:
+        place = exp.Add(this=exp.Paren(this=place), expression=exp.Literal.number(1))
+    return call("list_extract", node.this, place)

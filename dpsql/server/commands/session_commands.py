@@ -1,0 +1,267 @@
+"""Reads the commands that change the connection alone: transactions, cursors, settings, prepared statements."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dpsql.server.commands import command
+from dpsql.server.commands.command import Command
+from dpsql.server.commands.tokens import Words
+
+
+def begin(words: Words) -> Command:
+    """BEGIN, whose modes change nothing."""
+    words.take("work", "transaction")
+    modes(words)
+    return command.Begin("BEGIN")
+
+
+def start(words: Words) -> Command:
+    """START TRANSACTION."""
+    if not words.take("transaction"):
+        words.fail(words.ahead)
+    modes(words)
+    return command.Begin("START TRANSACTION")
+
+
+def modes(words: Words) -> None:
+    """Isolation and access modes: every transaction here reads only, so they change nothing."""
+    while words.ahead is not None:
+        words.sign(",")
+        if words.take("isolation"):
+            words.take("level")
+            if words.take("serializable") or (words.take("repeatable") and words.take("read")):
+                continue
+            if words.take("read") and words.take("committed", "uncommitted"):
+                continue
+        elif words.take("read"):
+            mode = words.take("only", "write")
+            if mode:
+                continue
+        elif words.take("deferrable") or (words.take("not") and words.take("deferrable")):
+            continue
+        words.fail(words.ahead)
+
+
+def _chain(words: Words) -> bool:
+    words.take("work", "transaction")
+    if words.take("and"):
+        no = words.take("no")
+        if not words.take("chain"):
+            words.fail(words.ahead)
+        words.end()
+        return not no
+    words.end()
+    return False
+
+
+def commit(words: Words) -> Command:
+    """COMMIT or END."""
+    if words.take("prepared"):
+        return command.Unsupported("COMMIT PREPARED", "use COMMIT")
+    return command.Commit(_chain(words))
+
+
+def rollback(words: Words) -> Command:
+    """ROLLBACK or ABORT, of all or to a savepoint."""
+    words.take("work", "transaction")
+    if words.take("to"):
+        words.take("savepoint")
+        name = words.name()
+        words.end()
+        return command.Savepoint("ROLLBACK", name)
+    return command.Rollback(_chain(words))
+
+
+def savepoint(words: Words) -> Command:
+    """SAVEPOINT."""
+    name = words.name()
+    words.end()
+    return command.Savepoint("SAVEPOINT", name)
+
+
+def release(words: Words) -> Command:
+    """RELEASE of a savepoint."""
+    words.take("savepoint")
+    name = words.name()
+    words.end()
+    return command.Savepoint("RELEASE", name)
+
+
+def declare(words: Words) -> Command:
+    """DECLARE of a cursor over a query."""
+    name = words.name()
+    binary = scroll = hold = False
+    scroll = True
+    while not words.take("cursor"):
+        if words.take("binary"):
+            binary = True
+        elif words.take("no"):
+            if not words.take("scroll"):
+                words.fail(words.ahead)
+            scroll = False
+        elif not words.take("scroll", "insensitive", "asensitive"):
+            words.fail(words.ahead)
+    if words.take("with", "without") == "with":
+        hold = True
+    words.take("hold")
+    if not words.take("for"):
+        words.fail(words.ahead)
+    return command.Declare(name, words.rest(), binary, scroll, hold)
+
+
+def fetch(words: Words, move: bool = False) -> Command:
+    """FETCH, or MOVE, which shows no rows."""
+    direction, count = _direction(words)
+    words.take("from", "in")
+    name = words.name()
+    words.end()
+    return command.Fetch(name, direction, count, move)
+
+
+def _direction(words: Words) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"], int | None]:
+    match words.take("next", "prior", "first", "last", "absolute", "relative", "forward", "backward", "all"):
+        case "prior":
+            return "BACKWARD", 1
+        case "first":
+            return "ABSOLUTE", 1
+        case "last":
+            return "ABSOLUTE", -1
+        case "all":
+            return "FORWARD", None
+        case "absolute":
+            return "ABSOLUTE", _required(words)
+        case "relative":
+            return "RELATIVE", _required(words)
+        case "forward":
+            return "FORWARD", _how_many(words)
+        case "backward":
+            return "BACKWARD", _how_many(words)
+        case _:
+            return "FORWARD", _how_many(words)
+
+
+def _required(words: Words) -> int:
+    number = words.number()
+    if number is None:
+        words.fail(words.ahead)
+    return number
+
+
+def _how_many(words: Words) -> int | None:
+    if words.take("all"):
+        return None
+    number = words.number()
+    return 1 if number is None else number
+
+
+def close(words: Words) -> Command:
+    """CLOSE of one cursor or of all."""
+    every = words.take("all")
+    name = None if every else words.name()
+    words.end()
+    return command.CloseCursor(name)
+
+
+def show(words: Words) -> Command:
+    """SHOW of one setting or of all."""
+    if words.take("time"):
+        words.take("zone")
+        name = "timezone"
+    elif words.take("transaction"):
+        words.take("isolation")
+        words.take("level")
+        name = "transaction_isolation"
+    elif words.take("session"):
+        words.take("authorization")
+        name = "session_authorization"
+    else:
+        name = _setting(words)
+    words.end()
+    return command.Show(None if name == "all" else name)
+
+
+def set_(words: Words) -> Command:
+    """SET, of this transaction or of the connection; that of a transaction's modes changes nothing."""
+    scope = words.take("session", "local")
+    if words.take("characteristics"):
+        return command.Idle("SET")
+    if words.take("transaction"):
+        modes(words)
+        return command.Idle("SET")
+    if words.take("constraints"):
+        return command.Idle("SET CONSTRAINTS")
+    if words.take("role", "authorization"):
+        if words.take("none", "default"):
+            words.end()
+            return command.Idle("SET")
+        return command.Unsupported("SET ROLE", "who asks is decided when a connection is made")
+    if words.take("time"):
+        words.take("zone")
+        return command.Set("timezone", _values(words), scope == "local")
+    if words.take("names"):
+        return command.Set("client_encoding", _values(words), scope == "local")
+    name = _setting(words)
+    if not (words.sign("=") or words.take("to")):
+        words.fail(words.ahead)
+    return command.Set(name, _values(words), scope == "local")
+
+
+def _setting(words: Words) -> str:
+    name = words.name().lower()
+    while words.sign("."):
+        name += "." + words.name().lower()
+    return name
+
+
+def _values(words: Words) -> str | None:
+    """The value of SET, or a list of them; None for DEFAULT and LOCAL."""
+    if words.take("default", "local"):
+        words.end()
+        return None
+    found: list[str] = []
+    while True:
+        sign = "-" if words.sign("-") else ""
+        token = words.any()
+        if token.kind == "sign":
+            words.fail(token)
+        found.append(sign + token.text)
+        if not words.sign(","):
+            break
+    words.end()
+    return ", ".join(found)
+
+
+def reset(words: Words) -> Command:
+    """RESET of one setting or of all."""
+    if words.take("all"):
+        words.end()
+        return command.Reset(None)
+    if words.take("time"):
+        words.take("zone")
+        return command.Reset("timezone")
+    if words.take("session"):
+        return command.Idle("RESET")
+    if words.take("role"):
+        return command.Idle("RESET")
+    name = _setting(words)
+    words.end()
+    return command.Reset(name)
+
+
+def discard(words: Words) -> Command:
+    """DISCARD."""
+    what = words.take("all", "plans", "sequences", "temp", "temporary")
+    if what is None:
+        words.fail(words.ahead)
+    words.end()
+    return command.Discard("TEMP" if what == "temporary" else what.upper())
+
+
+def deallocate(words: Words) -> Command:
+    """DEALLOCATE of one prepared statement or of all."""
+    words.take("prepare")
+    every = words.take("all")
+    name = None if every else words.name()
+    words.end()
+    return command.Deallocate(name)

@@ -1,0 +1,170 @@
+"""The extended protocol: Parse, Bind, Describe, Execute, Close. Only Execute runs anything, and each portal once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from dpsql.server.commands.command import Query
+from dpsql.server.commands.parser import read
+from dpsql.server.commands.tokens import pieces
+from dpsql.server.executor import MOST_STATEMENTS, Executor, Statement
+from dpsql.server.protocol import binary_format, codec, text_format, types
+from dpsql.server.protocol.error_response import WireError
+from dpsql.server.protocol.portals import CopyOut, Done, Portal
+from dpsql.server.protocol.row_format import description, expanded
+from dpsql.server.protocol.types import Type, by_oid
+from dpsql.server.query_routing import Described
+
+#: Characters of one statement, and bytes of the values that are bound to one portal.
+LONGEST, LARGEST = 256 * 1024, 1024 * 1024
+
+
+class Extended:
+    """Prepared statements and portals of one connection."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        send_portal: Callable[[Portal, int], None],
+        send: Callable[..., None],
+    ) -> None:
+        self._executor, self._send_portal, self._send = executor, send_portal, send
+
+    def take(self, message: codec.Parse | codec.Bind | codec.Describe | codec.Execute | codec.Close) -> None:
+        """Answer one message; an error is the caller's to send, and all further messages are skipped until Sync."""
+        match message:
+            case codec.Parse():
+                self._parse(message)
+            case codec.Bind():
+                self._bind(message)
+            case codec.Describe(kind="S", name=name):
+                self._describe_statement(self._statement(name))
+            case codec.Describe(kind="P", name=name):
+                portal = self._portal(name)
+                columns = portal.columns
+                self._send(codec.NoData() if columns is None else description(columns, portal.formats))
+            case codec.Execute():
+                self._execute(message)
+            case codec.Close(kind="S", name=name):
+                self._executor.statements.pop(name, None)
+                self._send(codec.CloseComplete())
+            case codec.Close(kind="P", name=name):
+                self._executor.portals.pop(name, None)
+                self._send(codec.CloseComplete())
+            case codec.Describe() | codec.Close():
+                raise WireError("08P01", "neither a statement nor a portal is named")
+            case _:
+                assert_never(message)
+
+    def forget_nameless(self) -> None:
+        """The simple protocol takes the place of the nameless statement and portal."""
+        self._executor.statements.pop("", None)
+        self._executor.portals.pop("", None)
+
+    def _parse(self, message: codec.Parse) -> None:
+        statements = self._executor.statements
+        if message.statement and message.statement in statements:
+            raise WireError("42P05", f'prepared statement "{message.statement}" already exists')
+        if len(statements) >= MOST_STATEMENTS:
+            raise WireError("54000", f"more than {MOST_STATEMENTS} statements are prepared", "DEALLOCATE some.")
+        if len(message.query) > LONGEST:
+            raise WireError("54000", f"the statement is longer than {LONGEST} characters")
+        self._executor.statements.pop("", None)
+        found = pieces(message.query)
+        if len(found) > 1:
+            raise WireError("42601", "cannot insert multiple commands into a prepared statement")
+        declared = [_declared(oid) for oid in message.param_types]
+        if found:
+            command = read(found[0])
+            described = self._executor.describe(command, declared)
+            statements[message.statement] = Statement(command, described, declared)
+        else:
+            statements[message.statement] = Statement(None, Described((), None, lambda _: Done("")), declared)
+        self._send(codec.ParseComplete())
+
+    def _bind(self, message: codec.Bind) -> None:
+        statement = self._statement(message.statement)
+        if statement.command is not None:
+            self._executor.admit(statement.command)
+        if not message.portal:
+            self._executor.portals.pop("", None)
+        described = self._current(statement)
+        values = _values(described.parameters, message)
+        columns = described.columns
+        formats = expanded(message.result_formats, len(columns)) if columns is not None else []
+        portal = Portal(columns, lambda: described.run(values), formats, command=statement.command)
+        self._executor.open_portal(message.portal, portal)
+        self._send(codec.BindComplete())
+
+    def _current(self, statement: Statement) -> Described:
+        """The statement as it is now: what SHOW, FETCH and their like give depends on what went before."""
+        if statement.command is None or isinstance(statement.command, Query):
+            return statement.described
+        return self._executor.describe(statement.command, statement.declared)
+
+    def _describe_statement(self, statement: Statement) -> None:
+        if statement.command is not None:
+            self._executor.admit(statement.command)
+        described = statement.described
+        self._send(codec.ParameterDescription(type_oids=[kind.oid for kind in described.parameters]))
+        columns = described.columns
+        self._send(codec.NoData() if columns is None else description(columns, [0]))
+
+    def _execute(self, message: codec.Execute) -> None:
+        portal = self._portal(message.portal)
+        if portal.command is None:
+            self._send(codec.EmptyQueryResponse())
+            return
+        self._executor.admit(portal.command)
+        self._executor.require_room(portal)
+        if portal.ran and isinstance(portal.outcome(), Done | CopyOut):
+            raise WireError("55000", f'portal "{message.portal}" cannot be run')
+        self._send_portal(portal, message.max_rows if message.max_rows < 2**31 else 0)
+
+    def _statement(self, name: str) -> Statement:
+        statement = self._executor.statements.get(name)
+        if statement is None:
+            what = f'prepared statement "{name}"' if name else "unnamed prepared statement"
+            raise WireError("26000", f"{what} does not exist")
+        return statement
+
+    def _portal(self, name: str) -> Portal:
+        portal = self._executor.portals.get(name)
+        if portal is None:
+            raise WireError("34000", f'portal "{name}" does not exist')
+        return portal
+
+
+def _declared(oid: int) -> Type | None:
+    """The type that a client names; None where it leaves it open, as it does for texts of no type."""
+    if oid in (0, types.UNKNOWN.oid):
+        return None
+    kind = by_oid(oid)
+    if kind is None:
+        raise WireError("0A000", f"parameters of the type with the number {oid} are not supported")
+    return kind
+
+
+def _values(kinds: Sequence[Type], message: codec.Bind) -> tuple[object, ...]:
+    """The values of the parameters, in their types."""
+    given = message.param_values
+    if len(given) != len(kinds):
+        raise WireError("08P01", f"bind message supplies {len(given)} parameters, but prepared statement "
+                        f'"{message.statement}" requires {len(kinds)}')  # fmt: skip
+    if sum(len(data) for data in given if data is not None) > LARGEST:
+        raise WireError("54000", f"the values of the parameters have more than {LARGEST} bytes")
+    codes = expanded(message.param_formats, len(given))
+    return tuple(_value(kind, code, data) for kind, code, data in zip(kinds, codes, given, strict=True))
+
+
+def _value(kind: Type, code: int, data: bytes | None) -> object:
+    if data is None:
+        return None
+    if code:
+        return binary_format.decode(kind, data)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise WireError("22021", 'invalid byte sequence for encoding "UTF8" in a parameter') from None
+    return text_format.decode(kind, text)

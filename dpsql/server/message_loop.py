@@ -1,0 +1,239 @@
+"""One client's messages after its login, each answered in turn, and the observer that is told of each statement."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
+
+from dpsql.errors import incident
+from dpsql.privacy.filter import Remaining
+from dpsql.server.cancellation import Cancellation
+from dpsql.server.commands.parser import read
+from dpsql.server.commands.tokens import Piece, pieces
+from dpsql.server.executor import Executor
+from dpsql.server.extended_query import Extended
+from dpsql.server.protocol import codec
+from dpsql.server.protocol.codec import Malformed, Message, TransactionStatus
+from dpsql.server.protocol.error_response import WireError, error_fields, notice_fields
+from dpsql.server.protocol.portals import CopyOut, Done, Portal, Rows
+from dpsql.server.protocol.row_format import copied, description, row_writer
+from dpsql.server.protocol.stream import Disconnected, Wire
+from dpsql.server.query_routing import Answers, Located
+from dpsql.server.settings import Settings
+
+if TYPE_CHECKING:
+    from dpsql.server.catalogue import Catalogue
+    from dpsql.session import Session
+
+
+class Watch:
+    """Forgets what it is told; its methods are called from the threads of all connections."""
+
+    def begin(self, connected: Callable[[], int], remaining: Callable[[], Remaining]) -> None:
+        """How many are logged in, and what is left of the whole budget, can be asked from here on."""
+
+    def refused(self, sqlstate: str) -> None:
+        """A connection was refused, before its login or at it."""
+
+    def statement(self, sqlstate: str, code: str, seconds: float) -> None:
+        """A statement ended, after so many seconds; ``code`` is that of its refusal, where it was refused."""
+
+    def charged(self, epsilon: float) -> None:
+        """A statement was charged."""
+
+
+LOG = logging.getLogger("dpsql.pgwire")
+#: Characters of one text with statements.
+LONGEST = 256 * 1024
+_STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "E": TransactionStatus.ERROR_TRANSACTION}
+
+
+class Conversation:
+    """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads.
+
+    ``watch`` is told of each statement; ``connection`` is what the owner's log calls it.
+    """
+
+    def __init__(
+        self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings, watch: Watch, connection: str
+    ) -> None:
+        self._wire, self._session, self._settings = wire, session, settings
+        self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
+        self._price, self._watch, self._connection = "", watch, connection
+        answers = Answers(session, catalogue, self._cancellation, self._tell_price, self._note)
+        self._executor = Executor(answers, settings, self._warn)
+        self._extended = Extended(self._executor, self._send_portal, wire.send)
+        self._reported: dict[str, str] = {}
+        self._skipping = False
+        self._stopping = False
+        self._busy = False
+
+    def cancel(self) -> None:
+        """End the statement that runs now."""
+        self._cancellation.cancel()
+
+    def stop(self, now: bool) -> None:
+        """Take no further statement; with ``now`` the one that runs is ended, too."""
+        self._stopping = True
+        if now:
+            self._cancellation.end()
+        if not self._busy:
+            self._wire.wake()
+
+    def run(self) -> None:
+        """Answer until the client leaves, or the server is to end."""
+        self._ready()
+        while True:
+            message = None
+            try:
+                if not self._stopping:
+                    message = self._wire.receive()
+            finally:
+                if self._stopping:
+                    self._farewell()
+            if message is None or isinstance(message, codec.Terminate):
+                return
+            self._busy = True
+            self._answer(message)
+            self._busy = False
+
+    def _answer(self, message: Message) -> None:
+        match message:
+            case codec.Query(query_string=text):
+                self._skipping = False
+                self._guarded(lambda: self._simple(text))
+                self._ready()
+            case codec.Sync():
+                self._skipping = False
+                self._executor.end_of_cycle()
+                self._ready()
+            case codec.Flush():
+                self._wire.flush()
+            case codec.CopyData() | codec.CopyDone() | codec.CopyFail():
+                pass
+            case codec.FunctionCall():
+                self._guarded(_refuse_function_call)
+                self._ready()
+            case _ if self._skipping:
+                pass
+            case codec.Parse() | codec.Bind() | codec.Describe() | codec.Execute() | codec.Close():
+                self._skipping = not self._guarded(lambda: self._extended.take(message))
+            case _:
+                raise Malformed
+
+    def _simple(self, text: str) -> None:
+        """The simple protocol: statements of one text, which fail together outside a transaction."""
+        if len(text) > LONGEST:
+            raise WireError("54000", f"the text of the statements is longer than {LONGEST} characters")
+        self._extended.forget_nameless()
+        statements = pieces(text)
+        if not statements:
+            self._wire.send(codec.EmptyQueryResponse())
+        self._executor.in_several = len(statements) > 1
+        for piece in statements:
+            self._statement(piece)
+
+    def _statement(self, piece: Piece) -> None:
+        command = read(piece)
+        described = self._executor.describe(command)
+        if described.parameters:
+            raise WireError("42P02", "there is no parameter $1", "Parameters need the extended protocol.")
+        portal = Portal(described.columns, lambda: described.run(()), self._executor.formats(command), command=command)
+        if portal.columns is not None:
+            outcome = portal.outcome()  # before the columns, so that a refusal is not preceded by them
+            assert isinstance(outcome, Rows)
+            self._wire.send(description(portal.columns, portal.formats))
+        self._send_portal(portal, 0)
+
+    def _send_portal(self, portal: Portal, most: int) -> None:
+        """What a portal gives, from where it stands, ``most`` rows of it (0: all)."""
+        outcome = portal.outcome()
+        match outcome:
+            case Rows(tag=tag):
+                assert portal.columns is not None
+                rows = portal.forward(most or None)
+                write = row_writer(portal.columns, portal.formats, self._settings.zone)
+                for row in rows:
+                    self._wire.send_bytes(write(row))
+                if most and len(rows) == most:
+                    self._wire.send(codec.PortalSuspended())
+                    return
+                counted = tag in ("SELECT", "FETCH")
+                self._wire.send(codec.CommandComplete(tag=f"{tag} {len(rows)}" if counted else tag))
+            case Done(tag=tag):
+                self._report()
+                self._wire.send(codec.CommandComplete(tag=tag))
+            case CopyOut():
+                self._send_copy(outcome)
+            case _:
+                assert_never(outcome)
+
+    def _send_copy(self, copy: CopyOut) -> None:
+        code = int(copy.options.format == "binary")
+        self._wire.send(codec.CopyOutResponse(overall_format=code, col_formats=[code] * len(copy.columns)))
+        for data in copied(copy.columns, copy.rows, copy.options, self._settings.zone):
+            self._wire.send(codec.CopyData(data=data))
+        self._wire.send(codec.CopyDone(), codec.CommandComplete(tag=f"COPY {len(copy.rows)}"))
+
+    def _guarded(self, action: Callable[[], None]) -> bool:
+        """Do it; whatever goes wrong becomes one message, in dpsql's words only."""
+        started, self._price = time.perf_counter(), ""
+        sqlstate, code, detail = "00000", "", ""
+        try:
+            with incident.statement(), self._cancellation.running(self._settings.timeout):
+                action()
+        except (Disconnected, Malformed):
+            raise
+        except Exception as error:
+            fields = error.fields if isinstance(error, Located) else error_fields(error)
+            sqlstate, code = fields["C"], error.code if isinstance(error, Located) else ""
+            detail = code or fields.get("D", "").partition(":")[0]
+            self._executor.transaction.fail()
+            self._wire.send(codec.ErrorResponse(fields=fields))
+        took = time.perf_counter() - started
+        self._watch.statement(sqlstate, code, took)
+        said = self._price or detail
+        user, took = self._session.analyst, took * 1000
+        LOG.info("%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said)
+        return sqlstate == "00000"
+
+    def _ready(self) -> None:
+        self._executor.end_of_cycle()
+        self._executor.in_several = False
+        self._report()
+        self._wire.send(codec.ReadyForQuery(status=_STATUS[self._executor.transaction.status]))
+        self._wire.flush()
+
+    def _report(self) -> None:
+        """Tell the client of settings that have changed, and of all of them at the start."""
+        now = self._settings.reported()
+        if now != self._reported:
+            changed = {name: value for name, value in now.items() if self._reported.get(name) != value}
+            self._wire.send(*(codec.ParameterStatus(name=name, value=value) for name, value in changed.items()))
+            self._reported = now
+
+    def _tell_price(self, price: str, charged: Fraction) -> None:
+        self._price = price
+        if charged:
+            self._watch.charged(float(charged))
+        self._note(f"dpsql: {price}")
+
+    def _note(self, message: str) -> None:
+        if self._settings.shows("notice"):
+            self._wire.send(codec.NoticeResponse(fields=notice_fields(message)))
+
+    def _warn(self, sqlstate: str, message: str) -> None:
+        if self._settings.shows("warning"):
+            self._wire.send(codec.NoticeResponse(fields=notice_fields(message, "WARNING", sqlstate)))
+
+    def _farewell(self) -> None:
+        leaving = WireError("57P01", "terminating connection due to administrator command")
+        self._wire.send(codec.ErrorResponse(fields=error_fields(leaving, severity="FATAL")))
+        self._wire.flush()
+
+
+def _refuse_function_call() -> None:
+    raise WireError("0A000", "function calls of the old protocol are not supported", "Send a query.")

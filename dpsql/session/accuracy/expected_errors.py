@@ -1,0 +1,193 @@
+"""How exact the columns of a result will be: half of their intervals, from the plan and from what was released.
+
+Proved in ``docs/proofs/accuracy.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite, prod, sqrt
+from statistics import median
+from typing import cast
+
+import numpy as np
+
+from dpsql.planning.estimators.estimate import Alone, Estimate, Interval, Mean, Seen, Shifted
+from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, Most
+from dpsql.planning.estimators.least_squares import DENSE, Measured, cell_variance, spread_half_width, spreads
+from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing import Result
+from dpsql.privacy.mechanism import Laplace
+from dpsql.sql.analysis.grouping_levels import Cube, is_additive
+from dpsql.sql.ir.expression import BOOLEAN, Column, Expression
+from dpsql.sql.ir.relation import KeyDomain
+
+
+def finest_half_width(plan: Plan, cube: Cube, aggregate: int) -> float | None:
+    """Of a count or a sum that several levels measure, where all combinations of public keys are groups; else None."""
+    if cube.finest is None or not is_additive(cube.aggregates[aggregate]):
+        return None
+    if {level.core for level in cube.levels} <= {cube.finest, None}:
+        return None
+    finest = plan.cores[cube.finest]
+    estimate = finest.estimates[finest.core.aggregates.index(cube.aggregates[aggregate])]
+    if not isinstance(estimate, Alone | Shifted):
+        return None
+    halves = [_cell_half_width(plan, cube, finest, cell) for cell in _cells(estimate)]
+    known = [half for half in halves if half is not None]
+    return float(np.hypot.reduce(known)) if len(known) == len(halves) else None
+
+
+def _cells(estimate: Alone | Shifted) -> list[tuple[int, float]]:
+    """The cells of an estimate with their weights."""
+    match estimate:
+        case Alone(cell=cell):
+            return [(cell, 1.0)]
+        case Shifted(total=total, count=count, middle=middle):
+            return [(total, 1.0), (count, abs(float(middle)))]
+
+
+def _cell_half_width(plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[int, float]) -> float | None:
+    """Half the interval of one cell of a finest group, by the law of least squares over all levels that measured it."""
+    cell, weight = weighted
+    step = finest.steps[cell]
+    measured = {
+        level.keys: plan.cores[level.core]
+        for level in cube.levels
+        if level.core is not None
+        and finest.cells[cell].contribution.cell in [each.contribution.cell for each in plan.cores[level.core].cells]
+    }
+    alone = float(finest.cells[cell].mechanism.half_width(plan.confidence) * step) * weight
+    whole = max(measured, key=len)
+    if len(measured) == 1:
+        return alone
+    shape = key_sizes(finest.core.domain)
+    if shape is None or prod(shape) > DENSE:
+        return None
+    places = np.indices(shape).reshape(len(shape), -1)
+    levels = []
+    for keys, core in measured.items():
+        if keys == whole:
+            continue
+        at = [cell_.contribution.cell for cell_ in core.cells].index(finest.cells[cell].contribution.cell)
+        inside = [whole.index(place) for place in keys]
+        group = np.zeros(places.shape[1], np.int64)
+        for place in inside:
+            group = group * shape[place] + places[place]
+        count = prod(shape[place] for place in inside)
+        levels.append(Measured(group, np.zeros(count), cell_variance(core, at, step)))
+    spread = spreads(prod(shape), cell_variance(finest, cell, step), levels)([0])
+    laplace = isinstance(finest.cells[cell].mechanism, Laplace)
+    return spread_half_width(spread, laplace, plan.confidence) * float(step) * weight
+
+
+def key_sizes(domain: KeyDomain | None) -> tuple[int, ...] | None:
+    """How many values each key has, where their combinations are all that there are; None where that is not known.
+
+    A column has those that are enumerated, a truth value two; one key that is computed otherwise has the rest.
+    """
+    if domain is None or domain.count is None:
+        return None
+    listed = {each.column: each.count for each in domain.enumerated}
+    sizes = [_key_size(key, listed) for key in domain.keys]
+    known = prod(size for size in sizes if size is not None)
+    if sizes.count(None) == 1 and domain.count % known == 0:
+        sizes[sizes.index(None)] = domain.count // known
+    found = tuple(size for size in sizes if size is not None)
+    return found if len(found) == len(sizes) and prod(found) == domain.count else None
+
+
+def _key_size(key: Expression, listed: Mapping[Column, int]) -> int | None:
+    if isinstance(key, Column):
+        return listed.get(key)
+    return 2 if key.type == BOOLEAN else None
+
+
+@dataclass(frozen=True)
+class ColumnError:
+    """Half of a column's interval in a typical row, and the typical size of its values where something tells of it."""
+
+    name: str
+    half_width: float
+    magnitude: float | None = None
+
+
+def place_of(plan: Plan, column: OutputColumn) -> tuple[CorePlan, int] | None:
+    """The core that an aggregate of the result is measured in, the finest of a cube, and its place there."""
+    if column.aggregate is None:
+        return None
+    if column.cube is None:
+        return plan.cores[column.core], column.aggregate
+    cube = plan.cubes[column.cube]
+    cores = [level.core for level in cube.levels if level.core is not None]
+    core = plan.cores[cores[0] if cube.finest is None else cube.finest]
+    return core, core.core.aggregates.index(cube.aggregates[column.aggregate])
+
+
+def has_interval(plan: Plan, number: int) -> bool:
+    """Whether the cells of a column of the result get intervals of numbers that noise decides."""
+    column = plan.columns[number]
+    at = place_of(plan, column)
+    if at is None:
+        return column.drawn is not None or (plan.redrawn is not None and number in plan.redrawn.wanted)
+    core, place = at
+    match core.estimates[place]:
+        case Ranked(histogram=number, ranks=ranks):
+            bins = core.histograms[number].contribution.bins
+            return not ranks.listed and bins is not None and bins.axis == "number"
+        case Seen() | Counted() | Most() | Clip():
+            return False
+        case _:
+            return True
+
+
+def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | None, ...]:
+    """For each column its half-width where the plan alone tells it: of counts and sums, exactly.
+
+    With ``rows`` of averages too, of groups of so many rows whose average is near the middle of the bounds.
+    """
+    found = []
+    for column in plan.columns:
+        at = place_of(plan, column)
+        half = None if at is None else _half_width(*at, plan.confidence, rows)
+        if half is not None and column.cube is not None and column.aggregate is not None:
+            half = finest_half_width(plan, plan.cubes[column.cube], column.aggregate) or half
+        found.append(None if half is None else ColumnError(column.name, half))
+    return tuple(found)
+
+
+def _half_width(core: CorePlan, place: int, confidence: float, rows: Fraction | None) -> float | None:
+    estimate: Estimate | Ranked | Frequent = core.estimates[place]
+    if not isinstance(estimate, Mean):
+        return core.additive_half_widths(confidence)[place]
+    if rows is None:
+        return None
+    halves, reach = core.half_widths(confidence), float(estimate.reach)
+    certain = float(rows) ** 2 - float(halves[estimate.count]) ** 2
+    return min(float(halves[estimate.total]) / sqrt(certain), reach) if certain > 0 else reach
+
+
+def typical(result: Result) -> tuple[ColumnError | None, ...]:
+    """For each column the middle half-width of its rows, and the middle size of its values."""
+    found = []
+    for place, column in enumerate(result.columns):
+        halves, sizes = [], []
+        for row, intervals in zip(result.rows, result.intervals, strict=True):
+            ends, value = intervals[place], row[place]
+            if ends is not None and isinstance(value, int | float | Decimal):
+                low, high = cast(Interval, ends)
+                halves.append((high - low) / 2)
+                sizes.append(abs(float(value)))
+        known = [half for half in halves if half == half]
+        found.append(ColumnError(column.name, median(known), _typical_size(sizes)) if known else None)
+    return tuple(found)
+
+
+def _typical_size(sizes: Sequence[float]) -> float | None:
+    size = median(sizes)
+    return size if isfinite(size) and size > 0 else None

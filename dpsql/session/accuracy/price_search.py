@@ -1,0 +1,228 @@
+"""The least price at which the intervals of a statement are as narrow as wanted, and what the budget admits instead.
+
+Proved in ``docs/proofs/accuracy.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import exp, floor, inf, log, log1p, log10, sqrt
+from statistics import NormalDist
+from typing import assert_never
+
+from dpsql.errors import Refused
+from dpsql.planning.estimators.estimate import Alone
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import OutputColumn
+from dpsql.privacy.measure import shown
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.rounding import confidence_tail
+from dpsql.session.accuracy.expected_errors import ColumnError, expected, place_of
+from dpsql.session.accuracy.target import Goal
+
+#: Three-digit numbers of one power of ten: 100 … 999.
+_MANTISSAS = 900
+#: The prices that are looked at lie between 10^−15 and 10^12.
+LEAST, MOST = -17 * _MANTISSAS, 10 * _MANTISSAS
+
+
+def nearest(value: float) -> int:
+    """The place of a number of three digits near the value, in the order of their size.
+
+    >>> [str(decimal(nearest(value))) for value in (0.1, 4.2, 999.4, 1000)]
+    ['1/10', '21/5', '999', '1000']
+    """
+    if value <= 0:
+        return LEAST
+    power = floor(log10(value)) - 2
+    place = power * _MANTISSAS + round(value / 10.0**power) - 100
+    return min(max(place, LEAST), MOST)
+
+
+def decimal(place: int) -> Fraction:
+    """The number at a place; places one apart are between 0.1 and 1 % apart in size."""
+    power, mantissa = divmod(place, _MANTISSAS)
+    return (mantissa + 100) * Fraction(10) ** power
+
+
+def least(holds: Callable[[Fraction], bool], guess: float) -> Fraction | None:
+    """The least number of three digits at which a condition holds that goes on to hold above; None beyond `MOST`.
+
+    >>> least(lambda value: value * value >= 2, 1.0)
+    Fraction(71, 50)
+    """
+    high, step = nearest(guess), 1
+    low = high
+    while not holds(decimal(high)):
+        if high >= MOST:
+            return None
+        low, high, step = high, min(high + step, MOST), 2 * step
+    while low == high:
+        low, step = max(high - step, LEAST), 2 * step
+        if holds(decimal(low)):
+            if low <= LEAST:
+                return decimal(LEAST)
+            high = low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(decimal(middle)) else (middle, high)
+    return decimal(high)
+
+
+#: What a plan's columns would be like, None for a column of which that is not known.
+Errors = Sequence[ColumnError | None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A column and the half-width that it is to have; ``exact`` tells whether the plan alone tells which it has."""
+
+    place: int
+    half_width: float
+    exact: bool
+
+
+def excess(wanted: Sequence[Wanted], errors: Errors) -> float:
+    """How many times as wide as wanted the widest column is."""
+    ratios = []
+    for each in wanted:
+        error = errors[each.place]
+        ratios.append(inf if error is None else error.half_width / each.half_width)
+    return max(ratios)
+
+
+def exact_price(plan: Plan, goal: Goal, wanted: Sequence[Wanted]) -> Fraction | None:
+    """The least price of three digits at which counts, sums and averages of so many rows are as narrow as wanted."""
+
+    def reaches(price: Fraction) -> bool:
+        try:
+            return excess(wanted, expected(plan.at(price), goal.at)) <= 1
+        except Refused:  # noise beyond exact sampling: the price is too low
+            return False
+
+    return least(reaches, max(closed_form(plan, goal, each) for each in wanted))
+
+
+def closed_form(plan: Plan, goal: Goal, wanted: Wanted) -> float:
+    """The price at which a column is as narrow as wanted, as all noise is as 1/ε: to a step of a cell's grid.
+
+    Of a single cell by its discrete law.
+    """
+    column, price = plan.columns[wanted.place], float(plan.price)
+    cell = _single_cell(plan, column)
+    if cell is not None:
+        noise, step = cell
+        return price * _shrunk(noise, int(Fraction(wanted.half_width) / step), plan.confidence)
+    error = expected(plan, goal.at)[wanted.place]
+    return price if error is None else price * error.half_width / wanted.half_width
+
+
+def approximate_price(plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[Wanted]) -> Fraction | None:
+    """A price of three digits at which the columns are as narrow as wanted, when what they are like is only estimated.
+
+    Their half-widths fall at least as 1/ε where noise is small beside the numbers, and slower where it is not.
+    """
+    times = excess(wanted, errors(plan))
+    price = decimal(nearest(float(plan.price) * min(max(times, 1e-3), 1e3)))
+    for _ in range(12):
+        times = excess(wanted, errors(plan.at(price)))
+        if times <= 1:
+            return price
+        place = nearest(float(price))
+        price = decimal(max(nearest(float(price) * min(times, 1e3)), place + 1))
+    return None
+
+
+def _single_cell(plan: Plan, column: OutputColumn) -> tuple[Mechanism, Fraction] | None:
+    at = place_of(plan, column)
+    if at is None:
+        return None
+    core, place = at
+    estimate = core.estimates[place]
+    return (core.noises[estimate.cell], core.steps[estimate.cell]) if isinstance(estimate, Alone) else None
+
+
+def _shrunk(noise: Mechanism, half: int, confidence: float) -> float:
+    """How many times as narrow the noise must be for a half-width of so many steps."""
+    tail = confidence_tail(confidence)
+    match noise:
+        case Laplace(scale=scale):  # 2q^(h + 1)/(1 + q) = tail with q = exp(−rate)
+            rate = log(1 / tail) / (half + 1)
+            for _ in range(50):
+                rate = (log(2 / tail) - log1p(exp(-rate))) / (half + 1)
+            return float(scale) * rate
+        case Gaussian(variance=variance):
+            normal = -NormalDist().inv_cdf(tail / 2)
+            return sqrt(variance) * normal / (half + 0.5)
+        case _:
+            assert_never(noise)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The least price that reaches a goal, of three digits (None: none does), and the half-widths that it gives.
+
+    ``share`` is the part of what is left that it takes, None where the budget does not admit it; ``most`` is the
+    largest price that the budget admits, with the half-widths of that. Sizes of values are those of the answer that was
+    released at the price ``known``; where that answer reaches the goal itself it is given again, ``free``.
+    """
+
+    goal: Goal
+    epsilon: Fraction | None
+    errors: tuple[ColumnError, ...]
+    share: float | None
+    most: Fraction | None
+    best: tuple[ColumnError, ...]
+    known: Fraction | None = None
+    free: bool = False
+
+    @property
+    def lines(self) -> list[str]:
+        """What is said of it."""
+        if self.epsilon is None:
+            return [f"to reach {self.goal}: no price does", *self._instead]
+        if self.free:
+            paid = f"an answer that was paid for already, at ε = {shown(self.epsilon)}, does"
+            return [f"to reach {self.goal}: {paid}: {said(self.errors)}"]
+        sizes = "" if self.known is None else f", with the sizes released before at ε = {shown(self.known)}"
+        first = f"to reach {self.goal}: ε = {shown(self.epsilon)}, which gives {said(self.errors)}{sizes}"
+        if self.share is None:
+            return [first, *self._instead]
+        return [
+            first,
+            f"that is {percent(self.share)} of what is left; SET dpsql.epsilon = {plain(self.epsilon)} pays it",
+        ]
+
+    @property
+    def _instead(self) -> list[str]:
+        if self.most is None:
+            return ["the budget does not admit it, nor any other price"]
+        most = f"it admits ε = {shown(self.most)} in one statement"
+        return [f"the budget does not admit it; {most}, which gives {said(self.best)}"]
+
+
+def said(errors: tuple[ColumnError, ...]) -> str:
+    """The half-widths of columns, in words."""
+    return ", ".join(f"{error.name} ± {error.half_width:.4g}" for error in errors)
+
+
+def plain(epsilon: Fraction) -> str:
+    """A price of a few digits as SET takes it.
+
+    >>> plain(Fraction(43, 100)), plain(Fraction(12)), plain(Fraction(1, 10**6))
+    ('0.43', '12', '0.000001')
+    """
+    whole = f"{Decimal(epsilon.numerator) / Decimal(epsilon.denominator):f}"
+    return whole.rstrip("0").rstrip(".") if "." in whole else whole
+
+
+def percent(share: float) -> str:
+    """A part of what is left.
+
+    >>> percent(0.5), percent(0.0123), percent(0.00001)
+    ('50 %', '1.2 %', 'less than 0.1 %')
+    """
+    return "less than 0.1 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"

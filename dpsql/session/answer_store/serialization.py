@@ -1,0 +1,181 @@
+"""Released rows as text and back, exactly; the plan that they belong to is not part of the text.
+
+Proved in ``docs/proofs/answers.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, cast
+
+from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, Value, column, columns
+from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.histogram import DRAWN
+from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.plan import CorePlan
+from dpsql.privacy.mechanism.tree import Tree
+from dpsql.release.noise import Released, ReleasedTable
+
+#: The most bytes that the text of an answer may have.
+LARGEST = 2**28
+#: The types of which a column is written as its bytes, by the code of their array.
+_ARRAYS: dict[str, type] = {"q": int, "d": float}
+#: The types whose values JSON writes and reads as they are.
+_PLAIN = frozenset({int, float, str, bool, type(None)})
+
+
+def written(released: Released) -> bytes:
+    """The released tables, compressed."""
+    text = json.dumps([_table(table) for table in released.tables], separators=(",", ":"))
+    return zlib.compress(text.encode("ascii"), 1)
+
+
+def read(answer: bytes, cores: Sequence[CorePlan]) -> Released:
+    """The released tables of these cores; ValueError where the text is not theirs."""
+    unpacked = zlib.decompressobj()
+    text = unpacked.decompress(answer, LARGEST)
+    if not unpacked.eof:
+        raise ValueError("longer than any answer")
+    tables = json.loads(text)
+    return Released(tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True)))
+
+
+def _table(table: ReleasedTable) -> list[object]:
+    keys, asked = len(table.shape.keys), len(table.plan.estimates)
+    steps = enumerate(table.plan.steps)
+    return [
+        len(table.keys),
+        [_column(each) for each in columns(table.keys, keys)],
+        [_column(each) for each in columns(table.aggregates, asked)],
+        [_intervals(each) for each in columns(table.intervals, asked)],
+        [_column(_counts(column(table.cells, place), step)) for place, step in steps],
+        [[None if each is None else [each.scale, each.reach, *each.points] for each in curves]
+         for curves in columns(table.curves, asked)],
+    ]  # fmt: skip
+
+
+def _read_table(
+    plan: CorePlan, rows: int, keys: list[Any], aggregates: list[Any], intervals: list[Any], cells: list[Any],
+    curves: list[Any],
+) -> ReleasedTable:  # fmt: skip
+    asked = len(plan.estimates)
+    drawn = [[_curve(plan, place, each) for each in column] for place, column in enumerate(curves)]
+    measured = [Multiples(_read_column(counts), step) for counts, step in zip(cells, plan.steps, strict=True)]
+    return ReleasedTable(
+        plan,
+        _rows(rows, len(plan.core.keys), [_read_column(each) for each in keys]),
+        _rows(rows, asked, [_read_column(each) for each in aggregates]),
+        _rows(rows, asked, [_read_intervals(each) for each in intervals]),
+        _rows(rows, len(plan.steps), measured),
+        _rows(rows, asked, drawn),
+    )
+
+
+def _rows(length: int, width: int, found: Sequence[Sequence[Value]]) -> ByColumn[Value]:
+    """The rows of these columns; ValueError where there are not so many."""
+    if len(found) != width or any(len(column) != length for column in found):
+        raise ValueError("columns of another table")
+    return ByColumn(tuple(found), length)
+
+
+def _column(values: Sequence[object]) -> list[object]:
+    """Values as JSON, and how they are written: numbers of one type as their bytes, others as JSON has them or not."""
+    types = set(map(type, values))
+    for code, kind in _ARRAYS.items():
+        if types == {kind}:
+            with suppress(OverflowError):
+                numbers: array[Any] = array(code, cast(Sequence[Any], values))
+                return [code, b64encode(numbers).decode("ascii")]
+    plain = types <= _PLAIN
+    return ["plain" if plain else "marked", list(values) if plain else [_value(each) for each in values]]
+
+
+def _read_column(written: list[Any]) -> list[Any]:
+    how, values = written
+    if how in _ARRAYS:
+        numbers: array[Any] = array(how)
+        numbers.frombytes(b64decode(values, validate=True))
+        return numbers.tolist()
+    return list(values) if how == "plain" else [_read_value(each) for each in values]
+
+
+def _intervals(values: Sequence[Interval | None]) -> list[object]:
+    """Intervals as a column of lower and one of upper ends, or each by itself where some are missing."""
+    if isinstance(values, Between):
+        return [_column(values.low), _column(values.high)]
+    return [[None if each is None else list(each) for each in values]]
+
+
+def _read_intervals(written: list[Any]) -> Sequence[Interval | None]:
+    if len(written) == 2:
+        low, high = map(_read_column, written)
+        if len(low) != len(high):
+            raise ValueError("ends of other intervals")
+        return Between(low, high)
+    return [None if each is None else cast(Interval, tuple(each)) for each in written[0]]
+
+
+def _counts(cells: Sequence[Fraction], step: Fraction) -> Sequence[int]:
+    """Noisy cells in their steps."""
+    if isinstance(cells, Multiples) and cells.step == step:
+        return cells.counts
+    return [int(each / step) for each in cells]
+
+
+def _curve(plan: CorePlan, place: int, numbers: list[float] | None) -> Curve | None:
+    if numbers is None:
+        return None
+    estimate = plan.estimates[place]
+    if not isinstance(estimate, Ranked):
+        raise ValueError("a curve is that of a quantile")
+    scale, reach, low, middle, high = numbers
+    mechanism = plan.histograms[estimate.histogram].mechanism
+    node = mechanism.node if isinstance(mechanism, Tree) else DRAWN
+    return Curve(node, scale, reach, (low, middle, high))
+
+
+def _value(value: object) -> object:
+    """A value as JSON; what JSON does not have is an object with one name."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case Decimal():
+            return {"decimal": str(value)}
+        case datetime():
+            return {"moment": value.isoformat()}
+        case date():
+            return {"day": value.isoformat()}
+        case Fraction():
+            return {"fraction": str(value)}
+        case list():
+            return [_value(each) for each in value]
+        case dict():
+            return {"map": [[name, _value(each)] for name, each in value.items()]}
+    raise TypeError(f"a released {type(value).__name__} is not kept")
+
+
+def _read_value(value: Any) -> object:
+    match value:
+        case {"decimal": str(text)}:
+            return Decimal(text)
+        case {"moment": str(text)}:
+            return datetime.fromisoformat(text)
+        case {"day": str(text)}:
+            return date.fromisoformat(text)
+        case {"fraction": str(text)}:
+            return Fraction(text)
+        case {"map": list(pairs)}:
+            return {name: _read_value(each) for name, each in pairs}
+        case dict():
+            raise ValueError("no released value")
+        case list():
+            return [_read_value(each) for each in value]
+    return value

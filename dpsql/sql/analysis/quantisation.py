@@ -1,0 +1,177 @@
+"""The integer grid on which values of a bounded expression are added, and the bins in which they are counted.
+
+Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md`` and ``docs/proofs/quantiles.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from math import ceil, floor
+from typing import Literal as OneOf
+
+from dpsql.sql.analysis.bounds import bounds
+from dpsql.sql.ir.expression import Expression
+
+#: A double is cut to this many bits below its largest value; whole numbers and decimals may have more.
+DOUBLE_BITS, MOST_BITS = 24, 32
+#: Products of two values on their grids are cut to this many bits.
+PRODUCT_BITS = 28
+#: No grid is finer than 2 to this: its inverse must be a double.
+LEAST_EXPONENT = -1000
+
+
+@dataclass(frozen=True, slots=True)
+class Quantum:
+    """Steps of ``size`` from ``low`` to ``high`` of them; ``factor`` is the double that turns a value into steps."""
+
+    size: Fraction
+    factor: float
+    low: int
+    high: int
+
+    @property
+    def middle(self) -> int:
+        """The middle of the range, in steps."""
+        return (self.low + self.high) // 2
+
+    @property
+    def largest(self) -> int:
+        """The largest absolute number of steps."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def reach(self) -> int:
+        """The largest distance from the middle, in steps."""
+        return max(self.high - self.middle, self.middle - self.low)
+
+
+def quantum(expression: Expression) -> Quantum:
+    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles."""
+    interval = bounds(expression)
+    assert interval.low is not None and interval.high is not None
+    size = _size(expression, max(abs(interval.low), abs(interval.high)))
+    factor = float(1 / size)
+    if size == 1 and expression.type.kind == "integer":
+        return Quantum(size, 1.0, round(interval.low), round(interval.high))
+    return Quantum(size, factor, round(float(interval.low) * factor), round(float(interval.high) * factor))
+
+
+@dataclass(frozen=True, slots=True)
+class ProductQuantum:
+    """Steps of ``size`` for products of two values on their grids, each from its middle.
+
+    The product of the steps of both, plus ``added``, is divided by ``divisor`` and rounded down, then ``taken`` is
+    taken away: the result is the product in steps, rounded to the nearest, from its own ``middle``, and at most
+    ``reach`` in size.
+    """
+
+    left: Quantum
+    right: Quantum
+    divisor: int
+    added: int
+    taken: int
+    middle: int
+    reach: int
+
+    @property
+    def size(self) -> Fraction:
+        return self.left.size * self.right.size * self.divisor
+
+
+def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
+    """The grid of products of two expressions with finite bounds; squares are never negative, and so have a middle."""
+    first, second = quantum(left), quantum(right)
+    most = first.reach * second.reach
+    divisor = 2 ** max(0, most.bit_length() - PRODUCT_BITS)
+    half = divisor // 2
+    if left == right:
+        high = (most + half) // divisor
+        middle = high // 2
+        return ProductQuantum(first, second, divisor, half, middle, middle, high - middle)
+    reach = -(-most // divisor)
+    lifted = reach if divisor > 1 else 0  # division rounds towards 0: what is divided is lifted above it
+    return ProductQuantum(first, second, divisor, lifted * divisor + half, lifted, 0, reach)
+
+
+def _size(expression: Expression, magnitude: Fraction) -> Fraction:
+    if expression.type.kind == "double":
+        return _power_of_two(magnitude, DOUBLE_BITS)
+    size = Fraction(1, 10 ** (expression.type.scale or 0))
+    while magnitude / size > 2**MOST_BITS:
+        size *= 10
+    return size
+
+
+def _power_of_two(magnitude: Fraction, bits: int) -> Fraction:
+    """2^(⌈log2 magnitude⌉ − bits), exactly; not below 2^LEAST_EXPONENT."""
+    if magnitude == 0:
+        return Fraction(1)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    while Fraction(2) ** exponent < magnitude:
+        exponent += 1
+    while Fraction(2) ** (exponent - 1) >= magnitude:
+        exponent -= 1
+    return Fraction(2) ** max(exponent - bits, LEAST_EXPONENT)
+
+
+#: The most bins of one expression; a range of more steps has several of them in each bin.
+MOST_BINS = 2**16
+SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """``count`` bins of ``width`` steps each, the first of which begins with the step ``low``; a step is ``size``.
+
+    Steps are whole numbers of days (since the year 1) for dates, of seconds for timestamps, and of the expression's
+    grid for numbers.
+    """
+
+    axis: OneOf["number", "day", "second"]
+    low: int
+    high: int
+    width: int
+    count: int
+    size: Fraction
+
+    @property
+    def are_values(self) -> bool:
+        """Whether each bin is one value, so that nothing is lost by counting in bins."""
+        return self.width == 1
+
+    def value(self, place: int) -> Fraction:
+        """The value of a bin that is one."""
+        return (self.low + place) * self.size
+
+    def position(self, place: int, part: Fraction) -> Fraction:
+        """The point that lies ``part`` of the way through a bin, kept within the bounds."""
+        start = self.low + place * self.width - Fraction(1, 2)
+        return min(max(start + part * self.width, Fraction(self.low)), Fraction(self.high)) * self.size
+
+
+def bins(expression: Expression) -> Bins:
+    """The bins of an expression with finite bounds, whatever the data hold."""
+    interval = bounds(expression)
+    assert interval.low is not None and interval.high is not None
+    match expression.type.kind:
+        case "date":
+            return _bins("day", _known(floor(interval.low)), _known(ceil(interval.high)), Fraction(1))
+        case "timestamp":
+            low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
+            return _bins("second", _known(low, SECONDS), _known(high, SECONDS), Fraction(1))
+        case _:
+            grid = quantum(expression)
+            return _bins("number", grid.low, grid.high, grid.size)
+
+
+def _known(step: int, steps: int = 1) -> int:
+    """The step, or the nearest within the years 1 to 9999; a day has so many ``steps``."""
+    return min(max(step, date.min.toordinal() * steps), date.max.toordinal() * steps)
+
+
+def _bins(axis: OneOf["number", "day", "second"], low: int, high: int, size: Fraction) -> Bins:
+    steps = high - low + 1
+    width = -(-steps // MOST_BINS)
+    return Bins(axis, low, high, width, -(-steps // width), size)

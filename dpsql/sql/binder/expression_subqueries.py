@@ -1,0 +1,278 @@
+"""Subqueries inside expressions: EXISTS, IN, ANY, ALL and single values, over public rows or rows of the same unit.
+
+Proved in ``docs/proofs/subquery.md``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.schema import SqlType
+from dpsql.sql.analysis.bounds import as_ends, is_nullable
+from dpsql.sql.analysis.join_on_unit import is_tied
+from dpsql.sql.analysis.stability import limits
+from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
+from dpsql.sql.binder.correlated_subqueries import correlated
+from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.per_unit import meaning, require_own_columns, unit_aggregate
+from dpsql.sql.binder.scope import Ctes, without_ctes
+from dpsql.sql.binder.sources.tables import without_known_parents
+from dpsql.sql.functions.call import alike, call
+from dpsql.sql.functions.signature import common_type
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery, conjunction
+from dpsql.sql.ir.interval import Interval
+from dpsql.sql.ir.reads import is_of_outside, outer_columns
+from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.relation import Filter, Relation, UnitAggregate, unit_of
+from dpsql.sql.parser.parameter import PLACE
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.sources.from_subqueries import Rows
+    from dpsql.sql.binder.sources.joins import From
+    from dpsql.sql.binder.sources.tables import Source
+
+_COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.EQ: ("=", "<>"), exp.NEQ: ("<>", "="), exp.LT: ("<", ">="), exp.LTE: ("<=", ">"), exp.GT: (">", "<="),
+    exp.GTE: (">=", "<"),
+}  # fmt: skip
+_TRUE, _FALSE, _UNKNOWN = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+
+
+class Subqueries:
+    """Reads the subqueries in the expressions of one SELECT; one that stands there twice is read once."""
+
+    def __init__(self, rows: Rows, source_from: From, ctes: Ctes) -> None:
+        self._rows, self._from, self._ctes = rows, source_from, ctes
+        self._read: dict[object, Expression] = {}
+
+    def known(self, node: exp.Expr) -> Expression | None:
+        """What the node means where it is a subquery or a comparison with one."""
+        query = _query_of(node)
+        if query is None:
+            return None
+        places = tuple(each.meta.get(PLACE) for each in node.find_all(exp.Placeholder))
+        key = (node, places, len(self._from.scope.sources))
+        if key not in self._read:
+            self._read[key] = self._meaning(node, query)
+        return self._read[key]
+
+    def _meaning(self, node: exp.Expr, query: exp.Expr) -> Expression:
+        match node:
+            case exp.Exists():
+                return self._exists(query)
+            case exp.In():
+                only(node, "this", "query", "expressions")
+                return self._any("=", node.this, query)
+            case exp.Binary(expression=exp.Any()):
+                return self._any(_COMPARISONS[type(node)][0], node.this, query)
+            case exp.Binary():
+                whole = self._any(_COMPARISONS[type(node)][1], node.this, query)
+                return Call("not", (whole,), BOOLEAN)
+            case _:
+                return self.value(query)
+
+    # -- EXISTS, ANY -----------------------------------------------------------------------------------------------
+
+    def _exists(self, query: exp.Expr) -> Expression:
+        source = self._source(_rows_that_matter(query))
+        return self._has_rows(source.relation, [], query)
+
+    def _any(self, function: str, node: exp.Expr, query: exp.Expr) -> Expression:
+        """Whether the comparison holds for some row: else unknown where it is so for some, else false."""
+        values = [self._from.reader().read(each) for each in _row_of(node)]
+        source = self._source(_without(query, "order", "distinct"))
+        options = list(source.columns.values())
+        for option in options:
+            if isinstance(option, Column) and option.relation in self._outside:
+                refuse("E_SUBQ", f"{option.name} is not a column of the subquery's tables, so that it means the row's "
+                       "own; write the column that is to be compared", query)  # fmt: skip
+        if len(options) != len(values) or (len(values) > 1 and function != "="):
+            refuse("E_SUBQ", f"this subquery must have {len(values)} columns, and the comparison = if more than one",
+                   query)  # fmt: skip
+        pairs = [call(function, [value, option], query) for value, option in zip(values, options, strict=True)]
+        found = self._has_rows(source.relation, pairs, query)
+        if not any(map(is_nullable, [*values, *options])):
+            return found
+        return Case(((found, _TRUE), *self._unknown(source.relation, values, options, pairs)), _FALSE, BOOLEAN)
+
+    def _unknown(
+        self, relation: Relation, values: list[Expression], options: list[Expression], pairs: list[Expression]
+    ) -> list[tuple[Expression, Expression]]:
+        """When a comparison that holds for no row is unknown instead of false."""
+        conditions: list[Expression] = []
+        if not self._is_admitted(relation):  # only its rows of the value's unit are read, whose tie is never NULL
+            tied = [self._is_admitted(_filtered(relation, [pair])) for pair in pairs]
+            conditions = [
+                _is_null(value) for value, tie in zip(values, tied, strict=True) if tie and is_nullable(value)
+            ]
+            others = conjunction([pair for pair, tie in zip(pairs, tied, strict=True) if not tie])
+            if others is not None:
+                own = _filtered(relation, [pair for pair, tie in zip(pairs, tied, strict=True) if tie])
+                own = without_known_parents(own, self._outside)
+                conditions.append(_subquery(own, [_is_null(others)], None))
+        elif len(values) > 1:
+            whole = conjunction(pairs)
+            assert whole is not None
+            conditions = [_subquery(relation, [_is_null(whole)], None)]
+        else:
+            if is_nullable(options[0]):
+                conditions.append(_subquery(relation, [_is_null(options[0])], None))
+            if is_nullable(values[0]):
+                missing = (_is_null(values[0]), _subquery(relation, [], None))
+                conditions.append(Call("and", missing, BOOLEAN))
+        return [(condition, _UNKNOWN) for condition in conditions]
+
+    def _has_rows(self, relation: Relation, conditions: list[Expression], query: exp.Expr) -> Expression:
+        whole = _filtered(relation, conditions)
+        if not self._is_admitted(whole):
+            refuse("E_SUBQ", "the rows of this subquery may be other units'; tie them to the row's own unit in its "
+                   "WHERE, or compare the unit's column with IN", query)  # fmt: skip
+        return _subquery(without_known_parents(whole, self._outside), [], None)
+
+    def _is_admitted(self, relation: Relation) -> bool:
+        """Whether the relation is public, or has rows of the unit of the row outside alone."""
+        return unit_of(relation) is None or is_tied(relation, self._outside)
+
+    @property
+    def _outside(self) -> frozenset[str]:
+        return self._from.scope.relations()
+
+    def _source(self, query: exp.Expr) -> Source:
+        return self._rows.rows(query, self._ctes, self._from.scope)
+
+    # -- a single value --------------------------------------------------------------------------------------------
+
+    def value(self, query: exp.Expr) -> Expression:
+        """The aggregate of a subquery without groups; or the one value of one that has a row at most."""
+        select, ctes = without_ctes(query, self._ctes)
+        if not isinstance(select, exp.Select) or len(select.expressions) != 1:
+            refuse("E_SUBQ", "a subquery that stands for a value is a SELECT of one column", query)
+        if not is_grouped(select) or select.args.get("group") is not None:
+            source = self._source(query)
+            (value,) = source.columns.values()
+            self._require_admitted(source.relation, query)
+            largest = UnitAggregate("max", value, None)
+            if is_of_outside(source.relation, largest):
+                has_rows = _subquery(without_known_parents(source.relation, self._outside), [], None)
+                return Case(((has_rows, value),), None, value.type)
+            return self._aggregated(source.relation, largest)
+        only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="a single value with GROUP BY")
+        inner = self._rows.source_from(select, ctes, self._from.scope)
+        where = select.args.get("where")
+        relation = inner.finish(None if where is None else inner.reader().condition(where.this), select)
+        if not self._is_admitted(relation):
+            return self._earlier(select, ctes, inner)
+
+        def known(node: exp.Expr) -> Expression | None:
+            if not is_aggregate(node):
+                return None
+            aggregate = unit_aggregate(node, inner.reader())
+            require_own_columns(relation, aggregate, node)
+            return self._aggregated(relation, aggregate)
+
+        def ungrouped(column: exp.Column) -> Expression:
+            if inner.scope.has_column(column.name) or self._from.scope.sources == []:
+                refuse("E_COLUMN", f"{column.name} must stand in an aggregate", column)
+            return self._from.scope.resolve(column)
+
+        return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
+
+    def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
+        """The aggregate over several units as it is released by an earlier core; NULL where its key is not released."""
+        tied = correlated(select, inner.scope)
+        source = self._rows.derived(select if tied is None else tied.grouped, ctes)
+        *keys, value = source.columns.values()
+        relation, reader = source.relation, self._from.reader()
+        for key, node in zip(keys, () if tied is None else tied.outer, strict=True):
+            relation = Filter(relation, call("=", [reader.read(node), key], node))
+        found = self._aggregated(relation, UnitAggregate("max", value, None))
+        if tied is None or tied.empty is None:
+            return found
+        found, empty = alike([found, reader.read(tied.empty)], select)
+        has_rows = _subquery(relation, [], None)
+        return Case(((has_rows, found),), empty, common_type(found.type, empty.type))
+
+    def _require_admitted(self, relation: Relation, query: exp.Expr) -> None:
+        if not self._is_admitted(relation):
+            refuse("E_SUBQ", "the value of this subquery would be one person's; take an aggregate of it, such as "
+                   "(SELECT AVG(…) FROM …)", query)  # fmt: skip
+
+    def _aggregated(self, relation: Relation, aggregate: UnitAggregate) -> Expression:
+        rows = None if unit_of(relation) is None else limits(relation).rows
+        sql_type, interval, nullable = meaning(aggregate, rows)
+        relation = without_known_parents(relation, self._outside)
+        return _subquery(relation, [], aggregate, sql_type, interval, nullable)
+
+
+def _subquery(
+    relation: Relation, conditions: list[Expression], aggregate: UnitAggregate | None, sql_type: SqlType = BOOLEAN,
+    interval: Interval | None = None, nullable: bool = False,
+) -> Subquery:  # fmt: skip
+    relation = _filtered(relation, conditions)
+    ends = None if interval is None else as_ends(sql_type, interval)
+    return Subquery(relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends)
+
+
+def _filtered(relation: Relation, conditions: list[Expression]) -> Relation:
+    for condition in conditions:
+        relation = Filter(relation, condition)
+    return relation
+
+
+def _is_null(expression: Expression) -> Expression:
+    return Call("is null", (expression,), BOOLEAN)
+
+
+def _query_of(node: exp.Expr) -> exp.Expr | None:
+    """The query inside a node that is a subquery or compares with one; None for any other node."""
+    match node:
+        case exp.Exists():
+            return _unwrapped(node.this)
+        case exp.In() if node.args.get("query") is not None and not node.args.get("negate"):
+            return _unwrapped(node.args["query"])
+        case exp.In(expressions=[exp.Values() as values]) if not node.args.get("negate"):
+            return values
+        case exp.Binary(expression=exp.Any() | exp.All() as quantified) if type(node) in _COMPARISONS:
+            inner = _unwrapped(quantified.this)
+            return inner if isinstance(inner, exp.Query) else None
+        case exp.Subquery() | exp.Select():
+            return _unwrapped(node)
+        case _:
+            return None
+
+
+def _unwrapped(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Subquery | exp.Paren) and isinstance(node.this, exp.Query):
+        node = node.this
+    return node
+
+
+def _row_of(node: exp.Expr) -> list[exp.Expr]:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
+
+
+def _without(query: exp.Expr, *parts: str) -> exp.Expr:
+    """The query without parts that change nothing where only the set of its rows is asked for."""
+    query = query.copy()
+    for part in parts:
+        if isinstance(query, exp.Select) and not (part == "order" and query.args.get("limit") is not None):
+            query.set(part, None)
+    return query
+
+
+def _rows_that_matter(query: exp.Expr) -> exp.Expr:
+    """A query of which only matters whether it has rows: without order, DISTINCT, columns, and LIMIT 1 or more."""
+    query = _without(query, "order", "distinct")
+    if not isinstance(query, exp.Select) or is_grouped(query):
+        return query
+    limit = query.args.get("limit")
+    if isinstance(limit, exp.Limit) and limit.expression.name.isdigit() and int(limit.expression.name) > 0:
+        query.set("limit", None)
+        query.set("order", None)
+    if any(isinstance(item, exp.Star) or isinstance(item.this, exp.Star) for item in query.expressions):
+        query.set("expressions", [exp.Literal.number(1)])
+    return query

@@ -1,0 +1,220 @@
+"""GROUP BY: its keys and grouping sets, and the cores of ROLLUP, CUBE and GROUPING SETS.
+
+Proved in ``docs/proofs/cube.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, combinations, product
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.schema import fold
+from dpsql.sql.analysis.contribution import norm_of
+from dpsql.sql.analysis.grouping_levels import Cube, Level, Places, finest_alone, is_additive
+from dpsql.sql.analysis.key_domain.domain import key_domain, projected
+from dpsql.sql.binder.aggregates.aggregate import has_aggregate
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.ir.expression import Expression
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import Aggregate, Core, KeyDomain, Relation, unit_of
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.bind import Binder
+
+#: One statement may ask for this many grouping sets, repeated ones included.
+MAX_SETS = 64
+
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+#: Where older parsers keep the three kinds.
+_PARTS = ("rollup", "cube", "grouping_sets")
+
+Keys = list[exp.Expr]
+
+
+def group_keys(select: exp.Select, source_from: From) -> Keys:
+    """The expressions of a GROUP BY without ROLLUP, CUBE and GROUPING SETS."""
+    group = select.args.get("group")
+    sets = grouping_sets(select, source_from)
+    if len(sets) != 1 or (group is not None and _sets_of(group)):
+        refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered in a subquery per unit; write one GROUP "
+               "BY there", group)  # fmt: skip
+    return sets[0]
+
+
+def all_keys(select: exp.Select, source_from: From) -> Keys:
+    """Every expression that the GROUP BY names, in whatever set."""
+    return list(chain.from_iterable(grouping_sets(select, source_from)))
+
+
+def has_sets(select: exp.Select) -> bool:
+    """Whether the GROUP BY has a ROLLUP, a CUBE or GROUPING SETS."""
+    group = select.args.get("group")
+    return group is not None and bool(_sets_of(group))
+
+
+def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
+    """The sets of expressions to group by; ordinals, and aliases that are no column, replaced by what they stand for.
+
+    A plain GROUP BY is one set. Several parts are combined each with each, as SQL has it.
+    """
+    group = select.args.get("group")
+    if group is None:
+        return [[]]
+    if group.args.get("all"):
+        return [[item.unalias() for item in select.expressions if not has_aggregate(item)]]
+    if any(value for name, value in group.args.items() if name not in ("expressions", *_PARTS)):
+        refuse("E_GROUPING", "this form of GROUP BY is not answered; list the keys", group)
+    plain = [key for key in group.expressions if not isinstance(key, _SETS)]
+    parts = [[[key for node in plain for key in _members(node)]], *map(_expanded, _sets_of(group))]
+    count = 1
+    for part in parts:
+        count *= len(part)
+        if count > MAX_SETS:
+            refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", group)
+    meant = _Meaning(select, source_from)
+    return [[meant.of(key) for key in chain.from_iterable(combined)] for combined in product(*parts)]
+
+
+def _sets_of(group: exp.Group) -> Keys:
+    found: Keys = [key for key in group.expressions if isinstance(key, _SETS)]
+    for name in _PARTS:
+        found += [part for part in group.args.get(name) or () if isinstance(part, exp.Expr)]
+    return found
+
+
+def _expanded(part: exp.Expr) -> list[Keys]:
+    """The sets that one part of a GROUP BY stands for."""
+    members = [_members(each) for each in part.expressions]
+    match part:
+        case exp.GroupingSets():
+            nested = [_expanded(each) if isinstance(each, _SETS) else [_members(each)] for each in part.expressions]
+            return [keys for sets in nested for keys in sets]
+        case exp.Rollup() if members:
+            return [[key for member in members[:end] for key in member] for end in range(len(members), -1, -1)]
+        case exp.Cube() if members:
+            if 2 ** len(members) > MAX_SETS:
+                refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", part)
+            chosen = chain.from_iterable(combinations(members, size) for size in range(len(members), -1, -1))
+            return [[key for member in kept for key in member] for kept in chosen]
+        case _:
+            refuse("E_GROUPING", "WITH ROLLUP and WITH CUBE are not answered; write GROUP BY ROLLUP (…)", part)
+
+
+def _members(node: exp.Expr) -> Keys:
+    """The keys that stand together: those of a list in parentheses, or the one."""
+    match node:
+        case exp.Tuple():
+            return list(node.expressions)
+        case exp.Paren():
+            return _members(node.this)
+        case _:
+            return [node]
+
+
+class _Meaning:
+    """What ordinals and aliases of one SELECT stand for."""
+
+    def __init__(self, select: exp.Select, source_from: From) -> None:
+        self._select, self._scope = select, source_from.scope
+        aliased = [item for item in select.expressions if isinstance(item, exp.Alias)]
+        self._aliases: dict[str, exp.Expr] = {fold(item.alias): item.this for item in aliased}
+
+    def of(self, key: exp.Expr) -> exp.Expr:
+        if isinstance(key, exp.Literal) and not key.is_string:
+            place = int(key.this) if key.this.isdigit() else 0
+            if not 1 <= place <= len(self._select.expressions):
+                refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
+            item: exp.Expr = self._select.expressions[place - 1]
+            return item.this if isinstance(item, exp.Alias) else item
+        if isinstance(key, exp.Column) and not key.table and not self._scope.has_column(key.name):
+            return self._aliases.get(fold(key.name), key)
+        return key
+
+
+def is_plain_distinct(select: exp.Select) -> bool:
+    """Whether the SELECT asks for the distinct values of expressions: those are keys, which may be released."""
+    distinct = select.args.get("distinct")
+    return distinct is not None and not distinct.args.get("on") and not select.find(exp.Star)
+
+
+def has_window(select: exp.Select) -> bool:
+    """Whether the SELECT list has a window function."""
+    return any(item.find(exp.Window) is not None for item in select.expressions)
+
+
+def cube(
+    relation: Relation,
+    keys: tuple[Expression, ...],
+    sets: Sequence[Places],
+    aggregates: Sequence[Aggregate],
+    binder: Binder,
+    keeps: bool = False,
+) -> int:
+    """The place of the cube among those of the statement; its cores are bound, each set once.
+
+    ``keeps`` tells that an outer join keeps the public rows that the keys are read from.
+    """
+    asked = tuple(aggregates) or (Aggregate("count", None, None),)
+    different = list(dict.fromkeys(sets))
+    domains = {
+        places: None if domain is None else replace(domain, kept=keeps)
+        for places, domain in _domains(relation, keys, different).items()
+    }
+    finest = max(different, key=len)
+    together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
+    alone = together and finest_alone(_sizes(relation, keys, different), norm_of(binder.schema.privacy))
+    cores: dict[Places, int | None] = {}
+    for places in different:
+        wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))
+        cores[places] = _core(relation, keys, places, wanted, domains[places], binder) if wanted else None
+    levels = tuple(Level(places, cores[places]) for places in sets)
+    return binder.cube(Cube(keys, asked, levels, cores[finest] if together else None))
+
+
+def _core(
+    relation: Relation,
+    keys: tuple[Expression, ...],
+    places: Places,
+    aggregates: tuple[Aggregate, ...],
+    domain: KeyDomain | None,
+    binder: Binder,
+) -> int:
+    unit = unit_of(relation)
+    assert unit is not None
+    return binder.core(Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain))
+
+
+def _domains(
+    relation: Relation, keys: tuple[Expression, ...], sets: Sequence[Places]
+) -> dict[Places, KeyDomain | None]:
+    """The domain of each set; where all keys together have one, the others are its projections."""
+    whole = max(sets, key=len)
+    domain = _domain(relation, keys, whole)
+    if domain is None:
+        return {places: _domain(relation, keys, places) for places in sets}
+    found: dict[Places, KeyDomain | None] = {whole: domain}
+    for places in sets:
+        if places != whole:
+            within = set(places) <= set(whole)
+            found[places] = (
+                _domain(relation, keys, places)
+                if not within
+                else projected(domain, [whole.index(place) for place in places])
+                if places
+                else None
+            )
+    return found
+
+
+def _domain(relation: Relation, keys: tuple[Expression, ...], places: Places) -> KeyDomain | None:
+    return key_domain(relation, tuple(keys[place] for place in places)) if places else None
+
+
+def _sizes(relation: Relation, keys: tuple[Expression, ...], sets: Sequence[Places]) -> dict[Places, int | None]:
+    """At most how many groups each set has, from the schema; None where public tables say."""
+    domains = {places: _domain(relation, keys, places) for places in sets}
+    return {places: 1 if not places else None if domain is None else domain.count for places, domain in domains.items()}

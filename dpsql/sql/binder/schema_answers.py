@@ -1,0 +1,156 @@
+"""Private SELECTs that the schema alone answers: probes of clients, lists of declared keys, and declared ranges.
+
+Proved in ``docs/proofs/river.md`` and ``docs/proofs/domain.md``.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dpsql.schema import Bound
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.group_by import is_plain_distinct
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.emit import node
+from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.emit.relation import SOURCE
+from dpsql.sql.emit.scalar import engine_type, literal_node
+from dpsql.sql.ir.dialect_options import Manner
+from dpsql.sql.ir.expression import Column, Literal, Scalar
+from dpsql.sql.ir.refusal import only
+from dpsql.sql.ir.relation import Core
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.bind import Binder
+
+
+def is_probe(select: exp.Select | exp.SetOperation) -> bool:
+    """Whether the query has no row whatever the data: LIMIT 0, or a WHERE before any group that is false as written.
+
+    >>> from sqlglot import parse_one
+    >>> ends = ("a FROM t LIMIT 0", "a FROM t WHERE 1 = 0", "COUNT(*) FROM t WHERE FALSE", "a FROM t LIMIT 1")
+    >>> [is_probe(parse_one(f"SELECT {end}")) for end in ends]
+    [True, True, False, False]
+    """
+    limit, where = select.args.get("limit"), select.args.get("where")
+    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
+        return not limit.args.get("limit_options")
+    if where is None or not isinstance(select, exp.Select) or is_grouped(select):
+        return False
+    return any(_is_false(part) for part in _conjuncts(where.this))
+
+
+def is_raw_probe(select: exp.Select, manner: Manner) -> bool:
+    """Whether the SELECT of single rows is answered by its columns alone, as the front end wants it.
+
+    As a part of a statement it would say that there are no rows, which nobody knows: there it is refused.
+
+    >>> from sqlglot import parse_one
+    >>> probe, part = parse_one("SELECT a FROM t LIMIT 1"), parse_one("SELECT EXISTS (SELECT 1 FROM t LIMIT 1)")
+    >>> [is_raw_probe(each, Manner(raw_select="probe")) for each in (probe, part.find(exp.Exists).this)]
+    [True, False]
+    """
+    if manner.raw_select == "error" or is_plain_distinct(select):
+        return False
+    if select.find_ancestor(exp.Select, exp.SetOperation) is not None:
+        return False
+    limit = select.args.get("limit")
+    few = isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "1"
+    return few or manner.raw_select == "empty"
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    node = node.unnest()
+    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
+
+
+def _is_false(node: exp.Expr) -> bool:
+    if isinstance(node, exp.EQ) and isinstance(node.this, exp.Literal) and isinstance(node.expression, exp.Literal):
+        return node.this.is_int and node.expression.is_int and int(node.this.name) != int(node.expression.name)
+    return isinstance(node, exp.Boolean) and not node.this
+
+
+def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select:
+    """A SELECT of no rows whose columns have the names and the types of the probe's."""
+    only(select, "expressions", "from_", "joins", "where", "order", "limit", "offset", code="E_RAW")
+    columns: list[exp.Expr] = []
+    for place, item in enumerate(select.expressions):
+        for name, expression in binder.rows.item(item, place, source_from):
+            typed = exp.Cast(this=exp.Null(), to=exp.DataType.build(engine_type(expression.type), dialect="duckdb"))
+            brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
+            named = item.alias or (name if brings_name else output_name(item, binder.manner))
+            columns.append(exp.alias_(typed, named, quoted=True))
+    return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
+
+
+def listed_keys(core: Core, binder: Binder) -> exp.Subquery | None:
+    """The keys of a core that releases nothing else, as the sandbox lists them.
+
+    None where they are not all public, or where only those that have rows are wanted.
+    """
+    if core.domain is None or not core.keys:
+        return None
+    if binder.empty_groups != "show" and (binder.empty_groups == "hide" or not all(core.domain.declared)):
+        return None
+    select = domain_select(core)
+    tables = list(select.find_all(exp.Table))
+    if any((table.catalog, table.db) != SOURCE for table in tables):
+        return None
+    for table in tables:
+        binder.public.add(table.name)
+        table.set("db", node.name("public"))
+        table.set("catalog", None)
+    order = [exp.Ordered(this=node.name(f"k{place}"), nulls_first=False) for place, _ in enumerate(core.keys)]
+    select.set("order", exp.Order(expressions=order))
+    return node.subquery(select, "keys")
+
+
+def declared_ends(select: exp.Select, source_from: From, binder: Binder) -> exp.Select | None:
+    """MIN and MAX of whole columns as the schema declares their ends; None where anything else is asked."""
+    plain = ("expressions", "from_", "limit")
+    if any(value for name, value in select.args.items() if name not in plain) or not select.expressions:
+        return None
+    if not source_from.is_whole:
+        return None
+    ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
+    if len(ends) < len(select.expressions):
+        return None
+    names = [item.alias or output_name(item, binder.manner) for item in select.expressions]
+    items = [exp.alias_(each, name, quoted=True) for each, name in zip(ends, names, strict=True)]
+    return exp.Select(expressions=items)
+
+
+def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
+    """A declared end of a column, in the column's type."""
+    extreme = item.unalias()
+    if not isinstance(extreme, exp.Min | exp.Max) or not isinstance(extreme.this, exp.Column) or extreme.expressions:
+        return None
+    column = source_from.scope.resolve(extreme.this)
+    if not isinstance(column, Column) or column.public:
+        return None
+    lowest = isinstance(extreme, exp.Min)
+    if column.bounds is not None:
+        value = _scalar(column.bounds[0 if lowest else 1], column, lowest)
+    else:
+        listed = [each for each in column.domain or () if each is not None]
+        if not listed:
+            return None
+        value = (min if lowest else max)(listed)
+    return node.cast(literal_node(Literal(value, column.type)), engine_type(column.type))
+
+
+def _scalar(bound: Bound, column: Column, lowest: bool) -> Scalar:
+    """The bound as a value of the column: the nearest inside, where the type is coarser than the bound."""
+    if not isinstance(bound, Fraction):
+        return bound
+    if column.type.kind == "double":
+        return float(bound)
+    scale = column.type.scale or 0 if column.type.kind == "decimal" else 0
+    steps = (ceil if lowest else floor)(bound * 10**scale)
+    return Decimal(steps).scaleb(-scale) if scale else steps

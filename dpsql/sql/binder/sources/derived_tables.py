@@ -1,0 +1,141 @@
+"""Derived tables: what the sandbox makes of released and public rows, and later cores read as one more public table.
+
+Proved in ``docs/proofs/river.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from sqlglot import exp
+
+from dpsql.schema import SqlType, fold
+from dpsql.sql.analysis.bounds import bounds
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.analysis.work.derived_size import derived_size
+from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.emit import node
+from dpsql.sql.emit.scalar import key
+from dpsql.sql.ir.expression import Column, Expression
+from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import Core, Scan
+from dpsql.sql.postprocess.functions import names_ends
+
+if TYPE_CHECKING:
+    from dpsql.sql.binder.bind import Binder
+    from dpsql.sql.binder.scope import Ctes
+
+#: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.
+Types: TypeAlias = list[tuple[str, str]]
+Describe: TypeAlias = Callable[[exp.Query, Mapping[str, Core | Cube], Collection[str]], Types]
+
+#: Sums of whole numbers have this type in the sandbox.
+_WIDE = {"hugeint": SqlType("decimal", 38, 0), "ubigint": SqlType("decimal", 38, 0)}
+#: Stands for the query whose rows are made into a table.
+_MADE = "made"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """One derived table: the sandbox's SQL that makes its rows, and the types of its columns ``c0``, ``c1`` and so on.
+
+    ``cores`` is the number of cores that must be released before: those that the SQL reads are among them.
+    """
+
+    name: str
+    sql: str
+    types: tuple[SqlType, ...]
+    cores: int
+
+
+class Derivations:
+    """The derived tables of one statement, in the order of their discovery; an equal one is made once.
+
+    ``read`` names the released tables that they are made of.
+    """
+
+    def __init__(self, binder: Binder, describe: Describe) -> None:
+        self._binder, self._describe = binder, describe
+        self.tables: list[Derived] = []
+        self.read: set[str] = set()
+
+    def source(self, query: exp.Expr, ctes: Ctes) -> Source:
+        """The rows of a query over released and public tables, as a public relation."""
+        tree = self._binder.released(query, ctes)
+        return self.made(tree, query)
+
+    def made(self, tree: exp.Query, at: exp.Expr) -> Source:
+        """The rows of the sandbox's own query, as a public relation."""
+        if names_ends(tree):
+            refuse("E_SUBQ", "the end of an interval is not read by a private part; let it read the value itself, and "
+                   "compare ends in the SELECT around it", at)  # fmt: skip
+        described = self._describe(tree, self._binder.shapes, self._binder.public)
+        names = [fold(name) for name, _ in described]
+        if len(set(names)) < len(names):
+            refuse("E_COLUMN", "two columns of this subquery have one name; give one of them an alias", at)
+        types = [_sql_type(name, sql_type, at) for name, sql_type in described]
+        derived = self._table(tree, types)
+        alias = self._binder.alias()
+        columns: dict[str, Expression] = {
+            name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binder.shapes))
+            for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
+        }
+        size = derived_size(tree, self._binder.shapes)
+        return Source(Scan(alias, derived.name, derived=True, size=size), columns)
+
+    def _table(self, tree: exp.Query, types: list[SqlType]) -> Derived:
+        self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
+        columns = [Column(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
+        rows = node.subquery(tree, _MADE, [column.name for column in columns])
+        select = node.select([node.aliased(key(column), column.name) for column in columns], rows)
+        sql = select.sql(dialect="duckdb", comments=False)
+        for known in self.tables:
+            if known.sql == sql:
+                return known
+        read = [self._last_core(table.name) for table in tree.find_all(exp.Table) if table.db == "released"]
+        self.tables.append(Derived(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1))
+        return self.tables[-1]
+
+    def _last_core(self, released: str) -> int:
+        shape = self._binder.shapes[released]
+        return shape.last_core if isinstance(shape, Cube) else self._binder.cores.index(shape)
+
+
+def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:
+    try:
+        return _WIDE.get(sql_type.lower()) or SqlType.parse(sql_type)
+    except ValueError:
+        refuse("E_TYPE", f"column {name} of this subquery is a {sql_type}, which a private part does not read; CAST it",
+               at)  # fmt: skip
+
+
+def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Column:
+    ends = (interval.low, interval.high) if sql_type.is_numeric and interval.is_finite else None
+    return Column(alias, name, sql_type, nullable=True, bounds=ends, public=True, released=True)  # type: ignore[arg-type]
+
+
+def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:
+    """Where the values of an output column lie: known of averages and of keys that are passed on as they are."""
+    if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
+        return EVERYTHING
+    item, source = tree.expressions[place].unalias(), tree.args.get("from_")
+    if not isinstance(item, exp.Column) or source is None:
+        return EVERYTHING
+    source = source.this
+    if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select) and not source.alias_column_names:
+        inner = [each.alias_or_name for each in source.this.expressions]
+        return _interval(source.this, inner.index(item.name), shapes) if item.name in inner else EVERYTHING
+    if not isinstance(source, exp.Table) or source.db != "released":
+        return EVERYTHING
+    shape, number = shapes[source.name], int(item.name[1:])
+    if item.name.startswith("k"):
+        return bounds(shape.keys[number])
+    if item.name.startswith("g"):
+        return UNIT_INTERVAL
+    aggregate = shape.aggregates[number]
+    if aggregate.function not in ("avg", "quantiles") or aggregate.argument is None:
+        return EVERYTHING
+    return bounds(aggregate.argument)

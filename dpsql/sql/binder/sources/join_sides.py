@@ -1,0 +1,154 @@
+"""The sides of a join while FROM is read: rows, visible columns, and public rows that an outer join keeps.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn, TypeAlias
+
+from sqlglot import exp
+
+from dpsql.sql.binder.scope import Visible
+from dpsql.sql.ir.expression import Call, Cast, Column, Expression, columns, conjuncts
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import Aggregate, Filter, Join, Relation, unit_of
+
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An outer join that keeps public rows; ``relations`` are those whose columns are NULL where a partner lacks."""
+
+    relations: frozenset[str]
+    join: exp.Expr
+
+    def refuse(self) -> NoReturn:
+        """Say that rows without a unit would be seen."""
+        refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit; count a "
+               "column of the private table instead of *, or join the other way round", self.join)  # fmt: skip
+
+    def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> Kept:
+        """The same once a left join brought partners, which rows without a unit lack if the condition needs one."""
+        lacks = any(never_holds_without(each, self.relations) for each in condition)
+        return replace(self, relations=self.relations | partners) if lacks else self
+
+    def require_unseen(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate]) -> None:
+        """Refuse unless every aggregate passes over rows without partner, and no key tells them apart."""
+        seen = any(column.relation in self.relations for key in keys for column in columns(key))
+        if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):
+            self.refuse()
+
+    def _passes_over(self, aggregate: Aggregate) -> bool:
+        if aggregate.function == "units":
+            return True
+        argument, condition = aggregate.argument, aggregate.condition
+        lacks = argument is not None and is_null_without(argument, self.relations)
+        return lacks or (condition is not None and never_holds_without(condition, self.relations))
+
+
+def is_null_without(expression: Expression, relations: frozenset[str]) -> bool:
+    """Whether the expression is NULL wherever all columns of the relations are."""
+    match expression:
+        case Column(relation=relation):
+            return relation in relations
+        case Cast(argument=argument):
+            return is_null_without(argument, relations)
+        case Call(function=function, arguments=arguments) if function in _COMPARISONS:
+            return is_null_without(arguments[0], relations) or (
+                function != "in" and is_null_without(arguments[1], relations)
+            )
+        case Call(function="not" | "+" | "-" | "*" | "/" | "negate" | "abs", arguments=arguments):
+            return any(is_null_without(each, relations) for each in arguments)
+        case _:
+            return False
+
+
+def never_holds_without(condition: Expression, relations: frozenset[str]) -> bool:
+    """Whether the condition is false or unknown wherever all columns of the relations are NULL."""
+    match condition:
+        case Call(function="and", arguments=arguments):
+            return any(never_holds_without(each, relations) for each in arguments)
+        case Call(function="or", arguments=arguments):
+            return all(never_holds_without(each, relations) for each in arguments)
+        case Call(function="not", arguments=(Call(function="is null", arguments=(inner,)),)):
+            return is_null_without(inner, relations)
+        case _:
+            return is_null_without(condition, relations)
+
+
+#: The columns that USING and NATURAL have made one, with the names of the sources they stand for.
+Merged: TypeAlias = dict[str, tuple[Expression, frozenset[str]]]
+
+
+@dataclass
+class Side:
+    """One side of a join: its rows, the conditions of its inner joins, what can be seen of it."""
+
+    relation: Relation
+    conditions: list[Expression]
+    sources: list[Visible]
+    merged: Merged = field(default_factory=dict)
+
+    @property
+    def is_private(self) -> bool:
+        return unit_of(self.relation) is not None
+
+    def seen(self) -> list[Expression]:
+        """Every expression that can be seen, each once."""
+        listed = [each for source in self.sources for each in source.columns.values()]
+        return list(dict.fromkeys([*listed, *(expression for expression, _ in self.merged.values())]))
+
+    def replaced(self, relation: Relation, change: Callable[[Expression], Expression]) -> Side:
+        """The side with another relation and with what can be seen changed, its conditions done."""
+        visible = [
+            Visible(each.name, {name: change(part) for name, part in each.columns.items()}) for each in self.sources
+        ]
+        merged = {name: (change(expression), names) for name, (expression, names) in self.merged.items()}
+        return Side(relation, [], visible, merged)
+
+    @property
+    def relations(self) -> frozenset[str]:
+        """The relations whose columns can be seen."""
+        return frozenset(column.relation for each in self.seen() for column in columns(each))
+
+    def padded(self) -> Side:
+        """The side as seen from rows that may lack a partner in it."""
+        return replace(self.replaced(self.relation, padded_column), conditions=self.conditions)
+
+
+def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
+    """The relation without its outermost filters, and their conditions: an inner join may apply them later."""
+    conditions: list[Expression] = []
+    while isinstance(relation, Filter):
+        conditions += conjuncts(relation.condition)
+        relation = relation.child
+    return relation, conditions
+
+
+def padded_column(column: Expression) -> Expression:
+    """A column of the side of an outer join that may lack: NULL then, and no longer a name of the unit."""
+    assert isinstance(column, Column)
+    domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
+    return replace(column, nullable=True, domain=domain, identifies=None, public=False)
+
+
+def padded_sources(relation: Relation) -> list[Relation]:
+    """The sources that rows of the relation may lack."""
+    match relation:
+        case Join(left=left, right=right, kind="left"):
+            return [*padded_sources(left), right]
+        case Join(left=left, right=right):
+            return [*padded_sources(left), *padded_sources(right)]
+        case _:
+            return []
+
+
+def graft(left: Relation, right: Relation) -> Relation:
+    """The inner join of both, with the joins of the right side hung under the left: A × (B ⟕ C) = (A × B) ⟕ C."""
+    if isinstance(right, Join):
+        return Join(graft(left, right.left), right.right, right.kind, right.condition)
+    return Join(left, right, "inner", None)

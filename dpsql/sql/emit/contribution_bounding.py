@@ -1,0 +1,231 @@
+"""Contribution bounding: the groups and distinct values that a unit may bring, and the clipping of its norm.
+
+``…_suspects``   the units that a look at their rows cannot clear of a norm above a limit
+``…_own``        their contributions per key; where rows are summed, beside those of all others together
+``…_heavy``      of these, per key, value·factor − value for the units whose norm is above a limit
+
+Proved in ``docs/proofs/contribution.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isqrt
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
+from dpsql.sql.emit import node
+from dpsql.sql.functions.signature import number
+from dpsql.sql.ir.relation import Product, Rows, Total, Units
+
+#: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
+HASH_KEY = "dpsql"
+
+
+def crowded(groups: int) -> exp.Select:
+    """The units that stand in more groups than they may."""
+    unit = node.column("contributions", "u")
+    many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(groups))
+    return node.select([unit], node.table("contributions"), group=[unit.copy()], having=many)
+
+
+def kept(keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
+    """Each unit's first groups in a total order by keyed hash over unit and keys; no other unit has a say."""
+    names = ["u", *keys, *values]
+    free = node.select(
+        [node.column("contributions", name) for name in names],
+        node.table("contributions"),
+        [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"), "LEFT")],
+        exp.Is(this=node.column("crowded", "u"), expression=exp.null()),
+    )
+    ranked = node.select(
+        [*(node.column("contributions", name) for name in names),
+         node.aliased(_rank("contributions", ["u", *keys]), "place")],
+        node.table("contributions"),
+        [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"), "LEFT")],
+        node.found(node.column("crowded", "u"), node.column("contributions", "u")),
+    )  # fmt: skip
+    first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))
+    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"), where=first)
+    return exp.Union(this=free, expression=cut, distinct=False)
+
+
+def pairs(keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Select:
+    """The distinct values that each unit brings to its groups, at most so many, in an order by keyed hash."""
+    parts = ["u", *keys, name]
+    joins = []
+    if thresholded:
+        on = node.conjoined([node.equal("rows", "kept", part) for part in ["u", *keys]])
+        joins = [node.join(node.table("kept"), on)]
+    different = node.select(
+        [node.column("rows", part) for part in parts],
+        node.table("rows"),
+        joins,
+        node.not_null(node.column("rows", name)),
+        distinct=True,
+    )
+    ranked = node.select(
+        [*(node.column("different", part) for part in parts), node.aliased(_rank("different", parts), "place")],
+        node.subquery(different, "different"),
+    )
+    first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(most))
+    return node.select([node.column("ranked", part) for part in parts[1:]], node.subquery(ranked, "ranked"),
+                       where=first)  # fmt: skip
+
+
+def _rank(relation: str, parts: list[str]) -> exp.Expr:
+    """The place of a row among those of its unit: by keyed hash over unit and keys, then by the keys themselves."""
+    hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(node.column(relation, part) for part in parts))
+    order = [
+        exp.Ordered(this=each, nulls_first=True)
+        for each in (hashed, *(node.column(relation, part) for part in parts[1:]))
+    ]
+    return exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[node.column(relation, "u")],
+        order=exp.Order(expressions=order),
+    )
+
+
+#: A column of row values, and how a unit's contribution to it is bounded.
+Member: TypeAlias = tuple[str, Contribution]
+#: For a column of row values, the column of doubles that are no smaller than their sizes, where there is one.
+Sizes: TypeAlias = Mapping[str, str]
+
+#: A unit's factor is an integer of 2^20ths.
+FACTOR_BITS = 20
+#: Doubles are added up where the limit is below so many steps; their sum may lack this share of the true one.
+MOST_ADDED, LOST = 2**32, 2**-18
+
+
+def steps(
+    family: str, base: str, keys: list[str], members: list[Member], sizes: Sizes, norm: Norm
+) -> dict[str, exp.Query]:
+    """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
+    chosen, own = f"{family}_suspects", f"{family}_own"
+    return {
+        chosen: _suspects(base, members, sizes, norm),
+        own: _summed(chosen, keys, members) if base == "rows" else _own(base, chosen, keys, members),
+        f"{family}_heavy": _heavy(own, keys, members, norm),
+    }
+
+
+def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Select:
+    """The units whose values' sizes add to more than a limit: no norm over groups is larger than that sum.
+
+    Where ``sizes`` has doubles that are no smaller, these are added, against a limit lowered by what the sum may lose.
+    Where rows are counted, their number tells as much: a unit with few rows is within every limit. A count of units
+    has the same value in each of its groups, so that the sum itself tells its L2 norm.
+    """
+    above: exp.Expr | None = None
+    for name, each in members:
+        value: exp.Expr = node.bare(name)
+        most = each.limit // each.fine if isinstance(each.cell, Units) and norm == "l2" else largest(each, norm)
+        limit: exp.Expr = node.integer(most)
+        if name in sizes:
+            value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
+        elif isinstance(each.cell, Total | Product):
+            value = node.function("ABS", value)
+        above = node.either(above, node.compare(exp.GT, exp.Sum(this=value), limit))
+    if source == "rows" and any(each.cell == Rows(None, None) for _, each in members):
+        fewest = min(each.rows for _, each in members)
+        above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
+    return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
+
+
+def largest(each: Contribution, norm: Norm) -> int:
+    """What the sizes of a unit's values may add to, with no norm of them above the limit."""
+    return each.limit if norm == "l1" else isqrt(each.limit)
+
+
+def _heavy(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+    """Per unit above a limit and key, what scaling its values down by its factor changes."""
+    outputs: list[exp.Expr] = [node.bare(name) for name in keys]
+    for name, each in members:
+        scaled = exp.IntDiv(this=node.times(node.bare(name), node.bare("factor")),
+                            expression=node.integer(2**FACTOR_BITS))  # fmt: skip
+        outputs.append(node.aliased(exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name))
+    return node.select(outputs, node.subquery(_scaled(own, keys, members, norm), "scaled"))
+
+
+def _scaled(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+    """The contributions of the units above a limit, with the factor of the unit beside each."""
+    above: exp.Expr | None = None
+    for name, each in members:
+        above = node.either(above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit)))
+    norms = node.subquery(_norms(own, keys, members, norm), "norms")
+    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(factor(members, norm), "factor")]
+    return node.select(outputs, norms, where=above)
+
+
+def _norms(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+    """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
+    outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
+    for name, _ in members:
+        value = node.cast(node.bare(name), "hugeint")
+        size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
+        over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.bare("u")])
+        outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
+    return node.select(outputs, node.table(own), where=node.not_null(node.bare("u")))
+
+
+def _summed(chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+    """Rows added up per key and chosen unit, those of all others under a unit that is NULL: in one reading of the rows,
+    which is the same whether or not a unit is chosen."""
+    unit = node.case((node.not_null(node.column(chosen, "u")), node.column("rows", "u")))
+    groups: list[exp.Expr] = [*(node.column("rows", name) for name in keys), unit]
+    outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
+    for name, each in members:
+        value = node.or_zero(exp.Sum(this=node.column("rows", name)))
+        outputs.append(node.aliased(value if raw(name, each) == name else squarable(value), name))
+        if raw(name, each) != name:
+            outputs.append(node.aliased(value.copy(), raw(name, each)))
+    joins = [node.join(node.table(chosen), node.equal("rows", chosen, "u"), "LEFT")]
+    return node.select(outputs, node.table("rows"), joins, group=[each.copy() for each in groups])
+
+
+def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+    """The chosen units' contributions per key: ``v…`` as they are clipped and, where that may differ, ``r…`` as they
+    stand in the totals."""
+    outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
+    for name, each in members:
+        outputs.append(node.column(source, name))
+        if raw(name, each) != name:
+            outputs.append(node.aliased(node.column(source, name), raw(name, each)))
+    joins = [node.join(node.table(chosen), node.equal(source, chosen, "u"), "LEFT")]
+    chosen_alone = node.found(node.column(chosen, "u"), node.column(source, "u"))
+    return node.select(outputs, node.table(source), joins, chosen_alone)
+
+
+def _carried(keys: list[str], members: list[Member]) -> list[str]:
+    """The keys and contributions that go from step to step."""
+    return [*keys, *dict.fromkeys(column for name, each in members for column in (name, raw(name, each)))]
+
+
+def raw(name: str, each: Contribution) -> str:
+    """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
+    return f"r{name[1:]}" if isinstance(each.cell, Total | Product) else name
+
+
+def factor(members: list[Member], norm: Norm) -> exp.Expr:
+    """The smallest limit-to-norm ratio of the unit in 2^20ths, rounded down."""
+    norms = {name: node.function("GREATEST", node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
+    if norm == "l1":
+        whole = [exp.IntDiv(this=node.cast(node.integer(each.limit * 2**FACTOR_BITS), "hugeint"),
+                            expression=norms[name]) for name, each in members]  # fmt: skip
+        return node.function("LEAST", node.integer(2**FACTOR_BITS), *whole)
+    squares = [exp.Div(this=number(float(each.limit)), expression=node.cast(norms[name], "double"), typed=False,
+                       safe=False) for name, each in members]  # fmt: skip
+    root = node.function("SQRT", node.function("LEAST", number(1.0), *squares))
+    floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))
+    down = exp.Sub(this=node.cast(floor, "hugeint"), expression=node.integer(1))
+    # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
+    return node.function("GREATEST", down, node.integer(0))
+
+
+def squarable(value: exp.Expr) -> exp.Expr:
+    """The value, never NULL, within ±2^52: far above every limit, and no sum of squares leaves 128 bits."""
+    least, most = node.integer(-MOST_NORM), node.integer(MOST_NORM)
+    return node.cast(node.function("GREATEST", least, node.function("LEAST", most, value)), "bigint")

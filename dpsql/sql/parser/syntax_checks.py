@@ -1,0 +1,302 @@
+"""Refuses what the parser would accept with a guess: gaps, incomplete clauses, reserved words in the place of names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import NoReturn
+
+from sqlglot import Token, TokenType, exp
+
+from dpsql.errors import Position
+from dpsql.sql.ir.refusal import place, refuse
+
+MAX_DEPTH = 60
+
+#: Tokens after which a list begins: a comma behind them, or behind another comma, has nothing before it.
+_BEGINNINGS = frozenset({
+    TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.SELECT, TokenType.DISTINCT,
+    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
+})  # fmt: skip
+#: Tokens after which nothing but a name may stand: a dot behind them lacks the name before it.
+_BEFORE_NAMES = _BEGINNINGS - {TokenType.SELECT} | {TokenType.FROM, TokenType.JOIN}
+#: What is in quotes, and what stands between AS and the brackets of a WITH, which is no name.
+_QUOTED, _BEHIND_AS = frozenset({TokenType.IDENTIFIER, TokenType.STRING}), frozenset({"NOT", "MATERIALIZED"})
+#: Operators of two signs, which the parser takes apart too.
+_SHIFTS = frozenset({TokenType.LT, TokenType.GT})
+
+
+def require_brackets(bare: str, text: str) -> None:
+    """Refuse brackets of a text without strings that do not close one another, as in ``MAX(x AS y FROM t``."""
+    opened: list[re.Match[str]] = []
+    for bracket in re.finditer(r"[()\[\]]", bare):
+        if bracket.group() in "([":
+            opened.append(bracket)
+        elif not opened or opened.pop().group() + bracket.group() not in ("()", "[]"):
+            refuse("E_PARSE", "this bracket closes none", place(text, bracket.start()))
+        if len(opened) > MAX_DEPTH:
+            refuse(
+                "E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start())
+            )
+    if opened:
+        refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
+
+
+def with_plain_names(tokens: list[Token]) -> list[Token]:
+    """The tokens, with what can be nothing but a name or a text as a name that looks like no other token.
+
+    That is what is quoted, and each word behind a dot or an AS, whatever it says: ``t.then``, ``AS "and"``.
+    """
+    found: list[Token] = []
+    for number, token in enumerate(tokens):
+        last = found[-1].token_type if found else None
+        word = token.text.isidentifier() and token.text.upper() not in _BEHIND_AS
+        called = last == TokenType.ALIAS and (number < 2 or tokens[number - 2].token_type != TokenType.SELECT)
+        if token.token_type in _QUOTED or (word and (last == TokenType.DOT or called)):
+            text = "x" * max(len(token.text), 1)
+            token = Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
+        found.append(token)
+    return found
+
+
+def require_operands(tokens: list[Token]) -> None:
+    """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
+    ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a comma between them."""  # fmt: skip
+    for number, token in enumerate(tokens):
+        kind, before = token.token_type, [each.token_type for each in tokens[max(number - 3, 0) : number]]
+        last = before[-1] if before else None
+        if kind == TokenType.COMMA:
+            begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
+            if begins or last == TokenType.ALIAS:
+                missing("nothing stands before this comma" if begins else "no name stands behind this AS", token)
+        if kind == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
+            missing("USING takes the names of columns", token)
+        if kind == TokenType.ALIAS:
+            if last in (TokenType.SELECT, TokenType.L_PAREN) and following(tokens, number) not in ("STRUCT", "VALUE"):
+                missing("nothing stands before this AS", token)
+            if following(tokens, number) in ("", ")", ";"):
+                missing("no name stands behind this AS", token)
+        if kind == TokenType.JOIN and last == TokenType.COMMA:
+            missing("nothing stands between the comma and this JOIN", token)
+        if kind == TokenType.ON and last == TokenType.DISTINCT and following(tokens, number) != "(":
+            missing("DISTINCT ON takes its expressions in parentheses", token)
+        if kind == TokenType.IS and last == TokenType.NOT:
+            missing("NOT stands before this IS; write NOT before the whole, or IS NOT", token)
+        if kind in _SHIFTS and last == kind and tokens[number - 1].end + 1 != token.start:
+            missing(f"{token.text} {token.text} is no operator; write {token.text * 2} or one of them", token)
+        if kind == TokenType.DOT and last in _BEFORE_NAMES and not following(tokens, number)[:1].isdigit():
+            missing("no name stands before this dot", token)
+    _require_commas_between_rows(tokens)
+
+
+def _require_commas_between_rows(tokens: list[Token]) -> None:
+    for number, token in enumerate(tokens):
+        if token.token_type == TokenType.VALUES and following(tokens, number) == "(":
+            behind = after_brackets(tokens, number + 1)
+            while behind < len(tokens) and tokens[behind].token_type == TokenType.COMMA:
+                behind = after_brackets(tokens, behind + 1)
+            if behind < len(tokens) and tokens[behind].token_type == TokenType.L_PAREN:
+                missing("no comma stands before this row of VALUES", tokens[behind])
+
+
+def following(tokens: list[Token], number: int) -> str:
+    """The text of the token behind that one, in capitals; nothing at the end."""
+    return tokens[number + 1].text.upper() if number + 1 < len(tokens) else ""
+
+
+def after_brackets(tokens: list[Token], number: int) -> int:
+    """The number of the token behind the bracket that opens there; the same number where none does."""
+    depth = 0
+    for at, token in enumerate(tokens[number:], number):
+        depth += token.token_type == TokenType.L_PAREN
+        depth -= token.token_type == TokenType.R_PAREN
+        if depth == 0:
+            return at + (at > number)
+    return len(tokens)
+
+
+def missing(reason: str, token: Token) -> NoReturn:
+    """Raise the refusal of a gap at a token."""
+    refuse("E_PARSE", reason, Position(token.line, token.col - len(token.text) + 1))
+
+
+_WHERE = frozenset({TokenType.WHERE, TokenType.HAVING, TokenType.QUALIFY})
+_SETS = frozenset({TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT})
+_CLAUSES = _WHERE | _SETS | {
+    TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET,
+    TokenType.FETCH, TokenType.WINDOW,
+}  # fmt: skip
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET})
+_VALUES = frozenset({TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE, TokenType.NULL})
+#: Before JOIN these say that it has no condition.
+_WITHOUT_CONDITION = frozenset({"CROSS", "NATURAL", "POSITIONAL"})
+_KINDS = _WITHOUT_CONDITION | {"INNER", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "ASOF"}
+#: Tokens before the WITH of a query; elsewhere the word belongs to something else.
+_BEFORE_WITH = frozenset({TokenType.L_PAREN, TokenType.SEMICOLON})
+
+
+@dataclass
+class _Level:
+    """What stands inside one pair of brackets, up to here: its clause, its joins without a condition, its CASEs."""
+
+    clause: TokenType | None = None
+    joins: list[Token] = field(default_factory=list)
+    cases: list[TokenType] = field(default_factory=list)
+
+
+def require_clauses(tokens: list[Token]) -> None:
+    """Refuse a JOIN without ON, a GROUP BY of nothing, a comma in WHERE or LIMIT, a WHEN without THEN, a WITH without
+    AS."""
+    levels = [_Level()]
+    for number, token in enumerate(tokens):
+        kind, level = token.token_type, levels[-1]
+        if kind in _OPENING:
+            levels.append(_Level())
+        elif kind in _CLOSING:
+            _require_conditions(levels.pop())
+        elif kind in _CLAUSES:
+            _require_conditions(level)
+            level.clause = kind
+            if kind == TokenType.GROUP_BY:
+                _require_something(tokens, number)
+            if kind == TokenType.WINDOW and following(tokens, number + 1) != "AS":
+                missing("AS stands between the name of a window and its brackets", token)
+        elif kind in _VALUES and level.clause is None and number and tokens[number - 1].token_type in _VALUES:
+            missing("two values stand side by side; put a comma between them", token)
+        elif kind == TokenType.COMMA:
+            _comma(level, token)
+        elif kind == TokenType.JOIN:
+            if not _has_no_condition(tokens, number):
+                level.joins.append(token)
+        elif kind in (TokenType.ON, TokenType.USING) and level.joins:
+            if kind == TokenType.USING and following(tokens, number) != "(":
+                missing("USING takes the names of columns in parentheses", token)
+            _require_something(tokens, number)
+            level.joins.pop()
+        elif kind == TokenType.WITH and (number == 0 or tokens[number - 1].token_type in _BEFORE_WITH):
+            _require_as(tokens, number)
+        else:
+            _case(level, tokens, number)
+    _require_conditions(levels[0])
+
+
+def _has_no_condition(tokens: list[Token], number: int) -> bool:
+    """Whether a word of the JOIN that stands there says that it takes none."""
+    words = takewhile(lambda word: word in _KINDS, (each.text.upper() for each in reversed(tokens[:number])))
+    return not _WITHOUT_CONDITION.isdisjoint(words)
+
+
+def _require_conditions(level: _Level) -> None:
+    if level.joins:
+        missing("this JOIN has no condition; write ON … or USING (…), or CROSS JOIN for all pairs", level.joins[-1])
+
+
+def _require_something(tokens: list[Token], number: int) -> None:
+    behind = tokens[number + 1].token_type if number + 1 < len(tokens) else None
+    if behind is None or behind in _CLAUSES or behind in _CLOSING or behind == TokenType.SEMICOLON:
+        missing(f"nothing stands behind this {tokens[number].text.upper()}", tokens[number])
+
+
+def _comma(level: _Level, token: Token) -> None:
+    if level.clause == TokenType.FROM:
+        _require_conditions(level)
+    if level.clause == TokenType.LIMIT:
+        missing("LIMIT takes one number; write LIMIT 5 OFFSET 10 for LIMIT 10, 5", token)
+    if level.clause in _WHERE and not level.cases:
+        missing("a condition has no comma; join conditions with AND", token)
+
+
+def _require_as(tokens: list[Token], number: int) -> None:
+    """Each query of a WITH has a name before its AS and brackets behind it."""
+    while True:
+        number += 1
+        number += number < len(tokens) and tokens[number].text.upper() == "RECURSIVE"
+        if number < len(tokens) and tokens[number].token_type == TokenType.ALIAS:
+            missing("no name stands before this AS", tokens[number])
+        behind = after_brackets(tokens, number + 1)
+        if behind < len(tokens) and tokens[behind].text.upper() == "USING":
+            return  # a key of DuckDB's, which is refused elsewhere
+        if behind >= len(tokens) or tokens[behind].token_type != TokenType.ALIAS:
+            missing("AS stands between the name of a WITH and its query", tokens[min(number + 1, len(tokens) - 1)])
+        behind += 1
+        while behind < len(tokens) and tokens[behind].text.upper() in ("NOT", "MATERIALIZED"):
+            behind += 1
+        number = after_brackets(tokens, behind)
+        if number >= len(tokens) or tokens[number].token_type != TokenType.COMMA:
+            return
+
+
+def _case(level: _Level, tokens: list[Token], number: int) -> None:
+    """Follow a CASE to its END: each WHEN has a THEN, and something stands behind each."""
+    kind, before = tokens[number].token_type, tokens[number - 1] if number else None
+    if kind == TokenType.CASE:
+        level.cases.append(kind)
+    if not level.cases or kind not in (TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.END):
+        return
+    if before is not None and before.token_type in (TokenType.WHEN, TokenType.THEN, TokenType.ELSE):
+        missing(f"nothing stands behind this {before.text.upper()}", before)
+    if (kind == TokenType.THEN) != (level.cases[-1] == TokenType.WHEN):
+        missing("a WHEN has no THEN" if kind != TokenType.THEN else "this THEN has no WHEN", tokens[number])
+    if kind == TokenType.END:
+        level.cases.pop()
+    else:
+        level.cases[-1] = kind
+
+
+#: The words that are no names of columns and tables in PostgreSQL and in DuckDB, unless they stand in double quotes.
+RESERVED = frozenset(
+    "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create default "
+    "deferrable desc distinct do else end except false fetch for foreign from group having in initially intersect into "
+    "lateral leading limit not null offset on only or order placing primary references returning select some symmetric "
+    "table then to trailing true union unique using variadic when where window with".split()
+)
+
+
+#: The words that are names of columns behind AS only, in both.
+_NAMES_BEHIND_AS = frozenset(
+    "array create except fetch for from group having intersect into limit offset on order returning to union where "
+    "window with".split()
+)
+
+
+def require_names(tree: exp.Expr, text: str) -> None:
+    """Refuse a reserved word as a column or a table, unless it stands behind a dot, and as an alias without AS.
+
+    ``text`` is the statement's, with blanks for comments.
+    """
+    for node in tree.find_all(exp.Column, exp.Table, exp.TableAlias, exp.Alias):
+        words, name = RESERVED, node.this
+        if isinstance(node, exp.Alias):
+            words, name = _NAMES_BEHIND_AS, node.args.get("alias")
+        elif isinstance(node, exp.Column | exp.Table):
+            name = next((node.args[part] for part in ("catalog", "db", "table") if node.args.get(part)), node.this)
+        if not isinstance(name, exp.Identifier) or name.quoted or name.name.lower() not in words:
+            continue
+        if isinstance(node, exp.Column) and isinstance(node.parent, exp.Ordered | exp.Group | exp.Limit):
+            continue  # ORDER BY ALL
+        behind = text[: name.meta.get("start", 0)].rstrip().upper()
+        if isinstance(node, exp.TableAlias | exp.Alias) and ("start" not in name.meta or re.search(r"\bAS$", behind)):
+            continue
+        word = name.name.upper()
+        refuse("E_PARSE", f'{word} is a reserved word and no name; write "{name.name}" for one, in double quotes', name)
+
+
+def require_parts(trees: list[exp.Expr], tokens: list[Token]) -> None:
+    """Refuse a BETWEEN without AND and the reverse, two names in one size of a type, and a name of a side of UNION."""
+    needed = sum(token.token_type == TokenType.BETWEEN for token in tokens)
+    for tree in trees:
+        needed += sum(1 for _ in tree.find_all(exp.And))
+        for size in tree.find_all(exp.DataTypeParam):
+            if size.args.get("expression") is not None:
+                refuse("E_PARSE", "a type's size is one number", size)
+        for sides in tree.find_all(exp.SetOperation):
+            for side in (sides.this, sides.expression):
+                if isinstance(side, exp.Subquery) and side.alias:
+                    refuse("E_PARSE", "a side of a set operation has no name", side.args["alias"])
+    found = [token for token in tokens if token.token_type in (TokenType.AND, TokenType.BETWEEN)]
+    given = sum(token.token_type == TokenType.AND for token in found)
+    if found and given != needed:
+        reason = "a BETWEEN has no AND" if given < needed else "an AND has no BETWEEN before it, or no condition"
+        refuse("E_PARSE", reason, Position(found[0].line, found[0].col - len(found[0].text) + 1))
