@@ -228,7 +228,7 @@ FAULTS = (
     ),
     Fault(
         "patterns with repetitions are compiled as they are written",
-        f"{PATTERNS}/simplified.py",
+        f"{PATTERNS}/tree.py",
         "            return _coalesced([simplified(each) for each in parts])",
         "            return Concatenation(tuple(simplified(each) for each in parts))",
         (f"{AUTOMATA}::test_there_are_no_fewer_states_than_re2_makes",),
