@@ -72,7 +72,7 @@ class Line:
 def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
     """What the engine finds for a plan of one stage."""
     charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.statement)
-    with session._river.engine.run(charge) as reading:
+    with session._execution.engine.run(charge) as reading:
         return reading.stage([]).reveal()
 
 

@@ -103,7 +103,7 @@ class Watch:
 
 def pid_of(session: Session) -> int:
     """The number of the engine's process."""
-    engine = session._river.engine
+    engine = session._execution.engine
     assert isinstance(engine, DuckDBEngine) and isinstance(engine._data, ProcessData)
     return engine._data.pid
 

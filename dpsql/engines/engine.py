@@ -1,6 +1,6 @@
 """What a session needs of an engine.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations

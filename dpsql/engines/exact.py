@@ -1,6 +1,6 @@
 """Exact rows: what an engine found, before noise. They have one reader, `dpsql.release.noise`.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

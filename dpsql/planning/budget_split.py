@@ -1,6 +1,6 @@
 """How the price of a statement is split over its cores and their cells, each of which gets its noise by its share.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

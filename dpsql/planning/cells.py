@@ -1,6 +1,6 @@
 """Which cells are measured for the aggregates of a core, and how each aggregate is read off them.
 
-Proved in ``docs/proofs/river.md``, ``docs/proofs/clipping.md``, ``docs/proofs/presence.md``
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/clipping.md``, ``docs/proofs/presence.md``
 and ``docs/proofs/moments.md``.
 """
 

@@ -1,6 +1,6 @@
 """The plan: one frozen value from which a statement's SQL, noise, price and columns are all read off.
 
-Proved in ``docs/proofs/presence.md`` and ``docs/proofs/river.md``.
+Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The columns of a result, and where the intervals of what they show come from.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

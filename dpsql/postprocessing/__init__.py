@@ -1,4 +1,4 @@
-"""The shell: public SQL over released rows, in a sandbox that has never seen a private row (`docs/proofs/river.md`)."""
+"""Public SQL over released rows, in a sandbox that has never seen a private row (`docs/proofs/execution.md`)."""
 
 import dpsql.sql  # noqa: F401  first, as it refuses a parser that does not fit
 from dpsql.postprocessing.answer import UNCHARGED, Price, Result, Shell

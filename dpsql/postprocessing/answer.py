@@ -1,6 +1,6 @@
 """Released rows → the answer: the analyst's own SQL over them, in the sandbox.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

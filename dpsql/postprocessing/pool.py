@@ -1,6 +1,6 @@
 """The sandboxes of a database, lent to one statement at a time, and the queue in which analysts share them.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

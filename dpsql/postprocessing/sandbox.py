@@ -1,6 +1,6 @@
 """The sandbox: an in-memory DuckDB without files, extensions or network, and the tables that are put into it.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -80,14 +80,14 @@ class Charge(_Single, Generic[P_co]):
         return self._plan
 
 
-class Together(Priced, Protocol[P_co]):
+class Batch(Priced, Protocol[P_co]):
     """Plans that have one price together."""
 
     @property
     def plans(self) -> tuple[P_co, ...]: ...
 
 
-def divided(charge: Charge[Together[Plan]]) -> tuple[Charge[Plan], ...]:
+def divided(charge: Charge[Batch[Plan]]) -> tuple[Charge[Plan], ...]:
     """A charge for each of the plans that were paid for together, which uses up the one that paid for them.
 
     ``docs/proofs/workload.md``.

@@ -1,6 +1,6 @@
 """ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value.
 
-Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and ``docs/proofs/river.md``.
+Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The answers of a session to a statement or a workload, each with its price.
 
-Proved in ``docs/proofs/river.md``, ``docs/proofs/workload.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/workload.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from dpsql.release.noise import NOTHING, Released
 from dpsql.session.answer_store import Paid
 from dpsql.session.answer_store.cache import Memory
 from dpsql.session.cancellation import Running, Turns
-from dpsql.session.execution import River
+from dpsql.session.execution import Execution
 from dpsql.session.public_sizes import many_candidates
 
 
 class Answering:
     """Answers plans, and remembers in ``memory``, where there is one, what a kept release came to."""
 
-    def __init__(self, river: River, turns: Turns, memory: Memory | None) -> None:
-        self._river, self._turns, self._memory = river, turns, memory
+    def __init__(self, execution: Execution, turns: Turns, memory: Memory | None) -> None:
+        self._execution, self._turns, self._memory = execution, turns, memory
 
     def answer(self, plan: Plan) -> tuple[Result, Released | None]:
         """The answer to a plan, and what was released for it where it was not found as a whole."""
-        version = None if self._memory is None else self._river.version
+        version = None if self._memory is None else self._execution.version
         known = None if self._memory is None or version is None else self._memory.result(plan, version)
         if known is not None:
             return known, None
         with self._turns.turn() as running:
             paid = Paid(NOTHING, False, version)
             if plan.cores:
-                paid = self._river.paid(plan.written(), running, self._river.charged)
+                paid = self._execution.paid(plan.written(), running, self._execution.charged)
             return self.shown(plan, paid, running), paid.released
 
     def shown(self, plan: Plan, paid: Paid, running: Running, charged: Fraction | None = None) -> Result:
@@ -65,34 +65,34 @@ class Answering:
 Asked: TypeAlias = str | tuple[str, Sequence[object]]
 
 
-class Together:
+class BatchExecution:
     """Charges workloads once and answers them."""
 
-    def __init__(self, river: River, answering: Answering, turns: Turns) -> None:
-        self._river, self._answering, self._turns = river, answering, turns
+    def __init__(self, execution: Execution, answering: Answering, turns: Turns) -> None:
+        self._execution, self._answering, self._turns = execution, answering, turns
 
     def run(self, workload: Workload, accountant: str | None) -> list[Result]:
         """The answers, in order, once all of it is charged: by the named accountant or the best one."""
-        offer, river = offered(workload, accountant), self._river
+        offer, execution = offered(workload, accountant), self._execution
         for plan in workload.plans:
             plan.written()
         with self._turns.turn() as running:
-            if statuses(workload.plans, river.is_paid) != workload.statuses:
+            if statuses(workload.plans, execution.is_paid) != workload.statuses:
                 raise DataError(
                     "what of the workload is paid for already has changed since it was priced; price it again"
                 )
-            known = [(plan, river.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
+            known = [(plan, execution.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
             block = None if offer is None else Block(workload.bought, offer.way)
             for plan in workload.bought:
-                river.require_few_keys(plan)
-            with nullcontext() if block is None else river.held(block.plans[0]) as held:
-                charges = {} if block is None else river.charged_together(block)
+                execution.require_few_keys(plan)
+            with nullcontext() if block is None else execution.held(block.plans[0]) as held:
+                charges = {} if block is None else execution.charged_together(block)
                 parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
                 results = list[Result]()
                 for plan, status in zip(workload.plans, workload.statuses, strict=True):
                     paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
                     if paid is None:
-                        found = river.paid(plan, running, lambda each: charges[id(each)], held)
+                        found = execution.paid(plan, running, lambda each: charges[id(each)], held)
                         paid = replace(found, stored=False)  # the block paid, also where another was first meanwhile
                         known.append((plan, paid))
                     results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))

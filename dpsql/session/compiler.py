@@ -1,6 +1,6 @@
 """From text to plan: what a statement will run and cost, before a row is read and anything is charged.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
-from dpsql.sql.ir.dialect_options import Manner
+from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
 from dpsql.sql.parser.parameter_types import parameter_types
@@ -44,10 +44,15 @@ class Compiler:
     """
 
     def __init__(
-        self, schema: Schema, accountant: Accountant, analyst: str, manner: Manner, turns: Turns, memory: Memory | None,
-        sizes: PublicSizes,
+        self, schema: Schema, accountant: Accountant, analyst: str, dialect_options: DialectOptions, turns: Turns,
+        memory: Memory | None, sizes: PublicSizes,
     ) -> None:  # fmt: skip
-        self._schema, self._accountant, self._analyst, self.manner = schema, accountant, analyst, manner
+        self._schema, self._accountant, self._analyst, self.dialect_options = (
+            schema,
+            accountant,
+            analyst,
+            dialect_options,
+        )
         self._turns, self._memory, self._sizes = turns, memory, sizes
 
     def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
@@ -59,7 +64,7 @@ class Compiler:
 
         if self._memory is None or names_budget(text) or names_clock(text):
             return make()
-        return self._memory.plan(text, parameters, choices, self.manner, self._sizes.version, make)
+        return self._memory.plan(text, parameters, choices, self.dialect_options, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The statement, parsed, and the types of its parameters, of which the client declares some."""
@@ -70,7 +75,7 @@ class Compiler:
     def _plan(self, parsed: Statement, parameters: tuple[object, ...], choices: Choices, shell: Shell) -> Plan:
         parsed, schema = self._with_constants(parsed), self._with_noise(choices.mechanism)
         privacy, delta = schema.privacy, self._accountant.budget.delta_selection
-        query = bind(parsed, schema, parameters, shell.types, self.manner, choices.empty_groups, self._sizes)
+        query = bind(parsed, schema, parameters, shell.types, self.dialect_options, choices.empty_groups, self._sizes)
         price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
         reports = choices.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())

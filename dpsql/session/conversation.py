@@ -1,6 +1,6 @@
 """One analyst's conversation: plan, prepare, execute, interrupt, explain, remaining.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/accuracy.md``.
+Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accuracy.md``.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from dpsql.session.accuracy.target import Goal, Target
 from dpsql.session.accuracy.target_plans import Targets, after, first_only
 from dpsql.session.answer_store import Answers
 from dpsql.session.answer_store.cache import Memory
-from dpsql.session.answering import Answering, Asked, Together, asked, statuses
+from dpsql.session.answering import Answering, Asked, BatchExecution, asked, statuses
 from dpsql.session.cancellation import Turns, in_one_turn
 from dpsql.session.compiler import Compiler
-from dpsql.session.execution import River, departing_rows
+from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.prepared import Prepared, described
@@ -35,7 +35,7 @@ from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.statement import SETTINGS, Choices
 from dpsql.session.statement import settings as status_rows
 from dpsql.session.statement.settings import allowed, target
-from dpsql.sql.ir.dialect_options import PEOPLE, Manner
+from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
 
 
 class Session:
@@ -43,8 +43,8 @@ class Session:
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
     without them the session has its own, and closing it closes the engine and the ledger. ``answers`` are those already
-    paid for; ``manner`` is what the front end chooses where SQL leaves it open; ``memory`` what was planned and
-    answered lately.
+    paid for; ``dialect_options`` say what the front end chooses where SQL leaves it open; ``memory`` what was planned
+    and answered lately.
     """
 
     def __init__(
@@ -56,21 +56,23 @@ class Session:
         *,
         shells: Shells | None = None,
         answers: Answers | None = None,
-        manner: Manner = PEOPLE,
+        dialect_options: DialectOptions = PEOPLE,
         memory: Memory | None = None,
     ) -> None:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
         self._owned: tuple[Shells | Engine | Ledger, ...] = ()
         if shells is None:
-            shells = Shells(schema, departing_rows(engine, schema.privacy.time_bucket))
+            shells = Shells(schema, timed_rows(engine, schema.privacy.time_bucket))
             self._owned = (shells, engine, accountant.ledger)
         privacy, self._turns = schema.privacy, Turns(shells, analyst)
         self._choices = self._default = Choices(privacy.query_epsilon, mechanism=privacy.mechanism)
-        self._compiler = Compiler(schema, accountant, analyst, manner, self._turns, memory, PublicSizes(engine))
+        self._compiler = Compiler(
+            schema, accountant, analyst, dialect_options, self._turns, memory, PublicSizes(engine)
+        )
         self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
-        self._river = River(accountant, analyst, engine, answers, privacy.time_bucket)
-        self._answering = Answering(self._river, self._turns, memory)
-        self._together = Together(self._river, self._answering, self._turns)
+        self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
+        self._answering = Answering(self._execution, self._turns, memory)
+        self._together = BatchExecution(self._execution, self._answering, self._turns)
 
     @property
     def schema(self) -> Schema:
@@ -96,13 +98,13 @@ class Session:
         self._choices = allowed(self._default if choices is None else choices, self._schema.privacy)
 
     @property
-    def manner(self) -> Manner:
+    def dialect_options(self) -> DialectOptions:
         """What the front end chooses where SQL leaves it open, for the statements from now on."""
-        return self._compiler.manner
+        return self._compiler.dialect_options
 
-    @manner.setter
-    def manner(self, manner: Manner) -> None:
-        self._compiler.manner = manner
+    @dialect_options.setter
+    def dialect_options(self, dialect_options: DialectOptions) -> None:
+        self._compiler.dialect_options = dialect_options
 
     def set(self, name: str, value: str | None) -> None:
         """Change a setting, whose value is as people write it; None goes back to the schema's.
@@ -249,7 +251,7 @@ class Session:
     @in_one_turn
     def is_paid(self, plan: Plan) -> bool:
         """Whether the plan's answer was paid for before, so that it is given again at no cost."""
-        return self._river.is_paid(plan)
+        return self._execution.is_paid(plan)
 
     def interrupt(self) -> None:
         """End the statement that runs now, from another thread; it raises QueryCancelled in its own."""

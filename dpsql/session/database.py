@@ -11,11 +11,11 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.answer_store.cache import Memory
-from dpsql.session.execution import departing_rows
+from dpsql.session.execution import timed_rows
 from dpsql.session.opening import declared_schema, open_answers
-from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, Manner
+from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, DialectOptions
 
-__all__ = ["PEOPLE", "TOOLS", "Database", "Manner", "open_database"]
+__all__ = ["PEOPLE", "TOOLS", "Database", "DialectOptions", "open_database"]
 
 
 class Database:
@@ -23,7 +23,7 @@ class Database:
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
-        self._shells = Shells(schema, departing_rows(engine, schema.privacy.time_bucket), engine.version)
+        self._shells = Shells(schema, timed_rows(engine, schema.privacy.time_bucket), engine.version)
         self._answers, self._memory = open_answers(schema, engine, accountant), Memory()
 
     @property
@@ -34,14 +34,15 @@ class Database:
     def accountant(self) -> Accountant:
         return self._accountant
 
-    def session(self, analyst: str = "analyst", manner: Manner = PEOPLE) -> Session:
+    def session(self, analyst: str = "analyst", dialect_options: DialectOptions = PEOPLE) -> Session:
         """A session in the name of the analyst; closing it leaves the database open.
 
-        ``manner`` is what the front end chooses where SQL leaves it open: `TOOLS` is for those who speak to PostgreSQL.
+        ``dialect_options`` say what the front end chooses where SQL leaves it open: `TOOLS` is for those who speak to
+        PostgreSQL.
         """
         return Session(
             self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers,
-            manner=manner, memory=self._memory,
+            dialect_options=dialect_options, memory=self._memory,
         )  # fmt: skip
 
     def close(self) -> None:

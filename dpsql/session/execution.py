@@ -1,6 +1,6 @@
-"""The river: what a session releases is charged, then read, then given its noise; it reads private rows nowhere else.
+"""Execution: what a session releases is charged, then read, then given its noise; it reads private rows nowhere else.
 
-Proved in ``docs/proofs/river.md``, ``docs/proofs/timing.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/timing.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from dpsql.session.answer_store import Answers, Paid
 from dpsql.session.cancellation import Running
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
-from dpsql.session.side_channels import MONOTONIC, Clock, Departure, told_nothing
+from dpsql.session.side_channels import MONOTONIC, Clock, ResponseTiming, masked
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]
 
 
-def departing_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) -> PublicRows:
+def timed_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) -> PublicRows:
     """Gives the rows of public tables; where the data are opened for that, this takes a multiple of the bucket."""
 
     def rows(table: str) -> Sequence[tuple[object, ...]]:
-        with Departure(None, time_bucket, clock) as departure:
+        with ResponseTiming(None, time_bucket, clock) as departure:
             with suppress(OperationalError), engine.hold(departure.begin):
                 return engine.public_rows(table)
             raise ExecutionFailed
@@ -41,7 +41,7 @@ def departing_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTON
     return rows
 
 
-class River:
+class Execution:
     """What an analyst's statements release; an answer that is made leaves at a multiple of ``time_bucket``.
 
     ``answers`` are those that were paid for already, None where none are kept.
@@ -84,7 +84,7 @@ class River:
     @contextmanager
     def held(self, plan: Plan) -> Iterator[Held]:
         """One version of the data; where it is opened for that, this takes a multiple of the plan's bucket."""
-        with Departure(plan, self._time_bucket, self.clock) as departure:
+        with ResponseTiming(plan, self._time_bucket, self.clock) as departure:
             held = self.engine.hold(departure.begin)
         with held:
             yield held
@@ -110,11 +110,11 @@ class River:
 
     def _released(self, plan: Plan, running: Running, pay: Pay, held: Held) -> tuple[Released, int]:
         """Charge, then read and release; it leaves when its time is up, with the entry that paid."""
-        with Departure(plan, self._time_bucket, self.clock) as departure, running.sandbox() as shell:
+        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, running.sandbox() as shell:
             self.require_few_keys(plan)
             charge = pay(plan)
             departure.begin()
-            released = told_nothing(lambda: self._measured(charge, shell, running, held))
+            released = masked(lambda: self._measured(charge, shell, running, held))
         running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry
 

@@ -1,6 +1,6 @@
 """How a session is opened: the engine, the accountant, the shared ledger, and how many statements the budget admits.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/accountant.md``.
+Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accountant.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prepared statements: parsed once, with the types of their parameters known before any value.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _PUBLIC: Final = (QueryCancelled, ShellFailed, ShellStopped, StatementError)
 T = TypeVar("T")
 
 
-def told_nothing(work: Callable[[], T]) -> T:
+def masked(work: Callable[[], T]) -> T:
     """What the work gives; ExecutionFailed for trouble of whatever kind, but for what speaks of released rows alone.
 
     The error has neither a cause nor a trace that leads to where it came from, where exact rows are. The owner's log
@@ -77,7 +77,7 @@ def bucket(plan: Plan | None, time_bucket: Fraction) -> float:
     return float(time_bucket * max(1, 0 if plan is None else len(plan.cores)))
 
 
-class Departure:
+class ResponseTiming:
     """One charged statement's way out: whatever it ends in, it leaves at a whole number of buckets after `begin`.
 
     An interrupt does not shorten the wait, since how long it then took would tell whether the engine was still reading.
@@ -93,7 +93,7 @@ class Departure:
         """The charge is durable, and the time runs."""
         self._begun = self._clock.now()
 
-    def __enter__(self) -> Departure:
+    def __enter__(self) -> ResponseTiming:
         return self
 
     def __exit__(

@@ -43,5 +43,5 @@ class Shop:
     def fresh(self) -> Session:
         """The session as it was opened, with noise that repeats itself."""
         self.session.epsilon = None
-        self.session._river.entropy = Repeated()
+        self.session._execution.entropy = Repeated()
         return self.session

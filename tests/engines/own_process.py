@@ -26,7 +26,7 @@ QUICK = CoreSql('SELECT count(*) FROM "source"."main"."places" AS "t0"', frozens
 
 
 def process_of(session: Session) -> ProcessData:
-    engine = session._river.engine
+    engine = session._execution.engine
     assert isinstance(engine, DuckDBEngine) and isinstance(engine._data, ProcessData)
     return engine._data
 

@@ -112,13 +112,13 @@ def test_the_engine_itself_says_nothing(session: Session, monkeypatch: pytest.Mo
     monkeypatch.setattr(DuckDBReading, "_rows", fail)
     plan = session.plan("SELECT COUNT(*) FROM patients")
     charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
-    with session._river.engine.run(charge) as reading, pytest.raises(ExecutionFailed) as raised:
+    with session._execution.engine.run(charge) as reading, pytest.raises(ExecutionFailed) as raised:
         reading.stage(())
     assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]
 
 
 def test_an_engine_error_over_public_rows_says_nothing_either(session: Session) -> None:
-    session._river.engine.close()
+    session._execution.engine.close()
     with pytest.raises(ExecutionFailed) as raised:
         session.execute("SELECT region FROM places")
     assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]

@@ -144,4 +144,4 @@ def test_where_they_cannot_be_opened_again_nothing_is_charged_until_they_can(
     assert session.remaining.spent.rho == before
     shutil.copy(tmp_path / "kept", file)
     assert session.answer(plan).rows
-    assert isinstance(session._river.engine, DuckDBEngine)
+    assert isinstance(session._execution.engine, DuckDBEngine)

@@ -55,7 +55,9 @@ def test_the_data_are_opened_elsewhere_unless_the_schema_says_otherwise(
     session.close()
     file.write_text(file.read_text() + "[engine]\nprocess = false\n")
     session = open_session(file)
-    assert isinstance(session._river.engine, DuckDBEngine) and isinstance(session._river.engine._data, LocalData)
+    assert isinstance(session._execution.engine, DuckDBEngine) and isinstance(
+        session._execution.engine._data, LocalData
+    )
     session.close()
 
 

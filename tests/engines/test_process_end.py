@@ -78,9 +78,9 @@ def test_a_statement_beyond_its_time_is_ended(opened: ProcessData) -> None:
 
 def test_what_does_not_hear_that_its_time_is_over_is_killed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "GRACE", 0.2)
-    assert isinstance(session._river.engine, DuckDBEngine)
-    settings = session._river.engine._schema.engine.model_copy(update={"seconds": Fraction(1, 10)})
-    session._river.engine._schema = session._river.engine._schema.model_copy(update={"engine": settings})
+    assert isinstance(session._execution.engine, DuckDBEngine)
+    settings = session._execution.engine._schema.engine.model_copy(update={"seconds": Fraction(1, 10)})
+    session._execution.engine._schema = session._execution.engine._schema.model_copy(update={"engine": settings})
     plan = session.plan(ONE)
     (error,) = answer_while(session, plan, lambda process: None)
     assert type(error) is ExecutionFailed and not session.is_paid(plan)
@@ -116,7 +116,7 @@ forked = os.fork() if {fork} else None
 if forked == 0:
     sys.stdout.close(); os.close(1); os.close(2); time.sleep(600); os._exit(0)
 session.execute({ONE!r})
-print(session._river.engine._data.pid, forked or "", flush=True)
+print(session._execution.engine._data.pid, forked or "", flush=True)
 {ENDS[end]}
 """
     done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)

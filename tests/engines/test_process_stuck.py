@@ -56,7 +56,7 @@ def took(action: Callable[[], object], kind: type[Exception] = QueryCancelled) -
 
 def limited(session: Session, seconds: int) -> None:
     """Give the engine so much time for a stage."""
-    engine = session._river.engine
+    engine = session._execution.engine
     assert isinstance(engine, DuckDBEngine)
     settings = engine._schema.engine.model_copy(update={"seconds": Fraction(seconds)})
     engine._schema = engine._schema.model_copy(update={"engine": settings})
@@ -150,17 +150,17 @@ def test_many_who_wait_are_ended_together(session: Session) -> None:
 
 
 def test_with_a_bucket_who_is_ended_leaves_at_a_multiple_of_it(session: Session) -> None:
-    session._river._time_bucket = Fraction(2)
+    session._execution._time_bucket = Fraction(2)
     stop_when_it_reads(process_of(session).renewed().process)
     plan, charged = session.plan(ONE), list[float]()
-    charge = session._river.charged
+    charge = session._execution.charged
 
     def at(plan: object) -> object:
         made = charge(plan)  # type: ignore[arg-type]
         charged.append(time.monotonic())
         return made
 
-    session._river.charged = at  # type: ignore[method-assign, assignment]
+    session._execution.charged = at  # type: ignore[method-assign, assignment]
     with ended_after(session, 0.3):
         took(lambda: session.answer(plan))
     seconds = time.monotonic() - charged[0]

@@ -66,7 +66,7 @@ def exact(schema: Path, text: str) -> float:
 def test_few_rows_are_above_the_size_and_not_fewer_than_need_be(schema: Path, column: str) -> None:
     """8 rows of one unit each at ε = 1, but for noise of scales of 1.4 and 3.3."""
     session = open_session(schema, "ada")
-    session._river.entropy = Seeded(5)
+    session._execution.entropy = Seeded(5)
     ((size,),) = session.execute(f"SELECT DP_CLIP({column}) FROM people").rows
     session.close()
     strange = 4 if column == "income" else 0

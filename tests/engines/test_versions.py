@@ -28,7 +28,7 @@ from dpsql.engines.source import CoreSql
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
 from dpsql.session.database import Database, open_database
-from dpsql.session.execution import departing_rows
+from dpsql.session.execution import timed_rows
 
 ROWS = CoreSql('SELECT count(*) FROM "source"."main"."visits" AS "t0"', frozenset({"visits"}), frozenset())
 FIRST, SECOND = [[(200,)]], [[(20_220,)]]
@@ -357,7 +357,7 @@ def test_opening_a_version_takes_whole_buckets(tmp_path: Path, monkeypatch: pyte
     schema.write_text(schema.read_text().replace("delta = 0", "delta = 0\ntime_bucket = 10"))
     database = open_database(schema)
     session = database.session()
-    session._river.clock = clock
+    session._execution.clock = clock
 
     def slow(data: LocalData, *opening: Any) -> object:
         clock.work(0 if data._is_current() else 12)
@@ -373,7 +373,7 @@ def test_opening_a_version_takes_whole_buckets(tmp_path: Path, monkeypatch: pyte
     put(tmp_path, 1)
     before = clock.time
     with pytest.raises(KeyError):
-        departing_rows(database._engine, session.schema.privacy.time_bucket, clock)("none")
+        timed_rows(database._engine, session.schema.privacy.time_bucket, clock)("none")
     assert clock.time - before == 20
     database.close()
 

@@ -59,7 +59,7 @@ class Seeded:
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
     """A session whose noise comes from a seed."""
     with session_on(hand_world("all", request.param), tmp_path / "ledger") as (opened, _):
-        opened._river.entropy = Seeded(14)
+        opened._execution.entropy = Seeded(14)
         opened.set("dpsql.empty_groups", "show")
         yield opened
 

@@ -71,7 +71,7 @@ def responses(folder: Path, lacking: str, mechanisms: FrozenMechanisms, settings
     """What comes of all of the statements, by turns."""
     with database(folder, lacking, settings) as (opened, clock):
         session = opened.session("ada")
-        session._river.clock = clock
+        session._execution.clock = clock
         return {text: response(session, clock, mechanisms, text) for text in EVERY}
 
 

@@ -130,4 +130,4 @@ def test_all_stages_are_charged_together(session: Session) -> None:
 def test_nothing_stays_in_the_engine(session: Session) -> None:
     session.execute(FAITHFUL["joined"])
     tables = "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'derived'"
-    assert session._river.engine._data.connection.execute(tables).fetchone() == (0,)  # type: ignore[attr-defined]
+    assert session._execution.engine._data.connection.execute(tables).fetchone() == (0,)  # type: ignore[attr-defined]

@@ -62,12 +62,12 @@ def _session(tmp_path: Path) -> Iterator[Session]:
 def test_keys_are_counted_in_public_tables(session: Session) -> None:
     found = counting(session.plan(ALL.format("WHERE size < 5 AND days.day <> 3")).cores[0].core)
     assert found is not None and {table for _, tables in found.queries for table in tables} == {"days", "shops"}
-    engine = session._river.engine
+    engine = session._execution.engine
     assert sorted(engine.public_count(*each) for each in found.queries) == [10, 19]
 
 
 def test_nothing_but_public_tables_is_counted(session: Session) -> None:
-    engine, private = session._river.engine, 'SELECT COUNT(*) FROM "source"."main"."people" AS "t0"'
+    engine, private = session._execution.engine, 'SELECT COUNT(*) FROM "source"."main"."people" AS "t0"'
     for tables in (frozenset({"people"}), frozenset[str](), frozenset({"days"})):
         with pytest.raises(ExecutionFailed):
             engine.public_count(private, tables)

@@ -136,7 +136,7 @@ def test_what_one_may_cost_is_bounded(session: Session) -> None:
 
 def test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may(session: Session) -> None:
     """Whatever the pilot finds; and where one may cost less than the session's statements do, so does a pilot."""
-    session._river.entropy = Seeded(8)
+    session._execution.entropy = Seeded(8)
     session.execute("SET dpsql.epsilon = 0.5")
     charged = []
     for place, most in enumerate(("0.05", "0.6", "0.7", "0.8", "0.9", "1", "1.5", "3", "6")):
@@ -151,7 +151,7 @@ def test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may(sessio
 
 
 def test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost(session: Session) -> None:
-    session._river.entropy = Seeded(8)
+    session._execution.entropy = Seeded(8)
     session.execute("SET dpsql.target_error = '2 %'")
     plan = session.plan(COUNT)
     result, released = session._answering.answer(plan)

@@ -152,7 +152,7 @@ def test_the_dry_run_comes_before_the_charge_of_a_block(session: Session) -> Non
 
 def test_the_dry_run_knows_no_row(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs nothing of the data: they may be closed, and it says what it said."""
-    engine = session._river.engine
+    engine = session._execution.engine
     assert isinstance(engine, DuckDBEngine)
 
     class Nothing:

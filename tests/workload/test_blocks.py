@@ -22,13 +22,13 @@ from dpsql.session.database import open_database
 
 
 def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, lines = session._river.engine.run, list[int]()
+    run, lines = session._execution.engine.run, list[int]()
 
     def watched(*charge_and_version: object) -> object:
         lines.append(session.accountant.ledger.verify())
         return run(*charge_and_version)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(session._river.engine, "run", watched)
+    monkeypatch.setattr(session._execution.engine, "run", watched)
     workload = session.workload(counts("member", "NOT member", "age > 30"))
     results = session.run(workload)
     assert lines == [1, 1, 1] and session.accountant.ledger.verify() == 1
@@ -62,7 +62,7 @@ def test_one_that_does_not_hold_is_refused_and_nothing_is_charged(session: Sessi
 
 def test_all_or_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counts(*(f"age > {age}" for age in range(20, 60)))
-    monkeypatch.setattr(session._river.engine, "run", lambda charge: pytest.fail("a row would be read"))
+    monkeypatch.setattr(session._execution.engine, "run", lambda charge: pytest.fail("a row would be read"))
     workload = session.workload(asked)
     assert workload.best is not None and workload.best.left is None and "too much" in str(workload)
     with pytest.raises(BudgetExhausted):
@@ -73,14 +73,14 @@ def test_all_or_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_fails_in_the_midst_stays_charged_and_what_was_answered_is_kept(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, times = session._river.engine.run, itertools.count()
+    run, times = session._execution.engine.run, itertools.count()
 
     def failing(*charge_and_version: object) -> object:
         if next(times) == 1:
             raise RuntimeError("no")
         return run(*charge_and_version)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(session._river.engine, "run", failing)
+    monkeypatch.setattr(session._execution.engine, "run", failing)
     asked = counts("age > 3", "age > 4", "age > 5")
     with pytest.raises(ExecutionFailed):
         session.run(session.workload(asked))
@@ -142,7 +142,7 @@ def test_a_price_that_was_told_is_not_passed_behind_ones_back(session: Session) 
     with pytest.raises(DataError, match="price it again"):
         session.run(early)
     late = session.workload(asked)
-    answers = session._river.answers
+    answers = session._execution.answers
     assert answers is not None
     answers._memory.clear()
     with session.accountant.ledger._store.transaction(write=True) as tables:
@@ -156,15 +156,15 @@ def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(
     """Its answer is the one that was there first; its price is what the block was charged for it."""
     database = open_database(shop(tmp_path, LAPLACE))
     session, other = database.session("ada"), database.session("bob")
-    asked, river = counts("age > 3", "age > 4"), session._river
-    workload, together = session.workload(asked), river.charged_together
+    asked, execution = counts("age > 3", "age > 4"), session._execution
+    workload, together = session.workload(asked), execution.charged_together
     first: list[Result] = []
 
     def charged(block: Block) -> dict[int, Charge[Plan]]:
         first.append(other.execute(asked[0]))
         return together(block)
 
-    river.charged_together = charged  # type: ignore[method-assign]
+    execution.charged_together = charged  # type: ignore[method-assign]
     one, two = session.run(workload, "basic")
     assert one.rows == first[0].rows
     assert [(each.price.charged, each.price.stored) for each in (one, two)] == [(Fraction(1, 10), False)] * 2

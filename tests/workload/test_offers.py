@@ -57,7 +57,7 @@ def test_a_table_for_people_and_rows_for_tools(session: Session) -> None:
 
 
 def test_pricing_reads_and_charges_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session._river.engine, "run", lambda charge: pytest.fail("a row would be read"))
+    monkeypatch.setattr(session._execution.engine, "run", lambda charge: pytest.fail("a row would be read"))
     session.workload(counts("member", "NOT member"))
     assert session.accountant.ledger.verify() == 0
 

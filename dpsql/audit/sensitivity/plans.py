@@ -77,8 +77,8 @@ class Planner:
         self._schema, self._neighbours = schema, neighbours
         with kept_in(ledger.parent):
             accountant = open_accountant(schema, ledger)
-        self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", manner=manner)
-                          for manner in _MANNERS]  # fmt: skip
+        self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", dialect_options=dialect_options)
+                          for dialect_options in _MANNERS]  # fmt: skip
 
     def plan(self, text: str, epsilon: Fraction | None = None) -> Plan:
         """The statement's plan; where it has parameters, values of their types stand for them.

@@ -1,6 +1,6 @@
 """What the engine's own parser says that emitted SQL touches, compared with what was planned.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The owner's data in DuckDB, attached read-only as ``source`` and locked down: only what was planned runs in it.
 
-Proved in ``docs/proofs/stability.md``, ``docs/proofs/river.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/stability.md``, ``docs/proofs/execution.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations

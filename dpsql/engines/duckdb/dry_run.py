@@ -1,6 +1,6 @@
 """What an engine would say of a plan's SQL, asked before the charge: on empty tables, so that nothing of it is data.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

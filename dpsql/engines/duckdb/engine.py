@@ -1,6 +1,6 @@
 """DuckDB as the engine: it runs what was charged and nothing else, in this process or in one of its own.
 
-Proved in ``docs/proofs/river.md``, ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations

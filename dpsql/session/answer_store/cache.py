@@ -17,7 +17,7 @@ from typing import Generic, TypeAlias, TypeVar
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.session.statement import Choices
-from dpsql.sql.ir.dialect_options import Manner
+from dpsql.sql.ir.dialect_options import DialectOptions
 
 #: How many plans stay in memory, and how many cells of results.
 PLANS, CELLS = 1_000, 1_000_000
@@ -26,8 +26,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
 _PLAIN = frozenset({bool, int, float, str, Decimal, date, datetime, type(None)})
-#: The text, its parameters, the choices and the manner: all that a plan of one database depends on.
-PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, Manner, str | None]
+#: The text, its parameters, the choices and the dialect options: all that a plan of one database depends on.
+PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, DialectOptions, str | None]
 
 
 class Recent(Generic[K, V]):
@@ -67,14 +67,20 @@ class Memory:
         self._results = Recent[int, tuple[Plan, str, Result]](CELLS, lambda kept: _cells(kept[2]))
 
     def plan(
-        self, text: str, parameters: Sequence[object], choices: Choices, manner: Manner, version: str | None,
-        make: Callable[[], Plan],
+        self, text: str, parameters: Sequence[object], choices: Choices, dialect_options: DialectOptions,
+        version: str | None, make: Callable[[], Plan],
     ) -> Plan:  # fmt: skip
         """The plan that was made before of the same, or the one that ``make`` makes; ``version`` is that of the public
         tables whose sizes it depends on."""
         if any(type(value) not in _PLAIN for value in parameters):
             return make()
-        key = (text, tuple((type(value).__name__, repr(value)) for value in parameters), choices, manner, version)
+        key = (
+            text,
+            tuple((type(value).__name__, repr(value)) for value in parameters),
+            choices,
+            dialect_options,
+            version,
+        )
         plan = self._plans.find(key)
         if plan is None:
             plan = make()

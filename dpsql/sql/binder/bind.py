@@ -27,7 +27,7 @@ from dpsql.sql.binder.sources.derived_tables import Derivations, Derived, Descri
 from dpsql.sql.binder.sources.from_subqueries import Rows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.emit.key_domain import many_keys_notices
-from dpsql.sql.ir.dialect_options import PEOPLE, Manner
+from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.parameter import require_values, with_lists
@@ -76,7 +76,7 @@ def bind(
     schema: Schema,
     parameters: tuple[object, ...],
     describe: Describe,
-    manner: Manner = PEOPLE,
+    dialect_options: DialectOptions = PEOPLE,
     empty_groups: EmptyGroups = "auto",
     fanout: Fanout = no_sizes,
 ) -> Query:
@@ -87,9 +87,11 @@ def bind(
     options = statement.options
     require_values(statement.tree, parameters)
     tree, values = with_lists(statement.tree, parameters)
-    if manner.names == "postgres":
+    if dialect_options.names == "postgres":
         tree = folded_names(tree)
-    binder = Binder(schema if options is None else options.tightened(schema), values, describe, manner, empty_groups)
+    binder = Binder(
+        schema if options is None else options.tightened(schema), values, describe, dialect_options, empty_groups
+    )
     shell = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
@@ -110,10 +112,15 @@ class Binder:
         schema: Schema,
         parameters: tuple[object, ...],
         describe: Describe,
-        manner: Manner = PEOPLE,
+        dialect_options: DialectOptions = PEOPLE,
         empty_groups: EmptyGroups = "auto",
     ) -> None:
-        self.schema, self.parameters, self.manner, self.empty_groups = schema, parameters, manner, empty_groups
+        self.schema, self.parameters, self.dialect_options, self.empty_groups = (
+            schema,
+            parameters,
+            dialect_options,
+            empty_groups,
+        )
         self.notices: list[str] = []
         self.cores: list[Core] = []
         self.cubes: list[Cube] = []
@@ -175,7 +182,7 @@ class Binder:
                 return self._set_operation(query, ctes)
             case exp.Values():
                 listed = released_sql.values(query, self, ctes)
-                return exp.select("*").from_(named_values(listed, self.manner), copy=False)
+                return exp.select("*").from_(named_values(listed, self.dialect_options), copy=False)
             case exp.Select():
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
                 private = self._reads_private(query, ctes)
@@ -211,14 +218,14 @@ class Binder:
         if tied is not None and outside is not None:
             empty = None if tied.empty is None else released_sql.clause(tied.empty, self, ctes)
             return released_sql.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
-        ends = declared_ends(select, source_from, self) if self.manner.declared_ranges else None
+        ends = declared_ends(select, source_from, self) if self.dialect_options.declared_ranges else None
         if ends is not None:
             self.notices.append("the ends of a column are those that the schema declares")
             return ends
         if not is_grouped(select):
             if is_probe(select):
                 return no_rows(select, source_from, self)
-            if is_raw_probe(select, self.manner):
+            if is_raw_probe(select, self.dialect_options):
                 self.notices.append("single rows are private: no rows are shown, only the columns")
                 return no_rows(select, source_from, self)
             if not is_plain_distinct(select):

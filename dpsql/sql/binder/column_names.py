@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from dpsql.schema import fold
-from dpsql.sql.ir.dialect_options import Manner
+from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.parser.parameter import WRITTEN
 
 #: The name of a function that is called first of all in a text.
@@ -20,15 +20,15 @@ _POSTGRES = {
 _FUNCTIONS = {"trim": "btrim", "len": "length"}
 
 
-def output_name(item: exp.Expr, manner: Manner) -> str:
+def output_name(item: exp.Expr, dialect_options: DialectOptions) -> str:
     """The name of an output column, as DuckDB's or PostgreSQL's clients expect it.
 
     >>> from sqlglot import parse_one
     >>> items = parse_one("SELECT COUNT(*), a + 1, CAST(1 AS INT), CASE WHEN a THEN 1 ELSE 2 END, TRUE").expressions
-    >>> [output_name(item, Manner("postgres")) for item in items]
+    >>> [output_name(item, DialectOptions("postgres")) for item in items]
     ['count', '?column?', 'int4', 'case', 'bool']
     """
-    return _postgres_name(item) if manner.names == "postgres" else _plain_name(item)
+    return _postgres_name(item) if dialect_options.names == "postgres" else _plain_name(item)
 
 
 def folded_names(tree: exp.Expr) -> exp.Expr:
@@ -45,15 +45,15 @@ def folded_names(tree: exp.Expr) -> exp.Expr:
     return folded
 
 
-def named_values(values: exp.Values, manner: Manner) -> exp.Values:
+def named_values(values: exp.Values, dialect_options: DialectOptions) -> exp.Values:
     """A VALUES list that is a statement, with the names of its columns that PostgreSQL's clients expect.
 
     >>> from sqlglot import parse_one
-    >>> print(named_values(parse_one("VALUES (1, 'a')"), Manner("postgres")).sql())
+    >>> print(named_values(parse_one("VALUES (1, 'a')"), DialectOptions("postgres")).sql())
     (VALUES (1, 'a')) AS "values"("column1", "column2")
     """
     first = next(iter(values.expressions), None)
-    if manner.names == "postgres" and isinstance(first, exp.Tuple) and not values.args.get("alias"):
+    if dialect_options.names == "postgres" and isinstance(first, exp.Tuple) and not values.args.get("alias"):
         names = [exp.to_identifier(f"column{place}", quoted=True) for place in range(1, len(first.expressions) + 1)]
         values.set("alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names))
     return values

@@ -1,6 +1,6 @@
 """Aggregates of other rows that are tied to the rows around them by equalities: grouped by what they are tied on.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

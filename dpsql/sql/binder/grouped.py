@@ -1,6 +1,6 @@
 """One private SELECT with groups, cut in two: a core that is measured, and shell SQL over its released rows.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _Cut:
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
-        name = item.alias or self._own_name(item) or output_name(item, self._binder.manner)
+        name = item.alias or self._own_name(item) or output_name(item, self._binder.dialect_options)
         released = self._released(item.unalias())
         if isinstance(item, exp.Alias):
             self._earlier.setdefault(fold(item.alias), released)

@@ -1,6 +1,6 @@
 """Private SELECTs that the schema alone answers: probes of clients, lists of declared keys, and declared ranges.
 
-Proved in ``docs/proofs/river.md`` and ``docs/proofs/domain.md``.
+Proved in ``docs/proofs/execution.md`` and ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.relation import SOURCE
 from dpsql.sql.emit.scalar import engine_type, literal_node
-from dpsql.sql.ir.dialect_options import Manner
+from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.expression import Column, Literal, Scalar
 from dpsql.sql.ir.refusal import only
 from dpsql.sql.ir.relation import Core
@@ -46,23 +46,23 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
     return any(_is_false(part) for part in _conjuncts(where.this))
 
 
-def is_raw_probe(select: exp.Select, manner: Manner) -> bool:
+def is_raw_probe(select: exp.Select, dialect_options: DialectOptions) -> bool:
     """Whether the SELECT of single rows is answered by its columns alone, as the front end wants it.
 
     As a part of a statement it would say that there are no rows, which nobody knows: there it is refused.
 
     >>> from sqlglot import parse_one
     >>> probe, part = parse_one("SELECT a FROM t LIMIT 1"), parse_one("SELECT EXISTS (SELECT 1 FROM t LIMIT 1)")
-    >>> [is_raw_probe(each, Manner(raw_select="probe")) for each in (probe, part.find(exp.Exists).this)]
+    >>> [is_raw_probe(each, DialectOptions(raw_select="probe")) for each in (probe, part.find(exp.Exists).this)]
     [True, False]
     """
-    if manner.raw_select == "error" or is_plain_distinct(select):
+    if dialect_options.raw_select == "error" or is_plain_distinct(select):
         return False
     if select.find_ancestor(exp.Select, exp.SetOperation) is not None:
         return False
     limit = select.args.get("limit")
     few = isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "1"
-    return few or manner.raw_select == "empty"
+    return few or dialect_options.raw_select == "empty"
 
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
@@ -84,7 +84,7 @@ def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select
         for name, expression in binder.rows.item(item, place, source_from):
             typed = exp.Cast(this=exp.Null(), to=exp.DataType.build(engine_type(expression.type), dialect="duckdb"))
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
-            named = item.alias or (name if brings_name else output_name(item, binder.manner))
+            named = item.alias or (name if brings_name else output_name(item, binder.dialect_options))
             columns.append(exp.alias_(typed, named, quoted=True))
     return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
 
@@ -121,7 +121,7 @@ def declared_ends(select: exp.Select, source_from: From, binder: Binder) -> exp.
     ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
     if len(ends) < len(select.expressions):
         return None
-    names = [item.alias or output_name(item, binder.manner) for item in select.expressions]
+    names = [item.alias or output_name(item, binder.dialect_options) for item in select.expressions]
     items = [exp.alias_(each, name, quoted=True) for each, name in zip(ends, names, strict=True)]
     return exp.Select(expressions=items)
 

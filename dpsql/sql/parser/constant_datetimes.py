@@ -2,7 +2,7 @@
 
 The time is as public as the clock on the wall. BI tools write the ends of a time range with TO_TIMESTAMP and TO_DATE.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The parameters of a statement: each ? is known by its place in the text, each $1 by its number.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What GoogleSQL's clause asks for, never more than the owner allows: a price, tighter limits, clamped values.
 
 Bounds per row clamp each value; bounds per group clamp what each unit adds to a group. Proved in
-``docs/proofs/river.md``.
+``docs/proofs/execution.md``.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

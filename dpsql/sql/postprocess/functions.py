@@ -2,9 +2,9 @@
 
 None makes much out of little: no list is made of a number, and texts become only as long as a constant says. No
 clock, no random draw, no setting, catalogue, file or sequence is among them, and none that runs a text
-as SQL. Proved in ``docs/proofs/river.md``.
+as SQL. Proved in ``docs/proofs/execution.md``.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The shell's SQL: everything that may stand over released rows, with private tables nowhere in it.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class _Public:
         changed = self.change(item)
         if isinstance(item, exp.Alias | exp.Column | exp.Star):
             return changed
-        return exp.alias_(changed, output_name(item, self._binder.manner), quoted=True)
+        return exp.alias_(changed, output_name(item, self._binder.dialect_options), quoted=True)
 
     def change(self, node: exp.Expr) -> exp.Expr:
         match node:

@@ -123,13 +123,13 @@ FAULTS = (
         "dpsql/sql/parser/privacy_clause.py",
         "own if asked is None else asked if own is None else min(own, asked)",
         "own if asked is None else asked",
-        ("tests/query/test_googlesql.py::test_limits_are_only_tightened",),
+        ("tests/sql/test_googlesql.py::test_limits_are_only_tightened",),
     ),
     Fault(
         "any column may be called the privacy unit",
         "dpsql/sql/binder/expressions/conditions.py",
         "if not isinstance(column, Column) or column.identifies != UNIT:",
         "if not isinstance(column, Column):",
-        ("tests/query/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
+        ("tests/sql/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
     ),
 )

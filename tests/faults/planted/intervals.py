@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-ENDS, FORMS = "tests/shell/test_ends.py", "tests/privacy/test_forms.py"
-COVERAGE = "tests/shell/test_interval_coverage.py::test_intervals_of"
+ENDS, FORMS = "tests/postprocessing/test_ends.py", "tests/privacy/test_forms.py"
+COVERAGE = "tests/postprocessing/test_interval_coverage.py::test_intervals_of"
 CLIPPING = "tests/session/test_clipping.py"
 
 FAULTS = (
@@ -21,56 +21,58 @@ FAULTS = (
         "dpsql/postprocessing/intervals/result_intervals.py",
         "if behind > percentiles.MOST_ROWS:",
         "if behind > 2 * percentiles.MOST_ROWS:",
-        ("tests/shell/test_missing.py::test_beyond_it_the_columns_are_named_and_those_of_single_rows_keep_theirs",),
+        (
+            "tests/postprocessing/test_missing.py::test_beyond_it_the_columns_are_named_and_those_of_single_rows_keep_theirs",
+        ),
     ),
     Fault(
         "what is made of the last date goes as far as it is drawn",
         "dpsql/postprocessing/intervals/row_intervals.py",
         "not ends_of(table.shape).keys().isdisjoint(places)",
         "False",
-        ("tests/shell/test_last.py::test_it_holds_the_truth",),
+        ("tests/postprocessing/test_last.py::test_it_holds_the_truth",),
     ),
     Fault(
         "what several rows make of the last ones goes as far as these are drawn",
         "dpsql/postprocessing/resampling/percentiles.py",
         "    if plan.with_ends:",
         "    if False:",
-        ("tests/shell/test_last.py::test_it_holds_the_truth",),
+        ("tests/postprocessing/test_last.py::test_it_holds_the_truth",),
     ),
     Fault(
         "a divisor that is looked at may not be 0",
         "dpsql/postprocessing/intervals/row_intervals.py",
         "in {**drawn, **ranged}.items():",
         "in drawn.items():",
-        ("tests/shell/test_last.py::test_what_it_is_divided_into_or_by_may_be_infinite",),
+        ("tests/postprocessing/test_last.py::test_what_it_is_divided_into_or_by_may_be_infinite",),
     ),
     Fault(
         "noise of few steps adds up as noise of many does",
         "dpsql/planning/plan.py",
         ".half_width(confidence) >= MANY_STEPS for",
         ".half_width(confidence) >= 0 for",
-        ("tests/shell/test_coarse_sums.py::test_the_interval_of_a_sum_of_counts_is_that_of_its_law",),
+        ("tests/postprocessing/test_coarse_sums.py::test_the_interval_of_a_sum_of_counts_is_that_of_its_law",),
     ),
     Fault(
         "what several rows make with a map knows nothing of the map's noise",
         "dpsql/postprocessing/resampling/resampled_query.py",
         "    if computes_with(query, fixed):",
         "    if False:",
-        ("tests/shell/test_undrawn.py::test_what_several_rows_make_with_it_has_no_interval",),
+        ("tests/postprocessing/test_undrawn.py::test_what_several_rows_make_with_it_has_no_interval",),
     ),
     Fault(
         "a date is drawn as a number",
         "dpsql/postprocessing/resampling/resampled_tables.py",
         "    if is_date(sql_type):\n        known",
         "    if False:\n        known",
-        ("tests/shell/test_date_intervals.py::test_its_noise_is_there_where_noise_chooses",),
+        ("tests/postprocessing/test_date_intervals.py::test_its_noise_is_there_where_noise_chooses",),
     ),
     Fault(
         "the ends of dates are those of numbers",
         "dpsql/postprocessing/intervals/result_intervals.py",
         "if not is_date(sql_type):",
         "if True:",
-        ("tests/shell/test_date_intervals.py::test_a_date_has_an_interval_of_dates",),
+        ("tests/postprocessing/test_date_intervals.py::test_a_date_has_an_interval_of_dates",),
     ),
     Fault(
         "Fieller's set without the noise of the denominator",
@@ -168,91 +170,95 @@ FAULTS = (
         "dpsql/postprocessing/intervals/order_statistics.py",
         "1 - 2 * (1 - confidence) / k",
         "1 - 2 * (1 - confidence)",
-        ("tests/shell/test_extremes.py::test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it",),
+        ("tests/postprocessing/test_extremes.py::test_each_is_as_far_off_as_its_part_of_what_may_fail_lets_it",),
     ),
     Fault(
         "what is computed of several released numbers rises with them",
         "dpsql/postprocessing/intervals/order_statistics.py",
         "_numbers(item, query, public) == 1",
         "(_numbers(item, query, public) or 0) >= 1",
-        ("tests/shell/test_extremes.py::test_only_of_one_released_number_the_ends_are_known",),
+        ("tests/postprocessing/test_extremes.py::test_only_of_one_released_number_the_ends_are_known",),
     ),
     Fault(
         "the least of equal numbers goes as far as the draws say",
         "dpsql/postprocessing/resampling/percentiles.py",
         "max(high, *reach) if column in plan.least else high",
         "high",
-        ("tests/shell/test_extremes.py::test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off",),
+        (
+            "tests/postprocessing/test_extremes.py::test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off",
+        ),
     ),
     Fault(
         "the greatest of the least is off to one side only",
         "dpsql/postprocessing/intervals/order_statistics.py",
         "inner | {type(item)}",
         "frozenset({type(item)})",
-        ("tests/shell/test_extremes.py::test_of_the_greatest_of_the_least_the_ends_are_known_on_both_sides",),
+        ("tests/postprocessing/test_extremes.py::test_of_the_greatest_of_the_least_the_ends_are_known_on_both_sides",),
     ),
     Fault(
         "the greatest of one number less the least of another is a span",
         "dpsql/postprocessing/intervals/ranges.py",
         "return bool(other.this == left)",
         "return bool(other.this)",
-        ("tests/shell/test_signs.py::test_of_what_several_rows_make_the_text_tells_it",),
+        ("tests/postprocessing/test_signs.py::test_of_what_several_rows_make_the_text_tells_it",),
     ),
     Fault(
         "what is divided by is cut to where it may be",
         "dpsql/postprocessing/intervals/row_intervals.py",
         "known = _uncut(sandbox",
         "known = computed_intervals(sandbox",
-        ("tests/shell/test_signs.py::test_what_is_divided_by_may_be_0_though_it_is_not_below",),
+        ("tests/postprocessing/test_signs.py::test_what_is_divided_by_may_be_0_though_it_is_not_below",),
     ),
     Fault(
         "numbers that may be equal are left apart",
         "dpsql/postprocessing/intervals/order_statistics.py",
         "EQUAL_WITHIN = 1.25",
         "EQUAL_WITHIN = 0.25",
-        ("tests/shell/test_alike.py::test_a_number_is_moved_to_the_mean_of_those_that_may_be_equal",),
+        ("tests/postprocessing/test_alike.py::test_a_number_is_moved_to_the_mean_of_those_that_may_be_equal",),
     ),
     Fault(
         "the noise of equal numbers is around the released ones",
         "dpsql/postprocessing/resampling/resampled_tables.py",
         "each + moved",
         "each",
-        ("tests/shell/test_alike.py::test_the_same_noise_is_around_the_released_and_around_the_equal_numbers",),
+        (
+            "tests/postprocessing/test_alike.py::test_the_same_noise_is_around_the_released_and_around_the_equal_numbers",
+        ),
     ),
     Fault(
         "how noise moves the choice among equal numbers is taken the wrong way round",
         "dpsql/postprocessing/resampling/percentiles.py",
         "(middle - seen.equal_high, middle - seen.equal_low)",
         "(seen.equal_low, seen.equal_high)",
-        ("tests/shell/test_alike.py::test_an_interval_holds_too_where_those_that_may_be_equal_are",),
+        ("tests/postprocessing/test_alike.py::test_an_interval_holds_too_where_those_that_may_be_equal_are",),
     ),
     Fault(
         "what may be equal is never taken to be",
         "dpsql/postprocessing/intervals/order_statistics.py",
         "found[place] = min(point, high[place])",
         "found[place] = low[place]",
-        ("tests/shell/test_jumps.py::test_corners_reach_every_rank_that_values_inside_reach",),
+        ("tests/postprocessing/test_jumps.py::test_corners_reach_every_rank_that_values_inside_reach",),
     ),
     Fault(
         "a difference of averages whose noise leaves one of them open",
         "dpsql/postprocessing/intervals/arithmetic.py",
         "opened = [abs(part.interval[side]) >= part.reach * (1 - CUT) for part in parts]",
         "opened = [False for part in parts]",
-        ("tests/shell/test_averages.py",),
+        ("tests/postprocessing/test_averages.py",),
     ),
     Fault(
         "averages over the same rows are taken to be independent",
         "dpsql/postprocessing/intervals/arithmetic.py",
         "for count in {tuple(each.count.moved.items()): each.count for _, each in averages}.values():",
         "for count in {place: each.count for place, (_, each) in enumerate(averages)}.values():",
-        ("tests/shell/test_averages.py",),
+        ("tests/postprocessing/test_averages.py",),
     ),
     Fault(
         "what divides may be 0 and the ends are finite all the same",
         "dpsql/postprocessing/intervals/row_intervals.py",
         "return {row for (_, row), (low, high) in known.items() if low < 0 < high}",
         "return {row for (_, row), (low, high) in known.items() if low > 0 > high}",
-        ("tests/shell/test_interval_coverage.py::test_what_may_be_divided_by_0_has_no_ends",),
+        ("tests/postprocessing/test_interval_coverage.py::test_what_may_be_divided_by_0_has_no_ends",),
     ),
     Fault(
         "ends that are known last are those of the other side",

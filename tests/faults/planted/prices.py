@@ -76,7 +76,7 @@ FAULTS = (
         "dpsql/planning/budget_split.py",
         "min(delta, query.options.delta)",
         "query.options.delta",
-        ("tests/query/test_googlesql.py::test_a_larger_delta_is_not_taken",),
+        ("tests/sql/test_googlesql.py::test_a_larger_delta_is_not_taken",),
     ),
     Fault(
         "every level has the noise of a whole tree",

@@ -141,14 +141,14 @@ FAULTS = (
         "dpsql/sql/ir/reads.py",
         "tables_of(core.relation) | tables_in(*core.keys, *arguments)",
         "tables_of(core.relation) | tables_in(*core.keys)",
-        ("tests/query/test_reads.py",),
+        ("tests/sql/test_reads.py",),
     ),
     Fault(
         "a table is planned that no cell looks at",
         "dpsql/sql/ir/reads.py",
         "    arguments = [part for cell in cells for part in _read_of(cell)]\n",
         "    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]\n",
-        ("tests/query/test_reads.py",),
+        ("tests/sql/test_reads.py",),
     ),
     Fault(
         "LATERAL values under a condition that is not read",
@@ -333,7 +333,7 @@ FAULTS = (
         "dpsql/sql/ir/expression.py",
         "                read, members = read | group[0], group[1] + members\n",
         "                members = group[1] + members\n",
-        ("tests/query/test_connected.py",),
+        ("tests/sql/test_connected.py",),
     ),
     Fault(
         "a tie of columns that identify different things",

@@ -90,10 +90,10 @@ FAULTS = (
         "charge after release",
         "dpsql/session/execution.py",
         "            charge = pay(plan)\n            departure.begin()\n"
-        "            released = told_nothing(lambda: self._measured(charge, shell, running, held))\n",
+        "            released = masked(lambda: self._measured(charge, shell, running, held))\n",
         "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
         "            charge = Charge(_MINT, plan, plan.cost, 0)\n"
-        "            released = told_nothing(lambda: self._measured(charge, shell, running, held))\n"
+        "            released = masked(lambda: self._measured(charge, shell, running, held))\n"
         "            charge = pay(plan)\n",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
     ),
@@ -114,9 +114,9 @@ FAULTS = (
     Fault(
         "the time runs from the end of the reading",
         "dpsql/session/execution.py",
-        "            departure.begin()\n            released = told_nothing(lambda: self._measured("
+        "            departure.begin()\n            released = masked(lambda: self._measured("
         "charge, shell, running, held))\n",
-        "            released = told_nothing(lambda: self._measured(charge, shell, running, held))\n"
+        "            released = masked(lambda: self._measured(charge, shell, running, held))\n"
         "            departure.begin()\n",
         (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
     ),
@@ -258,21 +258,21 @@ FAULTS = (
         "dpsql/postprocessing/sandbox_errors.py",
         'return StatementError("E_SHELL", _UNFIT)',
         'return StatementError("E_SHELL", words)',
-        ("tests/shell/test_shell_faults.py::test_what_does_not_fit_is_said_before_it_is_paid",),
+        ("tests/postprocessing/test_shell_faults.py::test_what_does_not_fit_is_said_before_it_is_paid",),
     ),
     Fault(
         "what fails over released rows quotes the value",
         "dpsql/postprocessing/sandbox_errors.py",
         'ShellFailed("22023", "a function was given a value that it does not take")',
         'ShellFailed("22023", words)',
-        ("tests/shell/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
+        ("tests/postprocessing/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
     ),
     Fault(
         "the sandbox's optimizer decides by statistics",
         "dpsql/postprocessing/sandbox.py",
         "    **CAREFUL,\n",
         "",
-        ("tests/shell/test_sealed.py::test_statistics_decide_nothing",),
+        ("tests/postprocessing/test_sealed.py::test_statistics_decide_nothing",),
     ),
     Fault(
         "a fork takes down the engine that it inherits",

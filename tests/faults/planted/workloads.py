@@ -245,7 +245,7 @@ FAULTS = (
     Fault(
         "a workload is charged after it was read",
         "dpsql/session/answering.py",
-        "                charges = {} if block is None else river.charged_together(block)\n",
+        "                charges = {} if block is None else execution.charged_together(block)\n",
         "                from dpsql.privacy import accountant as mint\n\n"
         "                made = (mint.Charge(mint._MINT, each, each.cost, 1) for each in workload.bought)\n"
         "                charges = {id(each.plan): each for each in made}\n",

@@ -1,6 +1,6 @@
 """Derived tables: what the sandbox makes of released and public rows, and later cores read as one more public table.
 
-Proved in ``docs/proofs/river.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations

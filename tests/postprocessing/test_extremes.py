@@ -68,7 +68,7 @@ def test_the_extremes_of_equal_counts_reach_as_far_as_one_of_twenty_may_be_off(s
     """Twenty releases of exact rows: each of them goes that far, and to the other side no farther than one number."""
     plan = session.plan(BOTH)
     charge = session.accountant.spend(plan.written(), analyst="test", statement=BOTH)
-    with session._river.engine.run(charge) as reading:
+    with session._execution.engine.run(charge) as reading:
         rows = reading.stage([]).reveal()
     with session._turns.sandbox() as shell:
         for _ in range(20):

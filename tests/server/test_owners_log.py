@@ -158,7 +158,7 @@ def test_a_process_that_died_is_told_to_the_owner(
 ) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
     with closing(open_session(clinic(tmp_path))) as session:
-        data: ProcessData = session._river.engine._data  # type: ignore[attr-defined]
+        data: ProcessData = session._execution.engine._data  # type: ignore[attr-defined]
         process = data.newest.process
         with pytest.raises(Failed) as raised:
             _done(process, "public", {})

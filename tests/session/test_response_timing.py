@@ -18,7 +18,7 @@ from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refus
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.database import Database
-from dpsql.session.side_channels import Departure, bucket
+from dpsql.session.side_channels import ResponseTiming, bucket
 
 BUCKET = 0.25
 ONE = "SELECT COUNT(*) FROM patients"
@@ -39,7 +39,7 @@ class World:
 
     def session(self, analyst: str = "ada") -> Session:
         session = self.database.session(analyst)
-        session._river.clock = self.clock
+        session._execution.clock = self.clock
         return session
 
     def takes(self, text: str, session: Session | None = None) -> float:
@@ -167,7 +167,7 @@ def test_who_waits_has_no_sandbox(world: World) -> None:
 def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:
     schema = completed(load(clinic(tmp_path)))
     session = Session(schema, DuckDBEngine(schema), open_accountant(schema), "ada")
-    session._river.clock = clock = Clock()
+    session._execution.clock = clock = Clock()
     session.execute(ONE)
     assert not clock.slept
     session.close()
@@ -175,7 +175,7 @@ def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:
 
 def test_what_ends_the_process_waits_for_nothing(world: World) -> None:
     clock = world.clock
-    with pytest.raises(KeyboardInterrupt), Departure(world.session().plan(ONE), Fraction(1), clock) as departure:
+    with pytest.raises(KeyboardInterrupt), ResponseTiming(world.session().plan(ONE), Fraction(1), clock) as departure:
         departure.begin()
         raise KeyboardInterrupt
     assert not clock.slept
