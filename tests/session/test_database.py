@@ -126,6 +126,7 @@ def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest
     told: list[str] = []
 
     def endless(reading: DuckDBReading, *_: object) -> object:
+        timer.start()
         try:
             return reading._cursor.rows([], [NEVER_DONE])
         finally:
@@ -141,7 +142,6 @@ def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest
         patch.setattr(DuckDBReading, "_rows", endless)
         patch.setattr(DuckDBReading, "interrupt", interrupted)
         timer = threading.Timer(0.3, session.interrupt)
-        timer.start()
         with pytest.raises(QueryCancelled) as raised:
             session.execute("SELECT COUNT(*) FROM patients")
         timer.join()
