@@ -183,7 +183,7 @@ def terminal_for_errors(monkeypatch: pytest.MonkeyPatch, columns: int) -> Iterat
     with os.fdopen(mine, "rb", buffering=0) as read, os.fdopen(theirs, "w", encoding="utf-8") as written:
         os.set_blocking(read.fileno(), False)
         monkeypatch.setattr(sys, "stderr", written)
-        yield lambda: (read.read(2**20) or b"").decode()
+        yield lambda: b"".join(iter(lambda: read.read(2**20) or b"", b"")).decode()
 
 
 def test_a_terminal_is_told_how_far_it_is(asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ import sys, types
 package = types.ModuleType("dpsql"); package.__path__ = [{str(Path(start.__file__).parents[3])!r}]
 sys.modules["dpsql"] = package
 from dpsql.engines.duckdb.process import child
-from dpsql.engines.duckdb.process import limits
+from dpsql.engines.duckdb.process import confinement
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()

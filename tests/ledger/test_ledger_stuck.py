@@ -119,7 +119,7 @@ def test_a_piece_of_work_that_waited_in_vain_waits_no_second_time(
     ledger: Ledger, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(ledger, 1)
-    for module in ("waiting", "connection", "postgresql"):
+    for module in ("locks", "postgresql_connection", "postgresql"):
         monkeypatch.setattr(f"dpsql.privacy.ledger.stores.{module}.PATIENCE", 2.0)
     with stuck(place), within(Deadline()):
         began = time.monotonic()
