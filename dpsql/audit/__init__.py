@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpsql.audit.advice import advice
-from dpsql.audit.clock import REST, Clock, Expected, TimeIsUp
+from dpsql.audit.clock import REST, AuditClock, Expected, TimeIsUp
 from dpsql.audit.empirical.lower_bound import check_epsilon, seconds_of_releases
 from dpsql.audit.engine_process import process_checks
 from dpsql.audit.ledger_chain import journal
@@ -66,7 +66,7 @@ def audit(
     that it foretells how long it will take, where somebody is to be told.
     ProgrammingError where a statement that was asked for is not answered: it would not be checked.
     """
-    schema, clock = completed_schema(path), Clock(asked.minutes, tell)
+    schema, clock = completed_schema(path), AuditClock(asked.minutes, tell)
     clock.tell("ledger")
     written = journal(schema)
     named = list(dict.fromkeys([*asked.statements, *asked.epsilon_of]))
@@ -98,7 +98,7 @@ def audit(
 
 def _foretell(
     foretell: Callable[[Expected], None], schema: Schema, neighbours: Neighbours, plans: Planner, texts: Sequence[str],
-    asked: Asked, clock: Clock,
+    asked: Asked, clock: AuditClock,
 ) -> None:  # fmt: skip
     """Time a small part of the work, and say how long all of it will take; nothing where even the part is too long."""
     clock.tell("how long it will take")

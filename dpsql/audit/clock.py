@@ -15,7 +15,7 @@ class TimeIsUp(Exception):
 
 
 @dataclass
-class Clock:
+class AuditClock:
     """The minutes of one audit, and where it tells how far it is."""
 
     minutes: float

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.audit.clock import Clock
+from dpsql.audit.clock import AuditClock
 from dpsql.audit.empirical.confidence import deviation, surprise
 from dpsql.audit.report import Check, Room
 from dpsql.audit.sampler_distributions import (
@@ -101,7 +101,7 @@ _NOISE_FITS = "the law, signs, neighbouring draws and variance fit; other scales
 _UTILITIES, _RATE = (0, -1, -3), Fraction(1, 2)
 
 
-def check_samplers(clock: Clock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
+def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
     """One check for each sampler at each of several scales."""
     checks = []
     looks = list(_looks(draws, choices))

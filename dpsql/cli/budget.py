@@ -11,7 +11,7 @@ import click
 from dpsql.cli.budget_report import (
     Holder,
     Next,
-    Statement,
+    StatementSpending,
     draw,
     entry_report,
     group_report,
@@ -141,7 +141,7 @@ def _history_line(entry: Entry) -> str:
     return f"{entry.seq:>5}  {entry.at}  {plain(entry.analyst)}  {_said_cost(entry.cost)}  {statement}"
 
 
-def _statement_line(statement: Statement) -> str:
+def _statement_line(statement: StatementSpending) -> str:
     who = ", ".join(map(plain, statement.analysts))
     return f"{statement.times:>5} ×  {_said_cost(statement.cost)}  {who}  {plain(statement.text)}"
 

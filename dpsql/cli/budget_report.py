@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Statement:
+class StatementSpending:
     """One text of a statement: who paid for it, how often, and what all of that cost."""
 
     text: str
@@ -33,13 +33,15 @@ class Statement:
     cost: Cost
 
 
-def statements_of(entries: list[Entry]) -> list[Statement]:
+def statements_of(entries: list[Entry]) -> list[StatementSpending]:
     """The dearest first; texts that differ in blanks only are one."""
     found: dict[str, list[Entry]] = {}
     for entry in entries:
         found.setdefault(" ".join(entry.statement.split()), []).append(entry)
     statements = [
-        Statement(text, tuple(sorted({each.analyst for each in paid})), len(paid), _sum([each.cost for each in paid]))
+        StatementSpending(
+            text, tuple(sorted({each.analyst for each in paid})), len(paid), _sum([each.cost for each in paid])
+        )
         for text, paid in found.items()
     ]
     return sorted(statements, key=lambda statement: statement.cost.rho, reverse=True)
@@ -234,7 +236,7 @@ def entry_report(entry: Entry) -> dict[str, object]:
     }
 
 
-def statement_report(statement: Statement) -> dict[str, object]:
+def statement_report(statement: StatementSpending) -> dict[str, object]:
     """A text of a statement, with all that was paid for it."""
     return {
         "statement": statement.text,

@@ -47,7 +47,7 @@ def serve(
     from dpsql.schema import load
     from dpsql.server.authentication.login import Gate, tls_context
     from dpsql.server.authentication.users import read_users
-    from dpsql.server.listener import Limits, Server, is_loopback
+    from dpsql.server.listener import ConnectionLimits, Server, is_loopback
     from dpsql.session.database import open_database
 
     if (certificate is None) != (key is None):
@@ -69,7 +69,7 @@ def serve(
         watch = None if metrics_port is None else left.enter_context(_metrics(metrics_host, metrics_port))
         database = open_database(declared)
         left.callback(database.close)
-        limits = Limits(connections=most, user_connections=of_user)
+        limits = ConnectionLimits(connections=most, user_connections=of_user)
         server = left.enter_context(Server(database, host, port, gate, limits, watch))
         click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
         if users is None:

@@ -47,14 +47,14 @@ def terminal(
     Results go to standard output; prices, what is left and errors go to standard error.
     """
     from dpsql.repl.conversation import Rules
-    from dpsql.repl.run import Database, run_prompt, run_texts
+    from dpsql.repl.run import ConnectionSettings, run_prompt, run_texts
 
     prompting = not commands and not files and not dry and sys.stdin.isatty() and sys.stdout.isatty()
     if style == "parquet" and target is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
     shown = _display(style, prompting if intervals is None else intervals, ask)
     rules = Rules(_stops(variables), dry, None if most is None else Fraction(most), quiet)
-    database = Database(schema, analyst, None if epsilon is None else Fraction(epsilon))
+    database = ConnectionSettings(schema, analyst, None if epsilon is None else Fraction(epsilon))
     if prompting:
         if target is not None:
             raise click.UsageError("-o goes with -c, -f or standard input; at the prompt, write \\o FILE.")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 @dataclass(frozen=True)
-class Described:
+class CommandHelp:
     """One backslash command as ``\\?`` shows it; those that are refused say why in ``refused``."""
 
     names: tuple[str, ...]
@@ -17,31 +17,31 @@ class Described:
 
 
 COMMANDS = (
-    Described(("d",), "[PATTERN]", "tables, or the columns of those that fit"),
-    Described(("dt",), "[PATTERN]", "tables"),
-    Described(("df",), "[PATTERN]", "functions that are allowed"),
-    Described(("dn",), "", "schemas"),
-    Described(("l",), "", "databases: this one"),
-    Described(("conninfo",), "", "which database, and as whom"),
-    Described(("budget",), "", "what is left, and what this session spent"),
-    Described(("cost",), "[SQL]", "the price and the expected error of a statement, at no cost"),
-    Described(("explain",), "[SQL]", "all that is known of a statement before it runs, at no cost"),
-    Described(("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"),
-    Described(("g",), "", "run the statement before it, or the last one again"),
-    Described(("gx",), "", "the same, with one record under the other"),
-    Described(("p",), "", "print the statement before it, or the last one"),
-    Described(("r",), "", "throw away what is typed so far"),
-    Described(("e",), "[FILE]", "edit the last statement, or a file, in $EDITOR"),
-    Described(("i",), "FILE", "run the statements of a file"),
-    Described(("o",), "[FILE]", "write results to a file; without one, to the terminal again"),
-    Described(("copy",), "(SELECT …) TO 'FILE'", "write one result as CSV, TSV, JSON, JSONL, Markdown or Parquet"),
-    Described(("echo",), "TEXT", "print the text"),
-    Described(("x",), "[on|off|auto]", "records under one another instead of a table"),
-    Described(("timing",), "[on|off]", "say how long statements take"),
-    Described(("pset",), "[OPTION [VALUE]]", "show or change a setting: format, intervals, ask, pager …"),
-    Described(("watch",), "", "refused", "each round would spend budget; run the statement again when you need it"),
-    Described(("?", "h", "help"), "", "this list"),
-    Described(("q", "quit"), "", "leave; so does Ctrl-D"),
+    CommandHelp(("d",), "[PATTERN]", "tables, or the columns of those that fit"),
+    CommandHelp(("dt",), "[PATTERN]", "tables"),
+    CommandHelp(("df",), "[PATTERN]", "functions that are allowed"),
+    CommandHelp(("dn",), "", "schemas"),
+    CommandHelp(("l",), "", "databases: this one"),
+    CommandHelp(("conninfo",), "", "which database, and as whom"),
+    CommandHelp(("budget",), "", "what is left, and what this session spent"),
+    CommandHelp(("cost",), "[SQL]", "the price and the expected error of a statement, at no cost"),
+    CommandHelp(("explain",), "[SQL]", "all that is known of a statement before it runs, at no cost"),
+    CommandHelp(("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"),
+    CommandHelp(("g",), "", "run the statement before it, or the last one again"),
+    CommandHelp(("gx",), "", "the same, with one record under the other"),
+    CommandHelp(("p",), "", "print the statement before it, or the last one"),
+    CommandHelp(("r",), "", "throw away what is typed so far"),
+    CommandHelp(("e",), "[FILE]", "edit the last statement, or a file, in $EDITOR"),
+    CommandHelp(("i",), "FILE", "run the statements of a file"),
+    CommandHelp(("o",), "[FILE]", "write results to a file; without one, to the terminal again"),
+    CommandHelp(("copy",), "(SELECT …) TO 'FILE'", "write one result as CSV, TSV, JSON, JSONL, Markdown or Parquet"),
+    CommandHelp(("echo",), "TEXT", "print the text"),
+    CommandHelp(("x",), "[on|off|auto]", "records under one another instead of a table"),
+    CommandHelp(("timing",), "[on|off]", "say how long statements take"),
+    CommandHelp(("pset",), "[OPTION [VALUE]]", "show or change a setting: format, intervals, ask, pager …"),
+    CommandHelp(("watch",), "", "refused", "each round would spend budget; run the statement again when you need it"),
+    CommandHelp(("?", "h", "help"), "", "this list"),
+    CommandHelp(("q", "quit"), "", "leave; so does Ctrl-D"),
 )
 
 #: Commands that use the statement in front of them, or end it.
@@ -49,7 +49,7 @@ _ENDING = frozenset({"cost", "explain", "chart", "g", "gx", "r", "e", "watch"})
 _BY_NAME = {name: command for command in COMMANDS for name in command.names}
 
 
-def find(name: str) -> Described | None:
+def find(name: str) -> CommandHelp | None:
     """The command of that name; None where there is none.
 
     >>> find("dt").help

@@ -12,7 +12,7 @@ from dpsql.errors import DataError, Refused
 from dpsql.output import Rows, chart, plain, reserved, write
 from dpsql.repl import describe
 from dpsql.repl.command_list import find, listed, nearest
-from dpsql.repl.conversation import Conversation
+from dpsql.repl.conversation import ReplSession
 from dpsql.repl.input import Command
 from dpsql.repl.prices import budget_lines, cost_lines
 from dpsql.repl.screen import said_of
@@ -30,7 +30,7 @@ _COPY = re.compile(
 )
 
 
-def copy(talk: Conversation, command: Command) -> None:
+def copy(talk: ReplSession, command: Command) -> None:
     """Write one result to the file that the command names, and say so; the file is opened before anything is paid."""
     found = _COPY.fullmatch(command.argument)
     if found is None:
@@ -69,7 +69,7 @@ _KEYS: Final = (
 )
 
 
-def obey(talk: Conversation, command: Command) -> None:
+def obey(talk: ReplSession, command: Command) -> None:
     """Do what the command says; DataError where it does not exist or cannot be done."""
     described = find(command.name)
     if described is None:
@@ -79,7 +79,7 @@ def obey(talk: Conversation, command: Command) -> None:
     _ACTIONS[described.names[0]](talk, command)
 
 
-def _d(talk: Conversation, command: Command) -> None:
+def _d(talk: ReplSession, command: Command) -> None:
     if not command.argument:
         return _dt(talk, command)
     for name in describe.named(talk.session.schema, command.argument):
@@ -91,43 +91,43 @@ def _d(talk: Conversation, command: Command) -> None:
             talk.screen.says(line)
 
 
-def _dt(talk: Conversation, command: Command) -> None:
+def _dt(talk: ReplSession, command: Command) -> None:
     talk.show_rows(describe.tables(talk.session.schema, command.argument))
 
 
-def _df(talk: Conversation, command: Command) -> None:
+def _df(talk: ReplSession, command: Command) -> None:
     talk.show_rows(describe.allowed(command.argument))
 
 
-def _dn(talk: Conversation, command: Command) -> None:
+def _dn(talk: ReplSession, command: Command) -> None:
     talk.show_rows(Rows.exact(["schema"], [("public",)]))
 
 
-def _l(talk: Conversation, command: Command) -> None:
+def _l(talk: ReplSession, command: Command) -> None:
     schema = talk.session.schema
     talk.show_rows(Rows.exact(["database", "comment"], [(schema.name, schema.comment or "")]))
 
 
-def _conninfo(talk: Conversation, command: Command) -> None:
+def _conninfo(talk: ReplSession, command: Command) -> None:
     schema, analyst = talk.session.schema, talk.session.analyst
     talk.screen.says(f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}')
 
 
-def _budget(talk: Conversation, command: Command) -> None:
+def _budget(talk: ReplSession, command: Command) -> None:
     for line in budget_lines(talk.session, talk.paid, talk.statements):
         talk.screen.says(line)
 
 
-def _cost(talk: Conversation, command: Command) -> None:
+def _cost(talk: ReplSession, command: Command) -> None:
     for line in cost_lines(talk.explained(_statement(talk, command))):
         talk.screen.says(line)
 
 
-def _explain(talk: Conversation, command: Command) -> None:
+def _explain(talk: ReplSession, command: Command) -> None:
     talk.screen.result(f"{talk.explained(_statement(talk, command))}\n", talk.display.pager)
 
 
-def _chart(talk: Conversation, command: Command) -> None:
+def _chart(talk: ReplSession, command: Command) -> None:
     if command.before:
         talk.ask(command.before, "chart")
         return
@@ -136,23 +136,23 @@ def _chart(talk: Conversation, command: Command) -> None:
     talk.screen.result(chart(talk.rows, talk.screen.width, command.argument or None), talk.display.pager)
 
 
-def _g(talk: Conversation, command: Command) -> None:
+def _g(talk: ReplSession, command: Command) -> None:
     talk.ask(_statement(talk, command))
 
 
-def _gx(talk: Conversation, command: Command) -> None:
+def _gx(talk: ReplSession, command: Command) -> None:
     talk.ask(_statement(talk, command), "vertical")
 
 
-def _p(talk: Conversation, command: Command) -> None:
+def _p(talk: ReplSession, command: Command) -> None:
     talk.screen.says(_statement(talk, command))
 
 
-def _r(talk: Conversation, command: Command) -> None:
+def _r(talk: ReplSession, command: Command) -> None:
     talk.screen.says("thrown away; the last statement is kept")
 
 
-def _e(talk: Conversation, command: Command) -> None:
+def _e(talk: ReplSession, command: Command) -> None:
     import click
 
     if not talk.screen.interactive:
@@ -170,29 +170,29 @@ def _e(talk: Conversation, command: Command) -> None:
         raise DataError(error.message) from None
 
 
-def _i(talk: Conversation, command: Command) -> None:
+def _i(talk: ReplSession, command: Command) -> None:
     talk.run_file(Path(_required(command, "a file")))
 
 
-def _o(talk: Conversation, command: Command) -> None:
+def _o(talk: ReplSession, command: Command) -> None:
     if command.argument.startswith("|"):
         raise DataError("\\o writes to a file, not to a program")
     talk.screen.write_to(Path(command.argument).expanduser() if command.argument else None)
 
 
-def _echo(talk: Conversation, command: Command) -> None:
+def _echo(talk: ReplSession, command: Command) -> None:
     talk.screen.result(f"{command.argument}\n", False)
 
 
-def _x(talk: Conversation, command: Command) -> None:
+def _x(talk: ReplSession, command: Command) -> None:
     _set(talk, "expanded", command.argument)
 
 
-def _timing(talk: Conversation, command: Command) -> None:
+def _timing(talk: ReplSession, command: Command) -> None:
     _set(talk, "timing", command.argument)
 
 
-def _pset(talk: Conversation, command: Command) -> None:
+def _pset(talk: ReplSession, command: Command) -> None:
     name, _, value = command.argument.partition(" ")
     if name:
         return _set(talk, name, value.strip())
@@ -200,22 +200,22 @@ def _pset(talk: Conversation, command: Command) -> None:
         talk.screen.says(f"{option:<10} {said}")
 
 
-def _set(talk: Conversation, name: str, value: str) -> None:
+def _set(talk: ReplSession, name: str, value: str) -> None:
     talk.display = talk.display.with_option(name.lower(), value)
     talk.screen.says(f"{name.lower()} is {dict(talk.display.said())[name.lower()]}")
 
 
-def _help(talk: Conversation, command: Command) -> None:
+def _help(talk: ReplSession, command: Command) -> None:
     lines = [f"{typed:<34} {does}" for typed, does in listed()]
     lines += ["", *_KEYS]
     talk.screen.result("".join(f"{line}\n" for line in lines), talk.display.pager)
 
 
-def _q(talk: Conversation, command: Command) -> None:
+def _q(talk: ReplSession, command: Command) -> None:
     talk.over = True
 
 
-def _statement(talk: Conversation, command: Command) -> str:
+def _statement(talk: ReplSession, command: Command) -> str:
     """The statement that a command means: behind it, before it, or the last one."""
     text = command.before or command.argument or talk.last
     if not text:
@@ -229,7 +229,7 @@ def _required(command: Command, what: str) -> str:
     return command.argument
 
 
-_ACTIONS: Final[dict[str, Callable[[Conversation, Command], None]]] = {
+_ACTIONS: Final[dict[str, Callable[[ReplSession, Command], None]]] = {
     "d": _d, "dt": _dt, "df": _df, "dn": _dn, "l": _l, "conninfo": _conninfo, "budget": _budget, "cost": _cost,
     "explain": _explain, "chart": _chart, "g": _g, "gx": _gx, "p": _p, "r": _r, "e": _e, "i": _i, "o": _o,
     "copy": copy, "echo": _echo, "x": _x, "timing": _timing, "pset": _pset, "?": _help, "q": _q,

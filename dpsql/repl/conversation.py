@@ -47,7 +47,7 @@ class Rules:
     quiet: bool = False
 
 
-class Conversation:
+class ReplSession:
     """One sitting at a session: display settings, the last statement and rows, what was paid, the first error."""
 
     def __init__(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpsql.errors import Error
 from dpsql.repl.background import Opening, opened
-from dpsql.repl.conversation import Conversation, Rules
+from dpsql.repl.conversation import ReplSession, Rules
 from dpsql.repl.display import Display
 from dpsql.repl.input import Command, word
 from dpsql.repl.screen import Screen, has_colour
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Database:
+class ConnectionSettings:
     """Which database is asked in whose name, and what a statement costs; None is what the schema says."""
 
     schema: Path
@@ -31,7 +31,7 @@ class Database:
 
 
 def run_texts(
-    database: Database, texts: Iterable[str | Path], display: Display, rules: Rules, target: Path | None
+    database: ConnectionSettings, texts: Iterable[str | Path], display: Display, rules: Rules, target: Path | None
 ) -> Error | None:
     """Run texts, and files of them, one after the other; the first error in them, or None where all went well.
 
@@ -42,7 +42,7 @@ def run_texts(
     screen.write_to(None if rules.dry else target)
     session = opened(database.schema, database.analyst, database.epsilon)
     try:
-        talk = Conversation(lambda: session, screen, display, rules)
+        talk = ReplSession(lambda: session, screen, display, rules)
         for text in texts:
             if talk.over:
                 break
@@ -61,7 +61,7 @@ def run_texts(
         session.close()
 
 
-def run_prompt(database: Database, display: Display, rules: Rules, ask: bool) -> None:
+def run_prompt(database: ConnectionSettings, display: Display, rules: Rules, ask: bool) -> None:
     """Hold a conversation with the person at the terminal until it is over.
 
     ``ask`` sets the price above which a statement is asked about to what the schema suggests.
@@ -78,13 +78,13 @@ def run_prompt(database: Database, display: Display, rules: Rules, ask: bool) ->
     prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))
     opening.start()
     try:
-        converse(Conversation(opening.session, screen, shown, rules), prompt)
+        converse(ReplSession(opening.session, screen, shown, rules), prompt)
         screen.write_to(None)
     finally:
         opening.close()
 
 
-def converse(talk: Conversation, prompt: Prompt) -> None:
+def converse(talk: ReplSession, prompt: Prompt) -> None:
     """Take what is typed until the person leaves; Ctrl-C throws away what is typed, Ctrl-D leaves."""
     while not talk.over:
         draft, talk.draft = talk.draft, ""

@@ -9,7 +9,7 @@ from dpsql.schema.names import fold
 from dpsql.schema.privacy import AdvancedComposition, Analyst, Noise, Privacy
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import Bound, SqlType, Value
-from dpsql.schema.unit_paths import UNIT, Owner, Step
+from dpsql.schema.unit_paths import UNIT, Owner, PathStep
 
 __all__ = [
     "UNIT",
@@ -23,10 +23,10 @@ __all__ = [
     "Finding",
     "Noise",
     "Owner",
+    "PathStep",
     "Privacy",
     "Schema",
     "SqlType",
-    "Step",
     "Table",
     "Value",
     "check",

@@ -13,7 +13,7 @@ UNIT = "unit"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """One join towards the unit: this table's column equals a column of its parent."""
 
     column: str
@@ -25,13 +25,13 @@ class Step:
 class Owner:
     """The joins that lead to the unit, and the column of the last table that holds the unit's value."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     column: str
 
 
-def private_references(table: Table, tables: Mapping[str, Table]) -> list[Step]:
+def private_references(table: Table, tables: Mapping[str, Table]) -> list[PathStep]:
     """The references of a table that lead to private tables."""
-    steps = [Step(column, *split_reference(target, "references")) for column, target in table.references.items()]
+    steps = [PathStep(column, *split_reference(target, "references")) for column, target in table.references.items()]
     return [step for step in steps if step.parent in tables and not tables[step.parent].public]
 
 
@@ -40,7 +40,7 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
 
     A reference to the unit column itself needs no join: the referencing column already holds the unit's value.
     """
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     walked, here = [name], name
     while here != unit[0]:
         parents = private_references(tables[here], tables)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpsql.server.authentication.login import CancelKey, fresh_key
-from dpsql.server.message_loop import Conversation
+from dpsql.server.message_loop import MessageLoop
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.stream import Wire
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConnectionLimits:
     """How many may be connected, of one user as well, and on their way in; the seconds for coming in and for the end;
     and the bytes of long messages that all clients together may have sent in part."""
 
@@ -36,7 +36,7 @@ class Peer:
     host: str
     port: int
     since: float = field(default_factory=time.monotonic)
-    conversation: Conversation | None = None
+    conversation: MessageLoop | None = None
     user: str = ""
     key: CancelKey | None = None
 
@@ -48,7 +48,7 @@ class Peer:
 class Crowd:
     """The connections of a server; each of its methods may be called from any thread."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ConnectionLimits) -> None:
         self._limits, self._lock = limits, threading.Lock()
         self._peers: dict[int, Peer] = {}
 
@@ -80,7 +80,7 @@ class Crowd:
         if self.connected >= self._limits.connections:
             raise crowded()
 
-    def enter(self, peer: Peer, conversation: Conversation) -> CancelKey:
+    def enter(self, peer: Peer, conversation: MessageLoop) -> CancelKey:
         """The key of one who is logged in from here on; 53300 where everybody or this user has all places."""
         with self._lock:
             inside = self._inside()

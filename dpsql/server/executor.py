@@ -10,9 +10,9 @@ from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
 from dpsql.server.protocol import types
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.portals import CopyOut, Done, Outcome, Portal, Rows
+from dpsql.server.protocol.portals import CopyOut, Done, Outcome, Portal, PortalRows
 from dpsql.server.protocol.types import Column, Type
-from dpsql.server.query_routing import Answers, Described
+from dpsql.server.query_routing import DescribedQuery, QueryRouter
 from dpsql.server.settings import REPORTED, Settings
 from dpsql.server.transactions import Transaction
 
@@ -23,41 +23,43 @@ MOST_HELD = 5_000_000
 
 
 @dataclass(frozen=True)
-class Statement:
+class ParsedStatement:
     """A prepared statement; ``command`` is None for a text without words."""
 
     command: Command | None
-    described: Described
+    described: DescribedQuery
     declared: Sequence[Type | None]
 
 
 class Executor:
     """The state of a connection that commands change; ``warn`` tells the client (SQLSTATE, message)."""
 
-    def __init__(self, answers: Answers, settings: Settings, warn: Callable[[str, str], None]) -> None:
+    def __init__(self, answers: QueryRouter, settings: Settings, warn: Callable[[str, str], None]) -> None:
         self._answers, self.settings, self._warn = answers, settings, warn
         self.transaction = Transaction(settings)
         self.portals: dict[str, Portal] = {}
-        self.statements: dict[str, Statement] = {}
+        self.statements: dict[str, ParsedStatement] = {}
 
-    def describe(self, wanted: Command, declared: Sequence[Type | None] = ()) -> Described:
+    def describe(self, wanted: Command, declared: Sequence[Type | None] = ()) -> DescribedQuery:
         """The command with its parameters and columns; nothing is run or charged."""
         self._require_admitted(wanted)
         match wanted:
-            case command.Query():
+            case command.QueryText():
                 return self._answers.describe(wanted, declared)
             case command.Copy(query=query, options=options):
                 rows = self._answers.describe(query, declared)
-                return Described(rows.parameters, None, lambda values: self._copied(rows, options, values))
+                return DescribedQuery(rows.parameters, None, lambda values: self._copied(rows, options, values))
             case command.Declare():
                 described = self._answers.describe(wanted.query, declared)
-                return Described(described.parameters, None, lambda values: self._declare(wanted, described, values))
+                return DescribedQuery(
+                    described.parameters, None, lambda values: self._declare(wanted, described, values)
+                )
             case command.Fetch(move=False):
-                return Described((), self._cursor(wanted.name).columns, lambda _: self._fetch(wanted))
-            case command.Show(name=name):
+                return DescribedQuery((), self._cursor(wanted.name).columns, lambda _: self._fetch(wanted))
+            case command.ShowSetting(name=name):
                 return self._show(name)
             case _:
-                return Described((), None, lambda _: Done(self._run(wanted)))
+                return DescribedQuery((), None, lambda _: Done(self._run(wanted)))
 
     def formats(self, wanted: Command) -> Sequence[int]:
         """The format of the rows outside the extended protocol: text, but for cursors that are binary."""
@@ -114,7 +116,7 @@ class Executor:
                 return f"MOVE {len(self._fetch(wanted).rows)}"
             case command.CloseCursor(name=name):
                 return self._close(name)
-            case command.Set(name=name, value=value, local=local):
+            case command.SetSetting(name=name, value=value, local=local):
                 return self._set(name, value, local)
             case command.Reset(name=name):
                 self.settings.reset() if name is None else self.settings.set(name, None)
@@ -129,7 +131,7 @@ class Executor:
                 raise WireError("25006", f"cannot execute {tag} in a read-only transaction", "dpsql only reads.")
             case command.Unsupported(tag=tag, hint=hint):
                 raise WireError("0A000", f"{tag} is not supported", hint[:1].upper() + hint[1:] + ".")
-            case command.Query() | command.Copy() | command.Declare() | command.Show():
+            case command.QueryText() | command.Copy() | command.Declare() | command.ShowSetting():
                 raise AssertionError
             case _:
                 assert_never(wanted)
@@ -168,7 +170,7 @@ class Executor:
                 assert_never(wanted.action)
         return wanted.action
 
-    def _declare(self, wanted: command.Declare, described: Described, values: Sequence[object]) -> Outcome:
+    def _declare(self, wanted: command.Declare, described: DescribedQuery, values: Sequence[object]) -> Outcome:
         if not (wanted.hold or self.transaction.open or self.in_several):
             raise WireError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
         held = tuple(values)
@@ -192,10 +194,10 @@ class Executor:
             raise WireError("34000", f'cursor "{name}" does not exist')
         return self.portals[name]
 
-    def _fetch(self, wanted: command.Fetch) -> Rows:
+    def _fetch(self, wanted: command.Fetch) -> PortalRows:
         cursor = self._cursor(wanted.name)
         self.require_room(cursor)
-        return Rows(cursor.fetch(wanted), "FETCH")
+        return PortalRows(cursor.fetch(wanted), "FETCH")
 
     def _close(self, name: str | None) -> str:
         if name is None:
@@ -205,24 +207,28 @@ class Executor:
         del self.portals[name]
         return "CLOSE CURSOR"
 
-    def _copied(self, described: Described, options: command.CopyOptions, values: Sequence[object]) -> Outcome:
+    def _copied(self, described: DescribedQuery, options: command.CopyOptions, values: Sequence[object]) -> Outcome:
         rows = described.run(values)
-        assert isinstance(rows, Rows) and described.columns is not None
+        assert isinstance(rows, PortalRows) and described.columns is not None
         return CopyOut(options, rows.rows, described.columns)
 
-    def _show(self, name: str | None) -> Described:
+    def _show(self, name: str | None) -> DescribedQuery:
         if name == "dpsql.budget":
-            return self._answers.describe(command.Query("SHOW dpsql.budget"))
+            return self._answers.describe(command.QueryText("SHOW dpsql.budget"))
         if name is None:
             every = ("name", "setting", "description")
             columns = tuple(Column(each, types.TEXT) for each in every)
-            return Described(
-                (), columns, lambda _: Rows([(key, self.settings.shown(key), "") for key in self.settings], "SHOW")
+            return DescribedQuery(
+                (),
+                columns,
+                lambda _: PortalRows([(key, self.settings.shown(key), "") for key in self.settings], "SHOW"),
             )
         if name not in self.settings:
             raise WireError("42704", f'unrecognized configuration parameter "{name}"')
-        return Described(
-            (), (Column(REPORTED.get(name, name), types.TEXT),), lambda _: Rows([(self.settings.shown(name),)], "SHOW")
+        return DescribedQuery(
+            (),
+            (Column(REPORTED.get(name, name), types.TEXT),),
+            lambda _: PortalRows([(self.settings.shown(name),)], "SHOW"),
         )
 
     def _set(self, name: str, value: str | None, local: bool) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from dpsql.server.commands.command import Query
+from dpsql.server.commands.command import QueryText
 from dpsql.server.commands.parser import read
 from dpsql.server.commands.tokens import pieces
-from dpsql.server.executor import MOST_STATEMENTS, Executor, Statement
+from dpsql.server.executor import MOST_STATEMENTS, Executor, ParsedStatement
 from dpsql.server.protocol import binary_format, codec, text_format, types
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.portals import CopyOut, Done, Portal
 from dpsql.server.protocol.row_format import description, expanded
 from dpsql.server.protocol.types import Type, by_oid
-from dpsql.server.query_routing import Described
+from dpsql.server.query_routing import DescribedQuery
 
 #: Characters of one statement, and bytes of the values that are bound to one portal.
 LONGEST, LARGEST = 256 * 1024, 1024 * 1024
@@ -78,9 +78,11 @@ class Extended:
         if found:
             command = read(found[0])
             described = self._executor.describe(command, declared)
-            statements[message.statement] = Statement(command, described, declared)
+            statements[message.statement] = ParsedStatement(command, described, declared)
         else:
-            statements[message.statement] = Statement(None, Described((), None, lambda _: Done("")), declared)
+            statements[message.statement] = ParsedStatement(
+                None, DescribedQuery((), None, lambda _: Done("")), declared
+            )
         self._send(codec.ParseComplete())
 
     def _bind(self, message: codec.Bind) -> None:
@@ -97,13 +99,13 @@ class Extended:
         self._executor.open_portal(message.portal, portal)
         self._send(codec.BindComplete())
 
-    def _current(self, statement: Statement) -> Described:
+    def _current(self, statement: ParsedStatement) -> DescribedQuery:
         """The statement as it is now: what SHOW, FETCH and their like give depends on what went before."""
-        if statement.command is None or isinstance(statement.command, Query):
+        if statement.command is None or isinstance(statement.command, QueryText):
             return statement.described
         return self._executor.describe(statement.command, statement.declared)
 
-    def _describe_statement(self, statement: Statement) -> None:
+    def _describe_statement(self, statement: ParsedStatement) -> None:
         if statement.command is not None:
             self._executor.admit(statement.command)
         described = statement.described
@@ -122,7 +124,7 @@ class Extended:
             raise WireError("55000", f'portal "{message.portal}" cannot be run')
         self._send_portal(portal, message.max_rows if message.max_rows < 2**31 else 0)
 
-    def _statement(self, name: str) -> Statement:
+    def _statement(self, name: str) -> ParsedStatement:
         statement = self._executor.statements.get(name)
         if statement is None:
             what = f'prepared statement "{name}"' if name else "unnamed prepared statement"

@@ -19,8 +19,8 @@ from dpsql.errors import Error, InterfaceError
 from dpsql.server.authentication.failed_logins import Guesses
 from dpsql.server.authentication.login import CancelKey, Gate, Visitor, admit, greet
 from dpsql.server.catalogue import Catalogue
-from dpsql.server.connections import Crowd, Limits, Peer, crowded, named
-from dpsql.server.message_loop import Conversation, Watch
+from dpsql.server.connections import ConnectionLimits, Crowd, Peer, crowded, named
+from dpsql.server.message_loop import MessageLoop, Watch
 from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Malformed
 from dpsql.server.protocol.error_response import WireError, error_fields
@@ -28,7 +28,7 @@ from dpsql.server.protocol.stream import Disconnected, Unfinished, Wire
 from dpsql.server.settings import Settings
 from dpsql.session.database import TOOLS, Database
 
-__all__ = ["Limits", "Server"]
+__all__ = ["ConnectionLimits", "Server"]
 
 #: Seconds after which a client that does not read what it is sent is let go.
 _UNREAD = 300
@@ -92,9 +92,9 @@ class Server:
 
     def __init__(
         self, database: Database, host: str = "127.0.0.1", port: int = 5433, gate: Gate | None = None,
-        limits: Limits | None = None, watch: Watch | None = None,
+        limits: ConnectionLimits | None = None, watch: Watch | None = None,
     ) -> None:  # fmt: skip
-        self._database, self._gate, self._limits = database, gate or Gate(), limits or Limits()
+        self._database, self._gate, self._limits = database, gate or Gate(), limits or ConnectionLimits()
         require_safe(host, self._gate)
         self._crowd, self._unfinished = Crowd(self._limits), Unfinished(self._limits.unfinished)
         self._watch = watch or Watch()
@@ -227,7 +227,7 @@ class Server:
         return visitor
 
     @contextlib.contextmanager
-    def _session(self, peer: Peer, visitor: Visitor) -> Iterator[Conversation]:
+    def _session(self, peer: Peer, visitor: Visitor) -> Iterator[MessageLoop]:
         """The visitor's session, while the connection lasts."""
         session = self._database.session(visitor.user, TOOLS)
 
@@ -246,7 +246,7 @@ class Server:
             catalogue = Catalogue(
                 schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
             )
-            conversation = Conversation(peer.wire, session, catalogue, settings, self._watch, str(peer))
+            conversation = MessageLoop(peer.wire, session, catalogue, settings, self._watch, str(peer))
             key = self._crowd.enter(peer, conversation)
             LOG.info("%s user=%r connected", peer, visitor.user)
             try:

@@ -18,10 +18,10 @@ from dpsql.server.extended_query import Extended
 from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Malformed, Message, TransactionStatus
 from dpsql.server.protocol.error_response import WireError, error_fields, notice_fields
-from dpsql.server.protocol.portals import CopyOut, Done, Portal, Rows
+from dpsql.server.protocol.portals import CopyOut, Done, Portal, PortalRows
 from dpsql.server.protocol.row_format import copied, description, row_writer
 from dpsql.server.protocol.stream import Disconnected, Wire
-from dpsql.server.query_routing import Answers, Located
+from dpsql.server.query_routing import Located, QueryRouter
 from dpsql.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ LONGEST = 256 * 1024
 _STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "E": TransactionStatus.ERROR_TRANSACTION}
 
 
-class Conversation:
+class MessageLoop:
     """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads.
 
     ``watch`` is told of each statement; ``connection`` is what the owner's log calls it.
@@ -63,7 +63,7 @@ class Conversation:
         self._wire, self._session, self._settings = wire, session, settings
         self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
         self._price, self._watch, self._connection = "", watch, connection
-        answers = Answers(session, catalogue, self._cancellation, self._tell_price, self._note)
+        answers = QueryRouter(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = Extended(self._executor, self._send_portal, wire.send)
         self._reported: dict[str, str] = {}
@@ -144,7 +144,7 @@ class Conversation:
         portal = Portal(described.columns, lambda: described.run(()), self._executor.formats(command), command=command)
         if portal.columns is not None:
             outcome = portal.outcome()  # before the columns, so that a refusal is not preceded by them
-            assert isinstance(outcome, Rows)
+            assert isinstance(outcome, PortalRows)
             self._wire.send(description(portal.columns, portal.formats))
         self._send_portal(portal, 0)
 
@@ -152,7 +152,7 @@ class Conversation:
         """What a portal gives, from where it stands, ``most`` rows of it (0: all)."""
         outcome = portal.outcome()
         match outcome:
-            case Rows(tag=tag):
+            case PortalRows(tag=tag):
                 assert portal.columns is not None
                 rows = portal.forward(most or None)
                 write = row_writer(portal.columns, portal.formats, self._settings.zone)

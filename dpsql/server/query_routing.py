@@ -15,10 +15,10 @@ from dpsql.postprocessing import Result
 from dpsql.privacy.measure import shown
 from dpsql.server.cancellation import Cancellation
 from dpsql.server.catalogue import Catalogue
-from dpsql.server.commands.command import Query
+from dpsql.server.commands.command import QueryText
 from dpsql.server.protocol import types
 from dpsql.server.protocol.error_response import error_fields
-from dpsql.server.protocol.portals import Outcome, Rows
+from dpsql.server.protocol.portals import Outcome, PortalRows
 from dpsql.server.protocol.types import Column, Type, by_name
 from dpsql.session import Session, statement
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedQuery:
     """A statement before it is run: its parameters, its columns (None: no rows), and what runs it with values."""
 
     parameters: tuple[Type, ...]
@@ -42,7 +42,7 @@ class Located(Exception):
         self.fields, self.code = fields, code
 
 
-class Answers:
+class QueryRouter:
     """Queries of one connection.
 
     ``told`` is called with a price, in words and as a number, ``noted`` with what else a client is to know.
@@ -55,11 +55,11 @@ class Answers:
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
         self._told, self._noted = told, noted
 
-    def describe(self, query: Query, declared: Sequence[Type | None] = ()) -> Described:
+    def describe(self, query: QueryText, declared: Sequence[Type | None] = ()) -> DescribedQuery:
         """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
         return self._located(query, lambda: self._describe(query, declared))
 
-    def _describe(self, query: Query, declared: Sequence[Type | None]) -> Described:
+    def _describe(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
         if self._catalogue.claims(query.text):
             return self._introspected(query, declared)
         match statement.read(query.text):
@@ -72,29 +72,31 @@ class Answers:
                 return self._explained(query, inner, Column("EXPLAIN PRIVACY", types.TEXT), declared)
             case _:
                 result = self._session.execute(query.text)
-                return Described((), _columns(result.columns), lambda _: Rows(result.rows, "SHOW"))
+                return DescribedQuery((), _columns(result.columns), lambda _: PortalRows(result.rows, "SHOW"))
 
-    def _explained(self, query: Query, inner: str, column: Column, declared: Sequence[Type | None]) -> Described:
+    def _explained(
+        self, query: QueryText, inner: str, column: Column, declared: Sequence[Type | None]
+    ) -> DescribedQuery:
         """The price of a query, told at each execution anew."""
         prepared = self._session.prepare(inner, [_duckdb_name(kind) for kind in declared])
 
         def run(values: Sequence[object]) -> Outcome:
-            return self._located(query, lambda: Rows(self._session.execute(query.text, values).rows, "EXPLAIN"))
+            return self._located(query, lambda: PortalRows(self._session.execute(query.text, values).rows, "EXPLAIN"))
 
-        return Described(_kinds(declared, prepared.parameters), (column,), run)
+        return DescribedQuery(_kinds(declared, prepared.parameters), (column,), run)
 
-    def _priced(self, query: Query, declared: Sequence[Type | None]) -> Described:
+    def _priced(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
         if "?" not in query.text and "$" not in query.text:
             planned = self._session.plan(query.text)
-            return Described((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
+            return DescribedQuery((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
         prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
-        return Described(
+        return DescribedQuery(
             _kinds(declared, prepared.parameters),
             _columns(prepared.columns),
             lambda values: self._answered(query, lambda _: prepared.plan(values)),
         )
 
-    def _introspected(self, query: Query, declared: Sequence[Type | None]) -> Described:
+    def _introspected(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
         """What the catalogue answers, at no cost."""
         columns = tuple(Column(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text))
         known = self._catalogue.parameters(query.text)
@@ -102,14 +104,14 @@ class Answers:
         kinds = tuple(given[place] or _catalogued(oid) for place, oid in enumerate(known))
 
         def run(values: Sequence[object]) -> Outcome:
-            return self._located(query, lambda: Rows(self._catalogue.run(query.text, values).rows))
+            return self._located(query, lambda: PortalRows(self._catalogue.run(query.text, values).rows))
 
-        return Described(kinds, columns, run)
+        return DescribedQuery(kinds, columns, run)
 
-    def _planned(self, query: Query) -> Plan:
+    def _planned(self, query: QueryText) -> Plan:
         return self._session.plan(query.text)
 
-    def _answered(self, query: Query, planned: Callable[[Query], Plan]) -> Outcome:
+    def _answered(self, query: QueryText, planned: Callable[[QueryText], Plan]) -> Outcome:
         """Plan and run: here, and nowhere else on the wire, something is charged."""
 
         def answered() -> Outcome:
@@ -117,7 +119,7 @@ class Answers:
             self._cancellation.check()
             result = self._session.answer(plan)
             self._tell(result)
-            return Rows(result.rows)
+            return PortalRows(result.rows)
 
         return self._located(query, answered)
 
@@ -135,7 +137,7 @@ class Answers:
                 rest = f", left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
             self._told(f"charged ε = {shown(price.charged)}{rest}", price.charged)
 
-    def _located(self, query: Query, action: Callable[[], T]) -> T:
+    def _located(self, query: QueryText, action: Callable[[], T]) -> T:
         try:
             return action()
         except Located:

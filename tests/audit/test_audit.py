@@ -22,7 +22,7 @@ from databases import CANARIES, clinic
 
 from dpsql import cli, connect
 from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Report, Room, audit
-from dpsql.audit.clock import REST, Clock
+from dpsql.audit.clock import REST, AuditClock
 from dpsql.audit.html_report import page as drawn_page
 from dpsql.audit.samplers import check_samplers, seconds_of_samplers
 from dpsql.engines.duckdb.process import landlock
@@ -270,7 +270,7 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
 @pytest.mark.slow
 def test_samplers_take_about_as_long_as_is_foretold() -> None:
     foretold, started = seconds_of_samplers(), time.perf_counter()
-    check_samplers(Clock(10))
+    check_samplers(AuditClock(10))
     assert 1 / 5 < foretold / (time.perf_counter() - started) < 5
 
 

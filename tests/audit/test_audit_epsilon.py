@@ -12,7 +12,7 @@ from databases import clinic
 from numpy.typing import NDArray
 
 from dpsql.audit import completed_schema
-from dpsql.audit.clock import Clock
+from dpsql.audit.clock import AuditClock
 from dpsql.audit.empirical.distinguishing_events import Claim, best_event, lower_bound
 from dpsql.audit.empirical.lower_bound import ALPHA, DRAWS, check_epsilon
 from dpsql.audit.report import Room
@@ -92,7 +92,9 @@ def audited(schema_file: Path, text: str, draws: int, units: int = 5) -> Room:
     neighbours = Neighbours(schema)
     try:
         with planner(schema, neighbours) as plans:
-            return check_epsilon(schema, neighbours, plans, [text], neighbours.choose(5, 0)[:units], Clock(10), draws)
+            return check_epsilon(
+                schema, neighbours, plans, [text], neighbours.choose(5, 0)[:units], AuditClock(10), draws
+            )
     finally:
         neighbours.close()
 

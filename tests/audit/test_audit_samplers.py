@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsql.audit.clock import Clock
+from dpsql.audit.clock import AuditClock
 from dpsql.audit.sampler_distributions import exponential_law, flipped_law, response_law
 from dpsql.audit.samplers import (
     ALARM,
@@ -81,7 +81,7 @@ def test_the_laws_of_choices_are_the_published_ones() -> None:
 @pytest.mark.parametrize("factor", [Fraction(1, 2), Fraction(3, 2)])
 def test_a_mechanism_that_draws_another_scale_fails(factor: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Laplace, "sample", lambda self, size, **_: discrete_laplace(self.scale * factor, size))
-    room = check_samplers(Clock(10), draws=50_000, choices=500)
+    room = check_samplers(AuditClock(10), draws=50_000, choices=500)
     verdicts = {check.what: check.verdict for check in room.checks}
     assert all((verdict == "failed") == what.startswith("discrete Laplace") for what, verdict in verdicts.items()
                if not what.startswith(("discrete Gaussian", "sparse vector", "scan")))  # fmt: skip
@@ -101,7 +101,7 @@ def test_the_sparse_vector_of_its_scale_passes_and_of_others_fails(
 
 
 def test_the_installed_samplers_pass() -> None:
-    room = check_samplers(Clock(10), draws=200_000, choices=5_000)
+    room = check_samplers(AuditClock(10), draws=200_000, choices=5_000)
     assert room.count("passed") == len(room.checks) == 19, room
     assert (12 * 6 + 7) * ALARM < FALSE_ALARM
     assert Gaussian(1, Fraction(4)).sample(1).shape == (1,)

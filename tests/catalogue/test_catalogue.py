@@ -10,7 +10,7 @@ from asked import values_of
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue, ObjectName
 from dpsql.server.catalogue.default_settings import DEFAULTS
-from dpsql.server.catalogue.store.store import Store
+from dpsql.server.catalogue.store.store import CatalogueStore
 
 
 def test_series_are_as_postgresql_has_them(catalogue: Catalogue) -> None:
@@ -72,7 +72,7 @@ def test_rows_and_sizes_are_constants(catalogue: Catalogue) -> None:
 
 def test_numbers_of_objects_depend_on_their_names_alone(schema: Schema) -> None:
     fewer = schema.model_copy(update={"tables": {name: schema.tables[name] for name in ("customers", "orders")}})
-    first, second = Store(schema, "demo"), Store(fewer, "demo")
+    first, second = CatalogueStore(schema, "demo"), CatalogueStore(fewer, "demo")
     try:
         for written in ("customers", "orders", "orders_pkey"):
             assert first.find("regclass", written) == second.find("regclass", written) is not None

@@ -9,7 +9,7 @@ from asked import values_of
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue
-from dpsql.server.catalogue.store.store import Store
+from dpsql.server.catalogue.store.store import CatalogueStore
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_nobody_sees_the_name_of_another(schema: Schema) -> None:
 
 def test_the_store_itself_opens_no_file(schema: Schema) -> None:
     """What stands behind the rewriting, should it ever let something through."""
-    store = Store(schema, "demo")
+    store = CatalogueStore(schema, "demo")
     try:
         for sql in (
             f"SELECT * FROM read_text('{__file__}')",

@@ -9,6 +9,7 @@ import compileall
 import importlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -70,14 +71,15 @@ class Run:
         return False, f"NOT FOUND ({seconds}, pytest says {code})\n{self.said.read_text(errors='replace')[-900:]}"
 
 
-def begun(run: Run) -> int:
-    """The process in which the fault's tests run, in the copy alone."""
+def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
+    """The process in which the fault's tests run, in the copy alone; it ends after ``limit`` seconds, 0 for never."""
     sys.stdout.flush()
     process = os.fork()
     if process:
         return process
     code = 70
     try:
+        signal.alarm(limit)
         os.chdir(run.folder)
         said = os.open(run.said, os.O_WRONLY | os.O_CREAT)
         for stream in (1, 2):
@@ -90,15 +92,17 @@ def begun(run: Run) -> int:
         sys.dont_write_bytecode = True
         for name in [name for name in sys.modules if name.partition(".")[0] in ("planted", "run", "dpsql")]:
             del sys.modules[name]
-        options = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0"]
-        code = int(pytest.main([*options, *run.fault.tests]))
+        quiet = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0"]
+        code = int(pytest.main([*quiet, *options, *run.fault.tests]))
     finally:
         sys.stdout.flush()
         os._exit(code)
 
 
-def verdicts(chosen: list[Fault], folder: Path) -> Iterator[tuple[Fault, bool, str]]:
-    """Each fault as its tests end, a few at a time."""
+def verdicts(
+    chosen: list[Fault], folder: Path, limit: int = 0, options: tuple[str, ...] = ()
+) -> Iterator[tuple[Fault, bool, str]]:
+    """Each fault as its tests end, a few at a time, with options of pytest's and a limit in seconds, 0 for none."""
     waiting, running = list(enumerate(chosen)), dict[int, Run]()
     while waiting or running:
         while waiting and len(running) < WORKERS:
@@ -109,7 +113,7 @@ def verdicts(chosen: list[Fault], folder: Path) -> Iterator[tuple[Fault, bool, s
             except (ValueError, SyntaxError) as error:
                 yield fault, False, f"NOT PLANTED: {error}"
                 continue
-            running[begun(run)] = run
+            running[begun(run, limit, options)] = run
         if running:
             process, status = os.wait()
             run = running.pop(process)
@@ -117,10 +121,15 @@ def verdicts(chosen: list[Fault], folder: Path) -> Iterator[tuple[Fault, bool, s
             shutil.rmtree(run.folder, ignore_errors=True)
 
 
-def main(words: list[str]) -> int:
-    """Run the faults whose names hold all the words; 0 where each is found."""
+def compiled() -> None:
+    """The project's files are compiled, so that its copies need not be."""
     for part in PARTS:
         compileall.compile_dir(ROOT / part, quiet=1)
+
+
+def main(words: list[str]) -> int:
+    """Run the faults whose names hold all the words; 0 where each is found."""
+    compiled()
     for name in PRELOADED.split():
         importlib.import_module(name)
     chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)]

@@ -11,7 +11,7 @@ from databases import clinic
 from dpsql.audit import completed_schema
 from dpsql.engines.duckdb.instance import CAREFUL
 from dpsql.postprocessing.sandbox import Sandbox
-from dpsql.server.catalogue.store.store import Store
+from dpsql.server.catalogue.store.store import CatalogueStore
 
 
 def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
@@ -21,7 +21,7 @@ def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
 @pytest.mark.parametrize("room", ["the sandbox", "the catalogue"])
 def test_statistics_decide_nothing(tmp_path: Path, room: str) -> None:
     schema = completed_schema(clinic(tmp_path))
-    made = Sandbox(schema, lambda table: []) if room == "the sandbox" else Store(schema, "clinic")
+    made = Sandbox(schema, lambda table: []) if room == "the sandbox" else CatalogueStore(schema, "clinic")
     try:
         found = settings(made._connection)["disabled_optimizers"].split(",")
         assert "statistics_propagation" in found and set(found) == set(CAREFUL["disabled_optimizers"].split(","))

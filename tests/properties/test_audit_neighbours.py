@@ -13,7 +13,7 @@ from hand_world import hand_world
 from statements import statement
 from worlds import World
 
-from dpsql.audit.clock import Clock
+from dpsql.audit.clock import AuditClock
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import planner
 from dpsql.audit.sensitivity.statements import check_sensitivity
@@ -77,7 +77,7 @@ def test_statements_that_keep_their_claims_pass(promise: str, tmp_path: Path) ->
     here = hand_world("all", promise)
     texts = [statement(here, seed) for seed in range(25)]
     with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
-        room = check_sensitivity(schema, neighbours, plans, texts, 1000, 0, Clock(10))
+        room = check_sensitivity(schema, neighbours, plans, texts, 1000, 0, AuditClock(10))
         refused = 0
         for text in texts:
             try:
@@ -93,13 +93,13 @@ def test_statements_that_keep_their_claims_pass(promise: str, tmp_path: Path) ->
 def test_a_key_that_is_not_unique_is_found(tmp_path: Path) -> None:
     here = hand_world()
     with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
-        room = check_sensitivity(schema, neighbours, plans, [], 1, 0, Clock(10))
+        room = check_sensitivity(schema, neighbours, plans, [], 1, 0, AuditClock(10))
         assert room.checks[0].verdict == "passed"
     with duckdb.connect(str(tmp_path / "world.duckdb")) as connection:
         connection.execute("INSERT INTO visits SELECT * FROM visits WHERE id = 3")
     neighbours = Neighbours(schema)
     with planner(schema, neighbours) as plans:
-        room = check_sensitivity(schema, neighbours, plans, [], 1, 0, Clock(10))
+        room = check_sensitivity(schema, neighbours, plans, [], 1, 0, AuditClock(10))
     neighbours.close()
     assert (room.checks[0].verdict, room.checks[0].said) == ("failed", "not unique: visits.id")
 
@@ -107,7 +107,7 @@ def test_a_key_that_is_not_unique_is_found(tmp_path: Path) -> None:
 def test_what_cannot_be_read_in_time_is_not_said_to_pass(tmp_path: Path) -> None:
     here = hand_world()
     with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
-        room = check_sensitivity(schema, neighbours, plans, ["SELECT COUNT(*) FROM visits"], 5, 0, Clock(0))
+        room = check_sensitivity(schema, neighbours, plans, ["SELECT COUNT(*) FROM visits"], 5, 0, AuditClock(0))
     assert [(check.verdict, check.said) for check in room.checks[1:]] == [("skipped", "the time was up")]
 
 

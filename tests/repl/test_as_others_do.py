@@ -9,12 +9,12 @@ import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.errors import BudgetExhausted
-from dpsql.repl.conversation import Conversation
+from dpsql.repl.conversation import ReplSession
 
 Capture = pytest.CaptureFixture[str]
 
 
-def test_a_setting_in_the_middle_leaves_the_statement_to_be_gone_on_with(talk: Conversation, capsys: Capture) -> None:
+def test_a_setting_in_the_middle_leaves_the_statement_to_be_gone_on_with(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("SELECT 41 + 1\n\\timing on\n")
     assert talk.draft == "SELECT 41 + 1" and "timing is on" in capsys.readouterr().out
     talk.draft = ""
@@ -34,20 +34,20 @@ def test_in_a_script_too(dpsql: Dpsql) -> None:
     assert (ran.code, ran.out.split()) == (0, ["between", "a", "1", "b", "2"])
 
 
-def test_tables_are_listed_and_described_as_duckdb_has_it(talk: Conversation, capsys: Capture) -> None:
+def test_tables_are_listed_and_described_as_duckdb_has_it(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("SHOW TABLES; describe labs; DESC public.patients; SHOW ALL TABLES; DESCRIBE nowhere;")
     out = capsys.readouterr().out
     assert out.count("the unit itself") == 2 and "age" in out and "E_TABLE" in out and talk.statements == 0
 
 
-def test_a_pattern_describes_all_that_fit(talk: Conversation, capsys: Capture) -> None:
+def test_a_pattern_describes_all_that_fit(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("\\d *ti*s\n\\d nothing*\n")
     out = capsys.readouterr().out
     assert "table patients\n" in out and "table conditions\n" in out and "table labs" not in out
     assert 'no relation fits "nothing*"' in out
 
 
-def test_copy_says_what_it_wrote_and_points_into_its_query(talk: Conversation, capsys: Capture, checkout: Path) -> None:
+def test_copy_says_what_it_wrote_and_points_into_its_query(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
     talk.feed("\\copy conditions TO c.csv\n\\copy (SELECT 1 AS a) TO a.csv\n")
     out = capsys.readouterr().out
     assert "10 rows written to c.csv" in out and "1 row written to a.csv" in out
@@ -60,7 +60,7 @@ def test_copy_says_what_it_wrote_and_points_into_its_query(talk: Conversation, c
 
 
 def test_nobody_is_asked_to_pay_what_the_budget_does_not_admit(
-    talk: Conversation, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    talk: ReplSession, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 

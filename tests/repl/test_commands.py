@@ -12,7 +12,7 @@ from command_runs import BY_SEX
 from dpsql.output import Rows
 from dpsql.repl.command_list import COMMANDS, find
 from dpsql.repl.commands import _ACTIONS
-from dpsql.repl.conversation import Conversation
+from dpsql.repl.conversation import ReplSession
 from dpsql.session import Session
 
 Capture = pytest.CaptureFixture[str]
@@ -23,7 +23,7 @@ def test_every_command_of_the_help_is_done_or_refused() -> None:
     assert all(find(name) is command for command in COMMANDS for name in command.names)
 
 
-def test_the_last_result_is_drawn_and_written_at_no_cost(talk: Conversation, capsys: Capture, checkout: Path) -> None:
+def test_the_last_result_is_drawn_and_written_at_no_cost(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
     talk.feed(BY_SEX)
     before = talk.session.remaining
     talk.feed("\\chart\n\\chart n\n\\chart male\n\\copy TO 'last.json'\n\\copy TO last.md\n")
@@ -34,14 +34,12 @@ def test_the_last_result_is_drawn_and_written_at_no_cost(talk: Conversation, cap
     assert talk.session.remaining == before and talk.statements == 1
 
 
-def test_chart_before_anything_was_asked(talk: Conversation, capsys: Capture) -> None:
+def test_chart_before_anything_was_asked(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("\\chart")
     assert "ask something first" in capsys.readouterr().out
 
 
-def test_copy_pays_once_and_only_if_the_file_can_be_written(
-    talk: Conversation, capsys: Capture, checkout: Path
-) -> None:
+def test_copy_pays_once_and_only_if_the_file_can_be_written(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
     talk.feed(
         f"\\copy ({BY_SEX}) TO 'no/such.csv'\n\\copy patients FROM 'x.csv'\n"
         f"\\copy ({BY_SEX}) TO x.csv WITH (FORMAT xml)"
@@ -53,7 +51,7 @@ def test_copy_pays_once_and_only_if_the_file_can_be_written(
     assert "cost ε = 0.1" in capsys.readouterr().out
 
 
-def test_prices_are_told_at_no_cost(talk: Conversation, capsys: Capture) -> None:
+def test_prices_are_told_at_no_cost(talk: ReplSession, capsys: Capture) -> None:
     talk.feed(
         f"\\cost {BY_SEX}\n\\explain SELECT COUNT(*) FROM labs\nSELECT chapter FROM conditions \\cost\n"
         "\\cost SELECT AVG(nothing) FROM labs\n"
@@ -63,13 +61,13 @@ def test_prices_are_told_at_no_cost(talk: Conversation, capsys: Capture) -> None
     assert talk.session.remaining.share == 1 and "42703" in out
 
 
-def test_the_budget_says_what_this_session_paid(talk: Conversation, capsys: Capture) -> None:
+def test_the_budget_says_what_this_session_paid(talk: ReplSession, capsys: Capture) -> None:
     talk.feed(f"{BY_SEX}; \\budget")
     out = capsys.readouterr().out
     assert "this session paid ε = 0.1 in 1 statement\n" in out and "█" in out
 
 
-def test_settings_are_shown_changed_and_checked(talk: Conversation, capsys: Capture) -> None:
+def test_settings_are_shown_changed_and_checked(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("\\pset format csv\n\\pset intervals off\n\\pset null '∅'\n\\pset ask 0.5\n\\x auto\n\\timing\n\\pset")
     out = capsys.readouterr().out
     assert all(
@@ -82,20 +80,20 @@ def test_settings_are_shown_changed_and_checked(talk: Conversation, capsys: Capt
     assert capsys.readouterr().out.startswith("x\n")
 
 
-def test_intervals_stand_beside_values_until_they_are_switched_off(talk: Conversation, capsys: Capture) -> None:
+def test_intervals_stand_beside_values_until_they_are_switched_off(talk: ReplSession, capsys: Capture) -> None:
     talk.feed(f"{BY_SEX}; \\pset intervals\n{BY_SEX};")
     shown, hidden = capsys.readouterr().out.split("intervals is off")
     assert shown.count(" ± ") == 4 and " ± " not in hidden
 
 
-def test_wide_rows_become_records_where_that_is_wanted(talk: Conversation, capsys: Capture) -> None:
+def test_wide_rows_become_records_where_that_is_wanted(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("\\x auto\nSELECT 1 AS a;\nSELECT " + ", ".join(f"{n} AS a_rather_long_name_{n}" for n in range(9)) + ";")
     out = capsys.readouterr().out
     assert "[ 1. row ]" in out.partition("a_rather")[0] and out.index("a\n") < out.index("[ 1. row ]")
 
 
 def test_the_last_statement_can_be_run_printed_and_edited(
-    talk: Conversation, capsys: Capture, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    talk: ReplSession, capsys: Capture, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk.feed("\\g")
     assert "which statement?" in capsys.readouterr().out
@@ -112,14 +110,14 @@ def test_the_last_statement_can_be_run_printed_and_edited(
     assert "Editing failed" in capsys.readouterr().out or talk.draft == ""
 
 
-def test_results_go_to_a_file_and_back(talk: Conversation, capsys: Capture, checkout: Path) -> None:
+def test_results_go_to_a_file_and_back(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
     talk.feed("\\o out.txt\nSELECT 1 AS a; \\o\nSELECT 2 AS b; \\o |sh\n\\o no/such/file\n")
     assert "a" in (checkout / "out.txt").read_text() and "b" not in (checkout / "out.txt").read_text()
     out = capsys.readouterr().out
     assert "not to a program" in out and "No such file" in out
 
 
-def test_lists(talk: Conversation, capsys: Capture) -> None:
+def test_lists(talk: ReplSession, capsys: Capture) -> None:
     talk.feed("\\d\n\\dt c*\n\\df date_tr*\n\\dn\n\\l\n\\conninfo\n\\?\n\\d public.labs\n\\d nowhere\n")
     out = capsys.readouterr().out
     for said in ("conditions", "DATE_TRUNC(", "public", 'as analyst "ada"', "\\timing", "smoke", "E_TABLE"):
@@ -127,7 +125,7 @@ def test_lists(talk: Conversation, capsys: Capture) -> None:
 
 
 def test_a_price_above_the_limit_is_asked_about(
-    talk: Conversation, session: Session, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    talk: ReplSession, session: Session, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -148,7 +146,7 @@ def test_a_price_above_the_limit_is_asked_about(
 
 @pytest.mark.parametrize("style", ["table", "vertical", "csv", "tsv", "json", "jsonl", "markdown"])
 def test_a_terminal_is_told_nothing_that_it_would_obey(
-    talk: Conversation, capsys: pytest.CaptureFixture[str], style: str
+    talk: ReplSession, capsys: pytest.CaptureFixture[str], style: str
 ) -> None:
     """Texts of the data, of names and of messages may hold what clears a screen or types for the person."""
     hostile = "a\x1b[2J\x9b5n\u202eb\rc\x07"

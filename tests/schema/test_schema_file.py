@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dpsql.errors import SchemaError
-from dpsql.schema import Owner, Schema, Step, json_schema, load, loads
+from dpsql.schema import Owner, PathStep, Schema, json_schema, load, loads
 from dpsql.schema.load import validated
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -70,8 +70,8 @@ def test_each_private_table_knows_its_owner() -> None:
     assert (schema.unit_table, schema.unit_column) == ("people", "id")
     assert schema.owner("people") == Owner((), "id")
     assert schema.owner("visits") == Owner((), "person")
-    assert schema.owner("items") == Owner((Step("visit", "visits", "id"),), "person")
-    assert schema.owner("LETTERS") == Owner((Step("mail", "people", "mail"),), "id")
+    assert schema.owner("items") == Owner((PathStep("visit", "visits", "id"),), "person")
+    assert schema.owner("LETTERS") == Owner((PathStep("mail", "people", "mail"),), "id")
     with pytest.raises(KeyError):
         schema.owner("shops")
 
@@ -260,7 +260,7 @@ def test_the_schemas_of_the_repository_load_and_stand_in_its_list(file: Path) ->
 
 def test_tpch_lines_find_their_customer_through_their_order() -> None:
     schema = load(SCHEMAS / "tpch.toml")
-    assert schema.owner("lineitem") == Owner((Step("l_orderkey", "orders", "o_orderkey"),), "o_custkey")
+    assert schema.owner("lineitem") == Owner((PathStep("l_orderkey", "orders", "o_orderkey"),), "o_custkey")
     assert schema.owner("orders") == Owner((), "o_custkey")
 
 

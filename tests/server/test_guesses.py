@@ -17,8 +17,8 @@ from dpsql.server.authentication.failed_logins import (
     OF_NAME,
     PATIENCE,
     SHORTEST,
+    FailureCount,
     Guesses,
-    Tally,
     TooMany,
 )
 from dpsql.server.listener import Server
@@ -94,7 +94,7 @@ def test_a_name_waits_for_whatever_addresses_try_it_and_its_owner_comes_in_all_t
 
 
 def test_a_million_wrong_passwords_are_counted() -> None:
-    tally = Tally(OF_NAME, count=1e6, at=5.0)
+    tally = FailureCount(OF_NAME, count=1e6, at=5.0)
     assert tally.add(5.0, 5.0) == LONGEST and tally.due <= 5 + LONGEST + PATIENCE
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.audit.empirical.confidence import greatest, least
-from dpsql.audit.sensitivity.claims import Side
+from dpsql.audit.sensitivity.claims import NeighbourRows
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import Cost
@@ -34,7 +34,7 @@ def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Seq
     """
     ratio, shown, values = 0.0, 0, list[float]()
     for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
-        left, right = Side.of(core, here), Side.of(core, there)
+        left, right = NeighbourRows.of(core, here), NeighbourRows.of(core, there)
         rows = {repr(key): place for place, key in enumerate(table.keys)}
         shown += len(rows)
         for key in sorted(left.rows.keys() | right.rows.keys()):
@@ -47,7 +47,9 @@ def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Seq
     return [ratio, float(shown), *values]
 
 
-def _ratio(core: CorePlan, table: ReleasedTable, place: int, left: Side, right: Side, key: str) -> float:
+def _ratio(
+    core: CorePlan, table: ReleasedTable, place: int, left: NeighbourRows, right: NeighbourRows, key: str
+) -> float:
     """ln P(cells | one) − ln P(cells | other) under the noise of the plan, up to a constant."""
     noises = [cell.mechanism for cell in core.cells]
     if core.selection is not None:

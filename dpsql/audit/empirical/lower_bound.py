@@ -14,7 +14,7 @@ from math import isqrt
 
 import numpy as np
 
-from dpsql.audit.clock import Clock, TimeIsUp
+from dpsql.audit.clock import AuditClock, TimeIsUp
 from dpsql.audit.empirical.distinguishing_events import Claim, Outputs, features, lower_bound
 from dpsql.audit.report import Check, Figure, Room
 from dpsql.audit.sensitivity.claims import compare, counted, nearest
@@ -55,8 +55,8 @@ class Pair:
 
 
 def check_epsilon(
-    schema: Schema, neighbours: Neighbours, planner: Planner, texts: Sequence[str], units: Sequence[int], clock: Clock,
-    draws: int = DRAWS,
+    schema: Schema, neighbours: Neighbours, planner: Planner, texts: Sequence[str], units: Sequence[int],
+    clock: AuditClock, draws: int = DRAWS,
 ) -> Room:  # fmt: skip
     """One check for each statement and each pair of neighbours."""
     checks: list[Check] = []
@@ -82,7 +82,7 @@ def check_epsilon(
     )
 
 
-def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], clock: Clock, draws: int) -> float:
+def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], clock: AuditClock, draws: int) -> float:
     """How long the releases of these statements will take, from what a few of each take on made neighbours."""
     seconds = 0.0
     for text in texts:
@@ -96,7 +96,7 @@ def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], 
     return seconds
 
 
-def _check(shown: str, plan: Plan, pair: Pair, draws: int, alpha: float, clock: Clock) -> Check:
+def _check(shown: str, plan: Plan, pair: Pair, draws: int, alpha: float, clock: AuditClock) -> Check:
     claim = Claim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
     one, other = _released(plan, pair.one, pair, draws, clock), _released(plan, pair.other, pair, draws, clock)
     found = lower_bound(claim, one, other, alpha)
@@ -115,7 +115,7 @@ def _figures(pair: Pair, found: float, claim: Claim) -> tuple[Figure, ...]:
 
 
 def _pairs(
-    schema: Schema, neighbours: Neighbours, planner: Planner, plan: Plan, units: Sequence[int], clock: Clock
+    schema: Schema, neighbours: Neighbours, planner: Planner, plan: Plan, units: Sequence[int], clock: AuditClock
 ) -> Iterator[Pair]:
     """The neighbours that the claims allow at most, then those of the data that use most of them."""
     made = _made(plan)
@@ -185,7 +185,7 @@ def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, 
     return [left[key] for key in keys if key in left], [right[key] for key in keys if key in right]
 
 
-def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: Pair, draws: int, clock: Clock) -> Outputs:
+def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: Pair, draws: int, clock: AuditClock) -> Outputs:
     """The features of so many releases, by the very function that releases to analysts."""
     found = []
     for place in range(draws):

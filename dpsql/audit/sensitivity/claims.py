@@ -22,14 +22,14 @@ from dpsql.sql.ir.relation import Cell, Distinct, Product, Rows, Total, Units
 
 
 @dataclass(frozen=True)
-class Side:
+class NeighbourRows:
     """One database's rows of a core, by their keys: the counts first, then the bins of histograms."""
 
     rows: dict[str, tuple[Any, ...]]
     counts: int
 
     @classmethod
-    def of(cls, core: CorePlan, rows: CoreRows) -> Side:
+    def of(cls, core: CorePlan, rows: CoreRows) -> NeighbourRows:
         """The rows; a key is spelt so that NaN equals itself and 0.0 does not equal −0.0."""
         width = len(core.core.keys)
         return cls({repr(row[:width]): row[width:] for row in rows}, counted(core))
@@ -51,7 +51,7 @@ def counted(core: CorePlan) -> int:
 
 def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
     """What two neighbours' rows of a core use of each claim, and what no claim allows at all."""
-    left, right = Side.of(core, one), Side.of(core, other)
+    left, right = NeighbourRows.of(core, one), NeighbourRows.of(core, other)
     if core.selection is None and left.rows.keys() != right.rows.keys():
         return Compared((), ("public keys differ between neighbours",))
     if not core.core.keys and (len(one), len(other)) != (1, 1):
@@ -79,7 +79,7 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
     return found
 
 
-def changes(left: Side, right: Side, place: int) -> list[int]:
+def changes(left: NeighbourRows, right: NeighbourRows, place: int) -> list[int]:
     """By how much a count differs between the two, over the groups of both."""
     return [left.cell(key, place) - right.cell(key, place) for key in left.rows.keys() | right.rows.keys()]
 
@@ -92,7 +92,7 @@ def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
         wrong.append("a cell is no integer")
     if not all(_is_histogram(listed) for row in rows for listed in row[counts:]):
         wrong.append("a histogram is no list of bins with one of counts")
-    if len(Side.of(core, rows).rows) < len(rows):
+    if len(NeighbourRows.of(core, rows).rows) < len(rows):
         wrong.append("a key stands twice")
     return tuple(wrong)
 
@@ -105,7 +105,7 @@ def cell_kind(cell: Cell, gaussian: bool) -> str:
     return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
 
 
-def _selection(core: CorePlan, left: Side, right: Side) -> Compared:
+def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> Compared:
     """A unit counts once in each of at most so many groups, and alone in those that only one database has."""
     assert core.selection is not None
     place, wrong = len(core.cells), []

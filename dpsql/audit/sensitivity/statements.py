@@ -14,7 +14,7 @@ from math import sqrt
 
 import duckdb
 
-from dpsql.audit.clock import Clock, TimeIsUp
+from dpsql.audit.clock import AuditClock, TimeIsUp
 from dpsql.audit.report import Check, Figure, Room
 from dpsql.audit.sensitivity.claim_use import Compared, Use
 from dpsql.audit.sensitivity.claims import compare, malformed
@@ -55,7 +55,7 @@ def check_sensitivity(
     texts: Sequence[str],
     most: int,
     seed: int,
-    clock: Clock,
+    clock: AuditClock,
 ) -> Room:
     """One check for each statement, and one for the keys by which rows find their unit."""
     clock.tell("sensitivity: keys on the way to the unit")
@@ -73,7 +73,7 @@ def check_sensitivity(
 
 
 def seconds_of_statements(
-    neighbours: Neighbours, planner: Planner, texts: Sequence[str], most: int, seed: int, clock: Clock
+    neighbours: Neighbours, planner: Planner, texts: Sequence[str], most: int, seed: int, clock: AuditClock
 ) -> float:
     """How long the statements will take with and without so many units, from what a few of them take with two left out.
 
@@ -92,7 +92,7 @@ def seconds_of_statements(
 
 
 def _statement(
-    schema: Schema, neighbours: Neighbours, planner: Planner, text: str, units: Sequence[int], clock: Clock
+    schema: Schema, neighbours: Neighbours, planner: Planner, text: str, units: Sequence[int], clock: AuditClock
 ) -> Check:
     shown = " ".join(text.split())
     try:
@@ -113,7 +113,7 @@ def _statement(
     return Check(shown, "passed", _said(plan), figures(found))
 
 
-def look(neighbours: Neighbours, planner: Planner, plan: Plan, units: Iterable[int], clock: Clock) -> Looked:
+def look(neighbours: Neighbours, planner: Planner, plan: Plan, units: Iterable[int], clock: AuditClock) -> Looked:
     """The exact rows of the plan with all units and without each; its derived tables hold the same rows throughout.
 
     TimeIsUp where they cannot all be read in time.
@@ -130,7 +130,7 @@ def look(neighbours: Neighbours, planner: Planner, plan: Plan, units: Iterable[i
     return Looked(plan, whole, tuple(lacking))
 
 
-def _freeze(neighbours: Neighbours, planner: Planner, plan: Plan, clock: Clock) -> Exact:
+def _freeze(neighbours: Neighbours, planner: Planner, plan: Plan, clock: AuditClock) -> Exact:
     """The exact rows on the whole database; where a later stage reads a release, one is made and put in its place."""
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)
@@ -148,7 +148,7 @@ def _freeze(neighbours: Neighbours, planner: Planner, plan: Plan, clock: Clock) 
     return tuple(whole)
 
 
-def _row(neighbours: Neighbours, core: CorePlan, clock: Clock) -> CoreRows | None:
+def _row(neighbours: Neighbours, core: CorePlan, clock: AuditClock) -> CoreRows | None:
     clock.check()
     return neighbours.rows(core)
 

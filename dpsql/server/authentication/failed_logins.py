@@ -31,7 +31,7 @@ class TooMany(Exception):
 
 
 @dataclass
-class Tally:
+class FailureCount:
     """The wrong passwords of one name or address: how many count at the time ``at``, and when the next may come."""
 
     quick: int
@@ -69,7 +69,7 @@ class Guesses:
         self, pause: Callable[[float], object] = time.sleep, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._pause, self._clock, self._lock = pause, clock, threading.Lock()
-        self._names, self._addresses = OrderedDict[str, Tally](), OrderedDict[str, Tally]()
+        self._names, self._addresses = OrderedDict[str, FailureCount](), OrderedDict[str, FailureCount]()
 
     @contextmanager
     def attempt(self, user: str, address: str) -> Iterator[None]:
@@ -118,9 +118,9 @@ def network(address: str) -> str:
     return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
-def _tally(known: OrderedDict[str, Tally], key: str, quick: int) -> Tally:
+def _tally(known: OrderedDict[str, FailureCount], key: str, quick: int) -> FailureCount:
     """The tally of a name or an address; of too many, that which was used longest ago is forgotten."""
-    found = known.setdefault(key, Tally(quick))
+    found = known.setdefault(key, FailureCount(quick))
     known.move_to_end(key)
     if len(known) > REMEMBERED:
         known.popitem(last=False)

@@ -16,7 +16,7 @@ from dpsql.server.authentication.failed_logins import Guesses, TooMany
 from dpsql.server.authentication.scram import Denied, Exchange, mechanisms
 from dpsql.server.authentication.users import read_users
 from dpsql.server.protocol import codec
-from dpsql.server.protocol.codec import Malformed, Stage
+from dpsql.server.protocol.codec import Malformed, ProtocolPhase
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.stream import Wire
 
@@ -129,14 +129,14 @@ def _authenticate(
     certificate = gate.certificate if wire.secured else None
     wire.send(codec.AuthenticationSASL(mechanisms=mechanisms(certificate)))
     wire.flush()
-    first = wire.receive(Stage.SASL_FIRST)
+    first = wire.receive(ProtocolPhase.SASL_FIRST)
     if not isinstance(first, codec.SASLInitialResponse):
         raise Malformed
     try:
         exchange = Exchange(first.mechanism, users.verifier(user), certificate)
         wire.send(codec.AuthenticationSASLContinue(data=exchange.first(first.data)))
         wire.flush()
-        last = wire.receive(Stage.SASL_NEXT)
+        last = wire.receive(ProtocolPhase.SASL_NEXT)
         if not isinstance(last, codec.SASLResponse):
             raise Malformed
         with attempt():

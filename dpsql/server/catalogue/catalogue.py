@@ -24,7 +24,7 @@ from dpsql.server.catalogue.rewrite.expression_types import NAMED, type_name
 from dpsql.server.catalogue.rewrite.functions import OF_CATALOGUE
 from dpsql.server.catalogue.rewrite.parsing import CALL, repair
 from dpsql.server.catalogue.rewrite.relations import relation_of, tables_of
-from dpsql.server.catalogue.store.store import Store, store_of
+from dpsql.server.catalogue.store.store import CatalogueStore, store_of
 from dpsql.server.catalogue.store.types import OIDS, literal, type_oid
 
 log = logging.getLogger("dpsql.pgcatalog")
@@ -110,7 +110,7 @@ class Catalogue:
         self._end = end
 
     @property
-    def _store(self) -> Store:
+    def _store(self) -> CatalogueStore:
         return store_of(self._schema, self._database)
 
     def _rewritten(self, text: str) -> Rewritten:
@@ -196,7 +196,7 @@ def _map(settings: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _is_claimed(text: str, store: Store) -> bool:
+def _is_claimed(text: str, store: CatalogueStore) -> bool:
     try:
         tree = _tree(text)
     except StatementError:
@@ -227,6 +227,6 @@ def _tree(text: str) -> exp.Expr:
 
 
 @lru_cache(maxsize=1024)
-def _rewrite(text: str, store: Store) -> Rewritten:
+def _rewrite(text: str, store: CatalogueStore) -> Rewritten:
     """The statement for the store; the same text is rewritten once."""
     return rewrite(_tree(text).copy(), store.columns, store.kinds)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 
 @dataclass(frozen=True)
-class Query:
+class QueryText:
     """A query, and whatever else is not told apart here: the catalogue or the session judges it."""
 
     text: str
@@ -48,7 +48,7 @@ class Declare:
     """A cursor over a query. ``binary`` makes FETCH answer in the binary format, ``hold`` outlives the transaction."""
 
     name: str
-    query: Query
+    query: QueryText
     binary: bool
     scroll: bool
     hold: bool
@@ -88,19 +88,19 @@ class CopyOptions:
 class Copy:
     """COPY of a query's rows to the client."""
 
-    query: Query
+    query: QueryText
     options: CopyOptions = field(default_factory=CopyOptions)
 
 
 @dataclass(frozen=True)
-class Show:
+class ShowSetting:
     """SHOW of one setting, or of all of them (None)."""
 
     name: str | None
 
 
 @dataclass(frozen=True)
-class Set:
+class SetSetting:
     """SET of one setting, for the session or with ``local`` for the transaction; None is the default."""
 
     name: str
@@ -152,6 +152,7 @@ class Unsupported:
 
 
 Command: TypeAlias = (
-    Query | Begin | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy | Show | Set | Reset | Discard
+    QueryText | Begin | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy
+    | ShowSetting | SetSetting | Reset | Discard
     | Deallocate | Idle | Writes | Unsupported
 )  # fmt: skip

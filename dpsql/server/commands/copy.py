@@ -134,7 +134,7 @@ def copy(words: Words) -> Command:
     return command.Copy(query, read_options(words))
 
 
-def _copied_table(words: Words) -> command.Query:
+def _copied_table(words: Words) -> command.QueryText:
     """COPY of a table is COPY of a query of all its columns, or of those in the parentheses."""
     first = words.any()
     parts = [first.text]
@@ -144,4 +144,4 @@ def _copied_table(words: Words) -> command.Query:
     if words.ahead is not None and words.ahead.kind == "sign" and words.ahead.text == "(":
         columns = words.parenthesised().text
     table = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
-    return command.Query(f"SELECT {columns} FROM {table}", first.start)
+    return command.QueryText(f"SELECT {columns} FROM {table}", first.start)

@@ -43,7 +43,7 @@ def read(piece: Piece) -> Command:
             words = Words(piece)
             words.any()
             return reader(words)
-    return command.Query(piece.text, piece.start)
+    return command.QueryText(piece.text, piece.start)
 
 
 def _written(piece: Piece) -> str:

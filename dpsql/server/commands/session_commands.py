@@ -178,7 +178,7 @@ def show(words: Words) -> Command:
     else:
         name = _setting(words)
     words.end()
-    return command.Show(None if name == "all" else name)
+    return command.ShowSetting(None if name == "all" else name)
 
 
 def set_(words: Words) -> Command:
@@ -198,13 +198,13 @@ def set_(words: Words) -> Command:
         return command.Unsupported("SET ROLE", "who asks is decided when a connection is made")
     if words.take("time"):
         words.take("zone")
-        return command.Set("timezone", _values(words), scope == "local")
+        return command.SetSetting("timezone", _values(words), scope == "local")
     if words.take("names"):
-        return command.Set("client_encoding", _values(words), scope == "local")
+        return command.SetSetting("client_encoding", _values(words), scope == "local")
     name = _setting(words)
     if not (words.sign("=") or words.take("to")):
         words.fail(words.ahead)
-    return command.Set(name, _values(words), scope == "local")
+    return command.SetSetting(name, _values(words), scope == "local")
 
 
 def _setting(words: Words) -> str:

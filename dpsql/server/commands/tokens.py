@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
 from dpsql.errors import ProgrammingError
-from dpsql.server.commands.command import Query
+from dpsql.server.commands.command import QueryText
 
 Kind: TypeAlias = Literal["word", "name", "text", "number", "sign"]
 
@@ -179,16 +179,16 @@ class Words:
         if self.ahead is not None:
             self.fail(self.ahead)
 
-    def rest(self) -> Query:
+    def rest(self) -> QueryText:
         """All that follows, as a query."""
         token = self.ahead
         if token is None:
             self.fail()
         self._place = len(self._tokens)
         start = token.start - self.piece.start
-        return Query(self.piece.text[start:], token.start)
+        return QueryText(self.piece.text[start:], token.start)
 
-    def parenthesised(self) -> Query:
+    def parenthesised(self) -> QueryText:
         """The query in the parentheses that start here."""
         if not self.sign("("):
             self.fail(self.ahead)
@@ -200,7 +200,7 @@ class Words:
                 depth += (token.text == "(") - (token.text == ")")
         if first is None or first is token:
             self.fail(token)
-        return Query(self.piece.text[first.start - self.piece.start : token.start - self.piece.start], first.start)
+        return QueryText(self.piece.text[first.start - self.piece.start : token.start - self.piece.start], first.start)
 
     def fail(self, token: Token | None = None) -> NoReturn:
         """A syntax error at the token, or at the end."""

@@ -60,8 +60,8 @@ __all__ = [
     "CopyData", "CopyDone", "CopyFail", "CopyOutResponse", "DataRow", "Describe", "EmptyQueryResponse",
     "ErrorResponse", "Execute", "FieldDescription", "Flush", "FunctionCall", "GSSEncRequest", "Malformed", "Message",
     "NegotiateProtocolVersion", "NoData", "NoticeResponse", "ParameterDescription", "ParameterStatus", "Parse",
-    "ParseComplete", "PasswordMessage", "PortalSuspended", "Query", "ReadyForQuery", "RowDescription",
-    "SASLInitialResponse", "SASLResponse", "SSLRequest", "Stage", "StartupMessage", "Sync", "Terminate",
+    "ParseComplete", "PasswordMessage", "PortalSuspended", "ProtocolPhase", "Query", "ReadyForQuery", "RowDescription",
+    "SASLInitialResponse", "SASLResponse", "SSLRequest", "StartupMessage", "Sync", "Terminate",
     "TransactionStatus", "data_row", "from_backend", "from_frontend", "startup",
 ]  # fmt: skip
 
@@ -72,7 +72,7 @@ _COUNT = struct.Struct("!H")
 _NULL = b"\xff\xff\xff\xff"
 
 
-class Stage(Enum):
+class ProtocolPhase(Enum):
     """Where a connection is, which decides what the letter of a message means."""
 
     STARTUP = ConnectionPhase.STARTUP
@@ -85,14 +85,14 @@ class Malformed(Exception):
     """The peer sent bytes that are no message of the protocol."""
 
 
-def from_frontend(frame: bytes, stage: Stage) -> Message:
+def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
     """The message in one whole frame of a client; Malformed for anything that is not exactly that message.
 
-    >>> from_frontend(Query(query_string="SELECT 1").to_wire(), Stage.READY)
+    >>> from_frontend(Query(query_string="SELECT 1").to_wire(), ProtocolPhase.READY)
     Query(query_string='SELECT 1')
     """
     letter = frame[:1]
-    if stage is Stage.READY and letter in (b"d", b"c", b"f"):
+    if stage is ProtocolPhase.READY and letter in (b"d", b"c", b"f"):
         return CopyData() if letter == b"d" else CopyDone() if letter == b"c" else CopyFail()
     decoder = FrontendMessageDecoder()
     decoder.phase = stage.value
@@ -111,8 +111,8 @@ def startup(frame: bytes) -> Message:
     """The first packet of a client; a newer 3.x is read as 3.0, whose form it has, and keeps its number."""
     (version,) = _LENGTH.unpack_from(frame, 4)
     if version >> 16 != 3:
-        return from_frontend(frame, Stage.STARTUP)
-    message = from_frontend(frame[:4] + _LENGTH.pack(3 << 16) + frame[8:], Stage.STARTUP)
+        return from_frontend(frame, ProtocolPhase.STARTUP)
+    message = from_frontend(frame[:4] + _LENGTH.pack(3 << 16) + frame[8:], ProtocolPhase.STARTUP)
     assert isinstance(message, StartupMessage)
     message.protocol_version = version
     return message

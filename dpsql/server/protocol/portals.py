@@ -14,7 +14,7 @@ Row: TypeAlias = Sequence[object]
 
 
 @dataclass(frozen=True)
-class Rows:
+class PortalRows:
     """The rows of a statement, all of them; ``tag`` is the word before their number in CommandComplete."""
 
     rows: Sequence[Row]
@@ -37,7 +37,7 @@ class CopyOut:
     columns: Sequence[Column]
 
 
-Outcome: TypeAlias = Rows | Done | CopyOut
+Outcome: TypeAlias = PortalRows | Done | CopyOut
 
 
 class Portal:
@@ -112,7 +112,7 @@ class Portal:
 
     def _rows(self) -> Sequence[Row]:
         outcome = self.outcome()
-        if not isinstance(outcome, Rows):
+        if not isinstance(outcome, PortalRows):
             raise WireError("55000", "the statement of this portal gives no rows to fetch")
         return outcome.rows
 

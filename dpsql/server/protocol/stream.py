@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from dpsql.server.protocol.codec import Malformed, Message, Stage, from_frontend, startup
+from dpsql.server.protocol.codec import Malformed, Message, ProtocolPhase, from_frontend, startup
 from dpsql.server.protocol.error_response import WireError
 
 
@@ -85,7 +85,7 @@ class Wire:
             raise Malformed
         return startup(_LENGTH.pack(length) + self._take(length - 4))
 
-    def receive(self, stage: Stage = Stage.READY) -> Message:
+    def receive(self, stage: ProtocolPhase = ProtocolPhase.READY) -> Message:
         """The next message; Malformed where it is none, or is longer than may be sent at this stage.
 
         53200 where it is long and others have sent so much in part that there is no room.
@@ -93,9 +93,9 @@ class Wire:
         self._give_back()
         head = self._take(5)
         (length,) = _LENGTH.unpack(head[1:])
-        if not 4 <= length <= (MESSAGE_CAP if stage is Stage.READY else LOGIN_CAP):
+        if not 4 <= length <= (MESSAGE_CAP if stage is ProtocolPhase.READY else LOGIN_CAP):
             raise Malformed
-        if stage is not Stage.READY or len(self._in) >= length - 4:
+        if stage is not ProtocolPhase.READY or len(self._in) >= length - 4:
             return from_frontend(head + self._take(length - 4), stage)
         self.limit(REST)
         rest = self._take(length - 4)

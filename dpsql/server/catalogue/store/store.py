@@ -73,7 +73,7 @@ _BY_NAME = {
 }
 
 
-class Store:
+class CatalogueStore:
     """The relations of ``pg_catalog`` under the schema ``pgc`` and those of ``information_schema`` under ``ifs``.
 
     ``columns`` has the columns of each with PostgreSQL's names of their types, ``kinds`` the type of every column by
@@ -185,14 +185,14 @@ class _Stores:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stores: OrderedDict[tuple[int, str], Store] = OrderedDict()
+        self._stores: OrderedDict[tuple[int, str], CatalogueStore] = OrderedDict()
 
-    def of(self, schema: Schema, database: str) -> Store:
+    def of(self, schema: Schema, database: str) -> CatalogueStore:
         """The catalogue of a schema, which is made once; a store holds its schema, so that its id stays its own."""
         key = (id(schema), database)
         with self._lock:
             if key not in self._stores:
-                self._stores[key] = Store(schema, database)
+                self._stores[key] = CatalogueStore(schema, database)
                 if len(self._stores) > KEPT:
                     self._stores.popitem(last=False)
             self._stores.move_to_end(key)
@@ -209,6 +209,6 @@ _STORES = _Stores()
 atexit.register(_STORES.close)
 
 
-def store_of(schema: Schema, database: str) -> Store:
+def store_of(schema: Schema, database: str) -> CatalogueStore:
     """The catalogue of that schema under that name, shared by the whole process."""
     return _STORES.of(schema, database)

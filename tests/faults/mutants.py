@@ -1,0 +1,155 @@
+"""Changes one operator, constant or condition of dpsql at a time and sees whether the room's own tests turn red in a
+minute: ``python tests/faults/mutants.py [--seed N] [--count N] [words of a path]``.
+
+The seed decides which mutants are made, so that two runs on one tree try the same ones. A mutant that no test finds is
+either a line that its room's tests do not try, or a change that nobody can see; the script prints each for its reader.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from planted.fault import Fault
+from run import PRELOADED, ROOT, compiled, verdicts
+
+#: How long the tests of a room may take to find a mutant, in seconds.
+LIMIT = 60
+SOURCE, TESTS = ROOT / "dpsql", ROOT / "tests"
+
+_COMPARISONS = {
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
+    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
+}  # fmt: skip
+_ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*", ast.FloorDiv: "/", ast.Mod: "+", ast.Pow: "*"}
+_CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """Bytes of a file, from ``start`` to ``end``, and what stands there instead."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def changes(source: bytes) -> Iterator[Change]:
+    """The changes that can be made to a module: of what is compared, added, chosen or counted; never of a text, an
+    annotation or a decorator.
+    """
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def begin(node: ast.expr) -> int:
+        return starts[node.lineno - 1] + node.col_offset
+
+    def end(node: ast.expr) -> int:
+        return starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+
+    def between(left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[Change]:
+        gap = source[end(left) : begin(right)]
+        if gap.count(old.encode()) == 1 and b"#" not in gap:
+            place = end(left) + gap.index(old.encode())
+            yield Change(place, place + len(old), new.encode())
+
+    for node in _tried(ast.parse(source)):
+        match node:
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                yield from between(left, right, _written(operator), _COMPARISONS[type(operator)])
+            case ast.BoolOp(op=operator, values=[left, right, *_]):
+                old, new = ("and", "or") if isinstance(operator, ast.And) else ("or", "and")
+                yield from between(left, right, old, new)
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
+                if not any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in (left, right)):
+                    yield from between(left, right, _written(operator), _ARITHMETIC[type(operator)])
+            case ast.Constant(value=bool(value)):
+                yield Change(begin(node), end(node), str(not value).encode())
+            case ast.Constant(value=int(value)):
+                yield Change(begin(node), end(node), str(value + 1).encode())
+            case ast.Call(func=ast.Name(id=name) as function) if name in _CALLS:
+                yield Change(begin(function), end(function), _CALLS[name].encode())
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                yield Change(begin(test), end(test), b"not (" + source[begin(test) : end(test)] + b")")
+
+
+def _tried(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run when the module is used; a switch of the language itself, as ``frozen=True``, is none."""
+    yield tree
+    for name, field in ast.iter_fields(tree):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in field if isinstance(field, list) else [field]:
+            switch = isinstance(child, ast.keyword) and child.arg in ("strict", "frozen", "slots", "repr", "kw_only")
+            if isinstance(child, ast.AST) and not switch:
+                yield from _tried(child)
+
+
+def _written(operator: ast.AST) -> str:
+    left, right = ast.Name("a"), ast.Name("b")
+    node = (
+        ast.Compare(left, [operator], [right]) if isinstance(operator, ast.cmpop) else ast.BinOp(left, operator, right)
+    )  # type: ignore[arg-type]
+    return ast.unparse(node)[2:-2]
+
+
+def room_tests(module: Path) -> tuple[str, ...]:
+    """The tests of a module's room, the nearest first: its examples, the test of its name, its folders."""
+    inside = module.relative_to(SOURCE)
+    found = [module.relative_to(ROOT)] if b">>> " in module.read_bytes() else []
+    for folder in (TESTS / parent for parent in inside.parents if parent != Path()):
+        if folder.is_dir():
+            found += [file.relative_to(ROOT) for file in sorted(folder.rglob(f"test_{module.stem}*.py"))]
+            found.append(folder.relative_to(ROOT))
+    return tuple(dict.fromkeys(map(str, found)))
+
+
+def mutants(seed: int, count: int, words: list[str]) -> list[Fault]:
+    """As many mutants as asked for, each place of the code as likely as any other."""
+    places = [
+        (module, change)
+        for module in sorted(SOURCE.rglob("*.py"))
+        if all(word in str(module) for word in words)
+        for change in sorted(set(changes(module.read_bytes())), key=lambda change: (change.start, change.end))
+    ]
+    return [_mutant(module, change) for module, change in random.Random(seed).sample(places, min(count, len(places)))]
+
+
+def _mutant(module: Path, change: Change) -> Fault:
+    source = module.read_bytes()
+    mutated = source[: change.start] + change.new + source[change.end :]
+    line = source[: change.start].count(b"\n")
+    was, now = (text.splitlines()[line].strip().decode() for text in (source, mutated))
+    name = f"{module.relative_to(ROOT)}:{line + 1}: {was}  →  {now}"
+    return Fault(name, str(module.relative_to(ROOT)), source.decode(), mutated.decode(), room_tests(module))
+
+
+def main() -> int:
+    """Try the mutants; 0 where at least five of six are found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("words", nargs="*")
+    asked = parser.parse_args()
+    compiled()
+    for name in PRELOADED.split():
+        importlib.import_module(name)
+    chosen, found = mutants(asked.seed, asked.count, asked.words), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for mutant, good, said in verdicts(chosen, Path(folder), limit=LIMIT, options=("--doctest-modules",)):
+            found += good
+            print(f"{mutant.name}: {said.splitlines()[0] if good else said}", flush=True)
+    print(f"{found} of {len(chosen)} mutants found by their rooms' own tests within {LIMIT} s")
+    return 0 if chosen and 6 * found >= 5 * len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
