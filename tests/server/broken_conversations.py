@@ -10,7 +10,7 @@ import time
 from databases import CANARIES
 from wire_client import Client, Hung, eventually, rows
 
-from dpsql.server.listener import Limits, Server
+from dpsql.server.listener import ConnectionLimits, Server
 from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Message
 from dpsql.session.database import Database
@@ -173,7 +173,7 @@ def fuzz(database: Database, seconds: float, seed: int) -> int:
         except BaseException as fault:
             faults.append(fault)
 
-    with Server(database, port=0, limits=Limits(login=2, grace=5)) as server:
+    with Server(database, port=0, limits=ConnectionLimits(login=2, grace=5)) as server:
         threads = [threading.Thread(target=run, args=(server, number)) for number in range(4)]
         for thread in threads:
             thread.start()

@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from wire_client import Client, Hung, error, eventually, notices, rows, status
 
-from dpsql.server.listener import Limits, Server
+from dpsql.server.listener import ConnectionLimits, Server
 from dpsql.server.protocol import codec
 
 CLIENTS, EACH = 32, 12
 
 
 def test_one_too_many_is_told_so_and_a_place_that_is_left_is_free(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(connections=2))
+    server = serve(limits=ConnectionLimits(connections=2))
     with Client(server.port) as first, Client(server.port) as second, Client(server.port) as third:
         first.start()
         second.start()
@@ -33,7 +33,7 @@ def test_one_too_many_is_told_so_and_a_place_that_is_left_is_free(serve: Callabl
 
 
 def test_who_does_not_log_in_in_time_is_let_go(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(login=0.5))
+    server = serve(limits=ConnectionLimits(login=0.5))
     packet = codec.StartupMessage(params={"user": "ada"}).to_wire()
     with Client(server.port) as silent, Client(server.port) as slow:
         with pytest.raises(Hung):
@@ -50,7 +50,7 @@ def test_who_does_not_log_in_in_time_is_let_go(serve: Callable[..., Server]) -> 
 
 
 def test_a_crowd_that_never_logs_in_does_not_keep_others_out(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(arriving=20, login=60))
+    server = serve(limits=ConnectionLimits(arriving=20, login=60))
     idle = [Client(server.port) for _ in range(40)]
     time.sleep(1.2)
     try:
@@ -81,7 +81,7 @@ def test_messages_have_a_cap_before_and_after_login(serve: Callable[..., Server]
 
 
 def test_five_hundred_at_once_are_served_or_told(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(connections=50, user_connections=50))
+    server = serve(limits=ConnectionLimits(connections=50, user_connections=50))
     outcomes: Counter[str] = Counter()
     gate, held = threading.Event(), threading.Event()
 

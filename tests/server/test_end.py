@@ -17,7 +17,7 @@ import pytest
 from databases import clinic
 from wire_client import Client, Hung, charges, error, eventually, rows, status
 
-from dpsql.server.listener import Limits, Server
+from dpsql.server.listener import ConnectionLimits, Server
 from dpsql.server.protocol import codec
 from dpsql.session.database import open_database
 
@@ -75,7 +75,7 @@ def test_psycopg_cancels(shared: Server) -> None:
 
 
 def test_the_end_tells_idle_clients_and_lets_statements_end(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(grace=5))
+    server = serve(limits=ConnectionLimits(grace=5))
     with Client(server.port) as idle, Client(server.port) as busy, Client(server.port) as arriving:
         idle.start()
         busy.start()
@@ -98,7 +98,7 @@ def test_the_end_tells_idle_clients_and_lets_statements_end(serve: Callable[...,
 
 def test_the_end_does_not_wait_for_ever(serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsql.postprocessing.sandbox.TIME_LIMIT", 600)  # nothing else ends it
-    server = serve(limits=Limits(grace=0.5))
+    server = serve(limits=ConnectionLimits(grace=0.5))
     with Client(server.port) as client:
         client.start()
         client.send(codec.Query(query_string=ENDLESS))

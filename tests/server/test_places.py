@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from wire_client import Client, Hung, error, eventually, rows, status
 
-from dpsql.server.listener import Limits, Server
+from dpsql.server.listener import ConnectionLimits, Server
 from dpsql.server.protocol import codec, stream
 
 MEGABYTE = 1024 * 1024
@@ -21,7 +21,7 @@ def half(size: int, sent: int) -> bytes:
 
 
 def test_one_user_has_so_many_places_and_others_come_in(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(user_connections=2))
+    server = serve(limits=ConnectionLimits(user_connections=2))
     with Client(server.port) as first, Client(server.port) as second, Client(server.port) as third:
         first.start()
         second.start()
@@ -37,7 +37,7 @@ def test_one_user_has_so_many_places_and_others_come_in(serve: Callable[..., Ser
 
 
 def test_halves_of_long_messages_share_a_room(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(unfinished=4 * MEGABYTE))
+    server = serve(limits=ConnectionLimits(unfinished=4 * MEGABYTE))
     clients = [Client(server.port) for _ in range(8)]
     try:
         for client in clients:
@@ -66,7 +66,7 @@ def test_halves_of_long_messages_share_a_room(serve: Callable[..., Server]) -> N
 
 
 def test_who_finds_no_room_is_told_so_when_the_message_has_come(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(unfinished=MEGABYTE))
+    server = serve(limits=ConnectionLimits(unfinished=MEGABYTE))
     with Client(server.port) as hoarder, Client(server.port) as client:
         hoarder.start()
         hoarder.send_bytes(half(2 * MEGABYTE, MEGABYTE))
@@ -80,7 +80,7 @@ def test_who_finds_no_room_is_told_so_when_the_message_has_come(serve: Callable[
 
 
 def test_a_client_that_leaves_gives_its_room_back(serve: Callable[..., Server]) -> None:
-    server = serve(limits=Limits(unfinished=2 * MEGABYTE))
+    server = serve(limits=ConnectionLimits(unfinished=2 * MEGABYTE))
     with Client(server.port) as client:
         client.start()
         client.send_bytes(half(4 * MEGABYTE, MEGABYTE))
