@@ -45,7 +45,7 @@ def serve(
     from dpsql.cli.host_warnings import require_confined, weaknesses
     from dpsql.errors.owners_log import FORMAT
     from dpsql.schema import load
-    from dpsql.server.authentication.login import Gate, tls_context
+    from dpsql.server.authentication.login import LoginPolicy, tls_context
     from dpsql.server.authentication.users import read_users
     from dpsql.server.listener import ConnectionLimits, Server, is_loopback
     from dpsql.session.database import open_database
@@ -56,7 +56,7 @@ def serve(
     if users is not None:
         read_users(users)
     pem = None if certificate is None else _text(certificate)
-    gate = Gate(tls, pem, users, tls_required=not is_loopback(host))
+    policy = LoginPolicy(tls, pem, users, tls_required=not is_loopback(host))
     declared = load(schema)
     found = weaknesses(declared, key, None if metrics_port is None else metrics_host)
     if strict:
@@ -66,11 +66,11 @@ def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     with ExitStack() as left:
-        watch = None if metrics_port is None else left.enter_context(_metrics(metrics_host, metrics_port))
+        observer = None if metrics_port is None else left.enter_context(_metrics(metrics_host, metrics_port))
         database = open_database(declared)
         left.callback(database.close)
         limits = ConnectionLimits(connections=most, user_connections=of_user)
-        server = left.enter_context(Server(database, host, port, gate, limits, watch))
+        server = left.enter_context(Server(database, host, port, policy, limits, observer))
         click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
         if users is None:
             click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)

@@ -46,7 +46,7 @@ def terminal(
 
     Results go to standard output; prices, what is left and errors go to standard error.
     """
-    from dpsql.repl.conversation import Rules
+    from dpsql.repl.repl_session import Rules
     from dpsql.repl.run import ConnectionSettings, run_prompt, run_texts
 
     prompting = not commands and not files and not dry and sys.stdin.isatty() and sys.stdout.isatty()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from dpsql.errors import Error
 from dpsql.repl.background import Opening, opened
-from dpsql.repl.conversation import ReplSession, Rules
 from dpsql.repl.display import Display
 from dpsql.repl.input import Command, word
+from dpsql.repl.repl_session import ReplSession, Rules
 from dpsql.repl.screen import Screen, has_colour
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ def run_prompt(database: ConnectionSettings, display: Display, rules: Rules, ask
     prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))
     opening.start()
     try:
-        converse(ReplSession(opening.session, screen, shown, rules), prompt)
+        run_loop(ReplSession(opening.session, screen, shown, rules), prompt)
         screen.write_to(None)
     finally:
         opening.close()
 
 
-def converse(talk: ReplSession, prompt: Prompt) -> None:
+def run_loop(talk: ReplSession, prompt: Prompt) -> None:
     """Take what is typed until the person leaves; Ctrl-C throws away what is typed, Ctrl-D leaves."""
     while not talk.over:
         draft, talk.draft = talk.draft, ""

@@ -45,7 +45,7 @@ class Peer:
         return f"client={host}:{self.port} connection={self.number}"
 
 
-class Crowd:
+class Connections:
     """The connections of a server; each of its methods may be called from any thread."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
@@ -78,14 +78,14 @@ class Crowd:
     def require_place(self) -> None:
         """Refuse (53300) where as many are logged in as may be."""
         if self.connected >= self._limits.connections:
-            raise crowded()
+            raise too_many_clients()
 
     def enter(self, peer: Peer, conversation: MessageLoop) -> CancelKey:
         """The key of one who is logged in from here on; 53300 where everybody or this user has all places."""
         with self._lock:
             inside = self._inside()
             if len(inside) >= self._limits.connections:
-                raise crowded()
+                raise too_many_clients()
             if sum(each.user == peer.user for each in inside) >= self._limits.user_connections:
                 raise WireError("53300", f'too many connections for role "{peer.user}"')
             peer.conversation, peer.key = conversation, fresh_key(peer.number)
@@ -116,12 +116,12 @@ class Crowd:
         return [peer for peer in self._peers.values() if peer.conversation is not None]
 
 
-def crowded() -> WireError:
+def too_many_clients() -> WireError:
     """What one too many is told."""
     return WireError("53300", "sorry, too many clients already")
 
 
-def named(address: tuple[object, ...]) -> tuple[str, int]:
+def host_and_port(address: tuple[object, ...]) -> tuple[str, int]:
     """Host and port of a socket's address."""
     host, port = address[:2]
     return str(host), int(str(port))

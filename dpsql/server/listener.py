@@ -16,11 +16,11 @@ from types import TracebackType
 from typing import Self
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.server.authentication.failed_logins import Guesses
-from dpsql.server.authentication.login import CancelKey, Gate, Visitor, admit, greet
+from dpsql.server.authentication.failed_logins import FailedLogins
+from dpsql.server.authentication.login import CancelKey, LoggedIn, LoginPolicy, admit, greet
 from dpsql.server.catalogue import Catalogue
-from dpsql.server.connections import ConnectionLimits, Crowd, Peer, crowded, named
-from dpsql.server.message_loop import MessageLoop, Watch
+from dpsql.server.connections import ConnectionLimits, Connections, Peer, host_and_port, too_many_clients
+from dpsql.server.message_loop import MessageLoop, StatementObserver
 from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Malformed
 from dpsql.server.protocol.error_response import WireError, error_fields
@@ -36,11 +36,11 @@ _UNREAD = 300
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
 
-def require_safe(host: str, gate: Gate) -> None:
+def require_safe(host: str, policy: LoginPolicy) -> None:
     """Off the loopback TLS and passwords are needed; InterfaceError where one is missing."""
     if is_loopback(host):
         return
-    if gate.tls is None or gate.users is None:
+    if policy.tls is None or policy.users is None:
         raise InterfaceError(
             f"to listen on {host}, which others can reach, give --tls-cert, --tls-key and --users; "
             "without them dpsql listens on 127.0.0.1 only"
@@ -91,19 +91,19 @@ class Server:
     """Serves one database on one address until `close`; everything that it answers is the sessions' to decide."""
 
     def __init__(
-        self, database: Database, host: str = "127.0.0.1", port: int = 5433, gate: Gate | None = None,
-        limits: ConnectionLimits | None = None, watch: Watch | None = None,
+        self, database: Database, host: str = "127.0.0.1", port: int = 5433, policy: LoginPolicy | None = None,
+        limits: ConnectionLimits | None = None, observer: StatementObserver | None = None,
     ) -> None:  # fmt: skip
-        self._database, self._gate, self._limits = database, gate or Gate(), limits or ConnectionLimits()
-        require_safe(host, self._gate)
-        self._crowd, self._unfinished = Crowd(self._limits), Unfinished(self._limits.unfinished)
-        self._watch = watch or Watch()
-        self._watch.begin(lambda: self.connected, database.accountant.remaining)
+        self._database, self._policy, self._limits = database, policy or LoginPolicy(), limits or ConnectionLimits()
+        require_safe(host, self._policy)
+        self._crowd, self._unfinished = Connections(self._limits), Unfinished(self._limits.unfinished)
+        self._observer = observer or StatementObserver()
+        self._observer.begin(lambda: self.connected, database.accountant.remaining)
         self._numbers = itertools.count(1)
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._guesses = Guesses(self._closing.wait)
+        self._guesses = FailedLogins(self._closing.wait)
         self._listener = listening(host, port)
         #: Where the server listens, also where 0 was asked for.
         self.port: int = self._listener.getsockname()[1]
@@ -163,10 +163,10 @@ class Server:
                 connection.close()
 
     def _arrive(self, connection: socket.socket, address: tuple[object, ...]) -> None:
-        peer = Peer(next(self._numbers), Wire(connection, self._unfinished), *named(address))
+        peer = Peer(next(self._numbers), Wire(connection, self._unfinished), *host_and_port(address))
         if not self._crowd.arrive(peer):
             LOG.info("%s refused sqlstate=53300", peer)
-            self._watch.refused("53300")
+            self._observer.refused("53300")
             _refuse_at_once(connection)
             return
         thread = threading.Thread(target=self._serve, args=(peer,), name=f"dpsql client {peer.number}", daemon=True)
@@ -195,7 +195,7 @@ class Server:
         fields = error_fields(error, severity="FATAL")
         why = f"{fields['M']} ({fields['D']})" if "D" in fields else fields["M"]
         LOG.info("%s user=%r refused sqlstate=%s %r", peer, peer.user, fields["C"], why)
-        self._watch.refused(fields["C"])
+        self._observer.refused(fields["C"])
         with contextlib.suppress(Disconnected):
             peer.wire.send(codec.ErrorResponse(fields=fields))
             peer.wire.flush()
@@ -203,7 +203,7 @@ class Server:
     def _converse(self, peer: Peer) -> None:
         wire = peer.wire
         wire.limit(self._limits.login)
-        packet = greet(wire, self._gate)
+        packet = greet(wire, self._policy)
         if isinstance(packet, CancelKey):
             self._crowd.cancel(packet)
             return
@@ -218,16 +218,16 @@ class Server:
             wire.limit(None)
             conversation.run()
 
-    def _admitted(self, peer: Peer, packet: codec.StartupMessage) -> Visitor:
+    def _admitted(self, peer: Peer, packet: codec.StartupMessage) -> LoggedIn:
         self._crowd.require_place()
-        visitor = admit(peer.wire, self._gate, packet, self._guesses, peer.host)
+        visitor = admit(peer.wire, self._policy, packet, self._guesses, peer.host)
         if visitor.database not in (self._database.schema.name, visitor.user, "postgres"):
             raise WireError("3D000", f'database "{visitor.database}" does not exist',
                             f"Connect to the database {self._database.schema.name}.")  # fmt: skip
         return visitor
 
     @contextlib.contextmanager
-    def _session(self, peer: Peer, visitor: Visitor) -> Iterator[MessageLoop]:
+    def _session(self, peer: Peer, visitor: LoggedIn) -> Iterator[MessageLoop]:
         """The visitor's session, while the connection lasts."""
         session = self._database.session(visitor.user, TOOLS)
 
@@ -246,7 +246,7 @@ class Server:
             catalogue = Catalogue(
                 schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
             )
-            conversation = MessageLoop(peer.wire, session, catalogue, settings, self._watch, str(peer))
+            conversation = MessageLoop(peer.wire, session, catalogue, settings, self._observer, str(peer))
             key = self._crowd.enter(peer, conversation)
             LOG.info("%s user=%r connected", peer, visitor.user)
             try:
@@ -271,7 +271,7 @@ class Server:
 
 def _refuse_at_once(connection: socket.socket) -> None:
     """Tell a client of the crowd without a thread and without waiting for it."""
-    crowd = codec.ErrorResponse(fields=error_fields(crowded(), severity="FATAL"))
+    crowd = codec.ErrorResponse(fields=error_fields(too_many_clients(), severity="FATAL"))
     connection.setblocking(False)
     with contextlib.suppress(OSError):
         connection.send(crowd.to_wire())

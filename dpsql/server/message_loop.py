@@ -21,7 +21,7 @@ from dpsql.server.protocol.error_response import WireError, error_fields, notice
 from dpsql.server.protocol.portals import CopyOut, Done, Portal, PortalRows
 from dpsql.server.protocol.row_format import copied, description, row_writer
 from dpsql.server.protocol.stream import Disconnected, Wire
-from dpsql.server.query_routing import Located, QueryRouter
+from dpsql.server.query_routing import LocatedError, QueryRouter
 from dpsql.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpsql.session import Session
 
 
-class Watch:
+class StatementObserver:
     """Forgets what it is told; its methods are called from the threads of all connections."""
 
     def begin(self, connected: Callable[[], int], remaining: Callable[[], Remaining]) -> None:
@@ -54,15 +54,21 @@ _STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "
 class MessageLoop:
     """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads.
 
-    ``watch`` is told of each statement; ``connection`` is what the owner's log calls it.
+    ``observer`` is told of each statement; ``connection`` is what the owner's log calls it.
     """
 
     def __init__(
-        self, wire: Wire, session: Session, catalogue: Catalogue, settings: Settings, watch: Watch, connection: str
+        self,
+        wire: Wire,
+        session: Session,
+        catalogue: Catalogue,
+        settings: Settings,
+        observer: StatementObserver,
+        connection: str,
     ) -> None:
         self._wire, self._session, self._settings = wire, session, settings
         self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
-        self._price, self._watch, self._connection = "", watch, connection
+        self._price, self._observer, self._connection = "", observer, connection
         answers = QueryRouter(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = Extended(self._executor, self._send_portal, wire.send)
@@ -188,13 +194,13 @@ class MessageLoop:
         except (Disconnected, Malformed):
             raise
         except Exception as error:
-            fields = error.fields if isinstance(error, Located) else error_fields(error)
-            sqlstate, code = fields["C"], error.code if isinstance(error, Located) else ""
+            fields = error.fields if isinstance(error, LocatedError) else error_fields(error)
+            sqlstate, code = fields["C"], error.code if isinstance(error, LocatedError) else ""
             detail = code or fields.get("D", "").partition(":")[0]
             self._executor.transaction.fail()
             self._wire.send(codec.ErrorResponse(fields=fields))
         took = time.perf_counter() - started
-        self._watch.statement(sqlstate, code, took)
+        self._observer.statement(sqlstate, code, took)
         said = self._price or detail
         user, took = self._session.analyst, took * 1000
         LOG.info("%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said)
@@ -218,7 +224,7 @@ class MessageLoop:
     def _tell_price(self, price: str, charged: Fraction) -> None:
         self._price = price
         if charged:
-            self._watch.charged(float(charged))
+            self._observer.charged(float(charged))
         self._note(f"dpsql: {price}")
 
     def _note(self, message: str) -> None:

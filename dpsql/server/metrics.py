@@ -9,7 +9,7 @@ from typing import Self
 
 from dpsql.errors import Error, InterfaceError
 from dpsql.privacy.filter import Remaining
-from dpsql.server.message_loop import Watch
+from dpsql.server.message_loop import StatementObserver
 
 try:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
@@ -22,7 +22,7 @@ _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
 _LOGINS, _FAILURES = ("28P01", "28000"), ("XX000", "58030", "53200")
 
 
-class Metrics(Watch):
+class Metrics(StatementObserver):
     """Counts what it is told, and serves the counts as /metrics on ``host`` and ``port`` until it is left."""
 
     def __init__(self, host: str, port: int) -> None:

@@ -34,7 +34,7 @@ class DescribedQuery:
     run: Callable[[Sequence[object]], Outcome]
 
 
-class Located(Exception):
+class LocatedError(Exception):
     """An error in the words of the wire, with its place in what the client sent; ``code`` is that of a refusal."""
 
     def __init__(self, fields: dict[str, str], code: str = "") -> None:
@@ -140,12 +140,12 @@ class QueryRouter:
     def _located(self, query: QueryText, action: Callable[[], T]) -> T:
         try:
             return action()
-        except Located:
+        except LocatedError:
             raise
         except Error as error:
             failed = error_fields(self._cancellation.said(error), query.text, query.start)
             code = error.code if isinstance(error, Refused | StatementError) else ""
-        raise Located(failed, code)
+        raise LocatedError(failed, code)
 
 
 def _kinds(declared: Sequence[Type | None], inferred: Sequence[str]) -> tuple[Type, ...]:

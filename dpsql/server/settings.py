@@ -31,7 +31,7 @@ _TIMEOUTS = frozenset(f"{name}_timeout" for name in "statement lock idle_session
 Snapshot = tuple[dict[str, str], Choices]
 
 
-class Chooser(Protocol):
+class SessionSettings(Protocol):
     """Whose choices dpsql's own settings are; None sets all of them back to what the schema says."""
 
     @property
@@ -47,7 +47,7 @@ class Settings(Mapping[str, str]):
     ``raw_select`` is told what a SELECT of single rows gives whenever that may have changed.
     """
 
-    def __init__(self, user: str, chooser: Chooser, raw_select: Callable[[str], None]) -> None:
+    def __init__(self, user: str, chooser: SessionSettings, raw_select: Callable[[str], None]) -> None:
         self._defaults = {**_FREE}
         self._fixed = {**FIXED, "session_authorization": user}
         self._values: dict[str, str] = {}
@@ -81,7 +81,7 @@ class Settings(Mapping[str, str]):
     def shown(self, name: str) -> str:
         """The setting as SHOW tells it: a duration in the longest unit that divides it.
 
-        >>> chooser = type("Chooser", (), {"choices": None})()
+        >>> chooser = type("SessionSettings", (), {"choices": None})()
         >>> settings = Settings("ada", chooser, lambda _: None)
         >>> for written in ("300ms", "5000", "120s", "0"):
         ...     settings.set("statement_timeout", written); print(settings.shown("statement_timeout"))

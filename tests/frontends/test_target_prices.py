@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dpsql import cli
-from dpsql.repl.conversation import ReplSession
 from dpsql.repl.display import Display
+from dpsql.repl.repl_session import ReplSession
 from dpsql.repl.screen import Screen
 from dpsql.session import open_session
 

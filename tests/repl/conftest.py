@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_runs import NAFLD
 
-from dpsql.repl.conversation import ReplSession
 from dpsql.repl.display import Display
+from dpsql.repl.repl_session import ReplSession
 from dpsql.repl.screen import Screen
 from dpsql.session import Session, open_session
 

@@ -9,7 +9,7 @@ import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.errors import BudgetExhausted
-from dpsql.repl.conversation import ReplSession
+from dpsql.repl.repl_session import ReplSession
 
 Capture = pytest.CaptureFixture[str]
 

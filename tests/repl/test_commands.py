@@ -12,7 +12,7 @@ from command_runs import BY_SEX
 from dpsql.output import Rows
 from dpsql.repl.command_list import COMMANDS, find
 from dpsql.repl.commands import _ACTIONS
-from dpsql.repl.conversation import ReplSession
+from dpsql.repl.repl_session import ReplSession
 from dpsql.session import Session
 
 Capture = pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ import pytest
 from databases import clinic
 from wire_client import PASSWORD, Client, charges
 
-from dpsql.server.authentication.login import Gate
+from dpsql.server.authentication.login import LoginPolicy
 from dpsql.server.authentication.users import add_user
 from dpsql.server.listener import Server
 from dpsql.session.database import Database, open_database
@@ -72,4 +72,4 @@ def users(tmp_path: Path) -> Path:
 @pytest.fixture
 def guarded(serve: Callable[..., Server], users: Path) -> Server:
     """A server that asks for them."""
-    return serve(gate=Gate(users=users))
+    return serve(policy=LoginPolicy(users=users))

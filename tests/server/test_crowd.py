@@ -83,10 +83,10 @@ def test_messages_have_a_cap_before_and_after_login(serve: Callable[..., Server]
 def test_five_hundred_at_once_are_served_or_told(serve: Callable[..., Server]) -> None:
     server = serve(limits=ConnectionLimits(connections=50, user_connections=50))
     outcomes: Counter[str] = Counter()
-    gate, held = threading.Event(), threading.Event()
+    policy, held = threading.Event(), threading.Event()
 
     def visit(_: int) -> str:
-        gate.wait()
+        policy.wait()
         try:
             with Client(server.port, timeout=60) as client:
                 answer = client.start()
@@ -99,7 +99,7 @@ def test_five_hundred_at_once_are_served_or_told(serve: Callable[..., Server]) -
 
     with ThreadPoolExecutor(500) as pool:
         visits = [pool.submit(visit, number) for number in range(500)]
-        gate.set()
+        policy.set()
         outcomes.update(visited.result() for visited in visits)
     assert set(outcomes) <= {"in", "53300", "hung up"}
     assert outcomes["in"] >= 50

@@ -17,8 +17,8 @@ from dpsql.server.authentication.failed_logins import (
     OF_NAME,
     PATIENCE,
     SHORTEST,
+    FailedLogins,
     FailureCount,
-    Guesses,
     TooMany,
 )
 from dpsql.server.listener import Server
@@ -35,11 +35,11 @@ class Clock:
         self.now += seconds
         self.slept.append(seconds)
 
-    def guesses(self) -> Guesses:
-        return Guesses(self.sleep, lambda: self.now)
+    def guesses(self) -> FailedLogins:
+        return FailedLogins(self.sleep, lambda: self.now)
 
 
-def wrong(tried: Guesses, user: str = "ada", address: str = "192.0.2.1") -> float:
+def wrong(tried: FailedLogins, user: str = "ada", address: str = "192.0.2.1") -> float:
     """A wrong password; 0, or the seconds after which it may be tried again."""
     try:
         with tried.attempt(user, address):
@@ -50,7 +50,7 @@ def wrong(tried: Guesses, user: str = "ada", address: str = "192.0.2.1") -> floa
         return error.seconds
 
 
-def right(tried: Guesses, user: str = "ada", address: str = "192.0.2.1") -> None:
+def right(tried: FailedLogins, user: str = "ada", address: str = "192.0.2.1") -> None:
     with tried.attempt(user, address):
         pass
 

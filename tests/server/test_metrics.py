@@ -14,7 +14,7 @@ from wire_client import PASSWORD, Client, eventually
 
 from dpsql.errors import InterfaceError, LedgerError
 from dpsql.privacy.accountant import Accountant
-from dpsql.server.authentication.login import Gate
+from dpsql.server.authentication.login import LoginPolicy
 from dpsql.server.listener import Server
 from dpsql.server.metrics import Metrics
 
@@ -30,7 +30,7 @@ def test_what_is_served_is_what_happened(
     serve: Callable[..., Server], users: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Metrics("127.0.0.1", 0) as metrics:
-        server = serve(gate=Gate(users=users), watch=metrics)
+        server = serve(policy=LoginPolicy(users=users), observer=metrics)
         with Client(server.port) as stranger:
             stranger.log_in("ada", "wrong")
         with Client(server.port) as client:
@@ -62,7 +62,7 @@ def test_a_ledger_that_cannot_be_read_leaves_the_other_figures(
         raise LedgerError("gone")
 
     with Metrics("127.0.0.1", 0) as metrics:
-        serve(watch=metrics)
+        serve(observer=metrics)
         monkeypatch.setattr(Accountant, "spent", fail)
         told = scraped(metrics)
     assert told["dpsql_budget_left_epsilon"] != told["dpsql_budget_left_epsilon"] and told["dpsql_connections"] == 0

@@ -13,7 +13,7 @@ import trustme
 from wire_client import PASSWORD, Client, error, names
 
 from dpsql.errors import InterfaceError
-from dpsql.server.authentication.login import Gate, tls_context
+from dpsql.server.authentication.login import LoginPolicy, tls_context
 from dpsql.server.listener import Server, require_safe
 from dpsql.server.protocol import codec
 
@@ -25,7 +25,7 @@ class Certificate:
     authority: Path
 
     @property
-    def gate(self) -> tuple[ssl.SSLContext, str]:
+    def policy(self) -> tuple[ssl.SSLContext, str]:
         return tls_context(self.chain, self.key), self.chain.read_text()
 
 
@@ -45,7 +45,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 def test_tls_is_verified_and_bound_to_the_login(
     serve: Callable[..., Server], users: Path, certificate: Certificate
 ) -> None:
-    server = serve(gate=Gate(*certificate.gate, users=users))
+    server = serve(policy=LoginPolicy(*certificate.policy, users=users))
     with psycopg.connect(
         host="localhost", hostaddr="127.0.0.1", port=server.port, user="ada", password=PASSWORD, sslmode="verify-full",
         sslrootcert=str(certificate.authority), channel_binding="require",
@@ -69,7 +69,7 @@ def test_tls_is_verified_and_bound_to_the_login(
 def test_what_was_sent_before_tls_began_is_not_read_after_it(
     serve: Callable[..., Server], certificate: Certificate
 ) -> None:
-    server = serve(gate=Gate(*certificate.gate))
+    server = serve(policy=LoginPolicy(*certificate.policy))
     with Client(server.port) as client:
         client.send(codec.SSLRequest(), codec.StartupMessage(params={"user": "mallory"}))
         assert client.take(1) == b"S"
@@ -87,18 +87,18 @@ def test_no_tls_and_no_gss_are_said_with_a_letter(shared: Server) -> None:
 
 
 def test_off_the_loopback_tls_and_users_are_needed(users: Path, certificate: Certificate) -> None:
-    context, pem = certificate.gate
-    for gate in (Gate(), Gate(users=users), Gate(context, pem)):
+    context, pem = certificate.policy
+    for policy in (LoginPolicy(), LoginPolicy(users=users), LoginPolicy(context, pem)):
         with pytest.raises(InterfaceError, match="--tls-cert"):
-            require_safe("0.0.0.0", gate)
-    require_safe("0.0.0.0", Gate(context, pem, users))
-    require_safe("127.0.0.1", Gate())
+            require_safe("0.0.0.0", policy)
+    require_safe("0.0.0.0", LoginPolicy(context, pem, users))
+    require_safe("127.0.0.1", LoginPolicy())
 
 
 def test_where_tls_is_required_nobody_is_asked_for_a_password_without_it(
     serve: Callable[..., Server], users: Path, certificate: Certificate
 ) -> None:
-    server = serve(gate=Gate(*certificate.gate, users=users, tls_required=True))
+    server = serve(policy=LoginPolicy(*certificate.policy, users=users, tls_required=True))
     with Client(server.port) as client:
         assert error(client.log_in("ada", PASSWORD))["C"] == "28000"
 

@@ -57,7 +57,7 @@ class FailureCount:
         self.count, self.due = max(0.0, self.count - 1), self.due - seconds
 
 
-class Guesses:
+class FailedLogins:
     """What is remembered of wrong passwords; ``pause`` waits for some seconds.
 
     Nothing here knows which names exist. One that has to wait counts as wrong until its password was right, so that

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.errors import InterfaceError, owners_log
-from dpsql.server.authentication.failed_logins import Guesses, TooMany
+from dpsql.server.authentication.failed_logins import FailedLogins, TooMany
 from dpsql.server.authentication.scram import Denied, Exchange, mechanisms
 from dpsql.server.authentication.users import read_users
 from dpsql.server.protocol import codec
@@ -46,7 +46,7 @@ _NOT_SETTINGS = ("user", "database", "options", "replication")
 
 
 @dataclass(frozen=True)
-class Gate:
+class LoginPolicy:
     """How people get in: TLS with a certificate, passwords from a file of users, or nothing of both on the loopback."""
 
     tls: ssl.SSLContext | None = None
@@ -56,7 +56,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Visitor:
+class LoggedIn:
     """Who has come in, to which database, and with which settings."""
 
     user: str
@@ -72,7 +72,7 @@ class CancelKey:
     secret: bytes
 
 
-def greet(wire: Wire, gate: Gate) -> codec.StartupMessage | CancelKey:
+def greet(wire: Wire, policy: LoginPolicy) -> codec.StartupMessage | CancelKey:
     """The startup packet, with TLS where it is asked for; or a request to cancel."""
     asked_tls = asked_gss = False
     while True:
@@ -80,10 +80,10 @@ def greet(wire: Wire, gate: Gate) -> codec.StartupMessage | CancelKey:
         match message:
             case codec.SSLRequest() if not asked_tls and not wire.secured:
                 asked_tls = True
-                wire.send_bytes(b"N" if gate.tls is None else b"S")
+                wire.send_bytes(b"N" if policy.tls is None else b"S")
                 wire.flush()
-                if gate.tls is not None:
-                    wire.secure(gate.tls)
+                if policy.tls is not None:
+                    wire.secure(policy.tls)
             case codec.GSSEncRequest() if not asked_gss:
                 asked_gss = True
                 wire.send_bytes(b"N")
@@ -96,7 +96,9 @@ def greet(wire: Wire, gate: Gate) -> codec.StartupMessage | CancelKey:
                 raise Malformed
 
 
-def admit(wire: Wire, gate: Gate, packet: codec.StartupMessage, guesses: Guesses, address: str) -> Visitor:
+def admit(
+    wire: Wire, policy: LoginPolicy, packet: codec.StartupMessage, failed_logins: FailedLogins, address: str
+) -> LoggedIn:
     """Who the client at the address is, proven where there are users; WireError (28000, 28P01 …) where it is not."""
     parameters = packet.params
     unknown = [name for name in parameters if name.startswith("_pq_.")]
@@ -107,17 +109,17 @@ def admit(wire: Wire, gate: Gate, packet: codec.StartupMessage, guesses: Guesses
         raise WireError("28000", "no PostgreSQL user name specified in startup packet")
     if not user.isprintable() or len(user.encode("utf-8", "replace")) > 63:
         raise WireError("28000", "the user name has 1 to 63 bytes of characters that can be seen")
-    if gate.tls_required and not wire.secured:
+    if policy.tls_required and not wire.secured:
         raise WireError("28000", f'no encryption: user "{user}" must connect with TLS', "Connect with sslmode=require.")
-    if gate.users is not None:
-        _authenticate(wire, gate, gate.users, user, lambda: guesses.attempt(user, address))
+    if policy.users is not None:
+        _authenticate(wire, policy, policy.users, user, lambda: failed_logins.attempt(user, address))
     if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise WireError("0A000", "replication is not supported")
-    return Visitor(user, parameters.get("database") or user, _settings(parameters))
+    return LoggedIn(user, parameters.get("database") or user, _settings(parameters))
 
 
 def _authenticate(
-    wire: Wire, gate: Gate, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
+    wire: Wire, policy: LoginPolicy, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
 ) -> None:
     """SCRAM; known and unknown users are asked the same, told the same, and wait as long."""
     failed = WireError("28P01", f'password authentication failed for user "{user}"')
@@ -126,7 +128,7 @@ def _authenticate(
     except InterfaceError as error:
         owners_log.record("reading the users", error)
         raise WireError("28000", "the users cannot be read; the owner finds the reason in the server's log") from None
-    certificate = gate.certificate if wire.secured else None
+    certificate = policy.certificate if wire.secured else None
     wire.send(codec.AuthenticationSASL(mechanisms=mechanisms(certificate)))
     wire.flush()
     first = wire.receive(ProtocolPhase.SASL_FIRST)

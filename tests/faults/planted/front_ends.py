@@ -15,7 +15,7 @@ FAULTS = (
     ),
     Fault(
         "what a script may cost counts each statement alone",
-        "dpsql/repl/conversation.py",
+        "dpsql/repl/repl_session.py",
         "        within(self.rules.most, self.paid + charged, price)",
         "        within(self.rules.most, charged, price)",
         (f"{TERMINAL}_batch.py::test_no_more_is_paid_than_was_allowed",),
@@ -51,8 +51,8 @@ FAULTS = (
     Fault(
         "passwords are asked for without TLS",
         "dpsql/server/authentication/login.py",
-        "    if gate.tls_required and not wire.secured:\n",
-        "    if gate.tls_required and not user:\n",
+        "    if policy.tls_required and not wire.secured:\n",
+        "    if policy.tls_required and not user:\n",
         (f"{WIRE}_tls.py::test_where_tls_is_required_nobody_is_asked_for_a_password_without_it",),
     ),
     Fault(
