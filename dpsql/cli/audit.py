@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -90,25 +89,20 @@ def _statements(file: Path) -> list[str]:
 
 
 class _telling:
-    """What a terminal is told on standard error: how long it will take, and in one line what is looked at.
+    """What is told on standard error: how long it will take, and in one line what is looked at.
 
     That line is for terminals that can write over it.
     """
 
     def __enter__(self) -> Self:
-        self._terminal = sys.stderr.isatty()
-        self._seen = self._terminal and os.environ.get("TERM", "dumb") != "dumb"
+        self._seen = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         return self
 
     def __exit__(self, *trouble: object) -> None:
         self("")
 
-    @property
-    def foretell(self) -> Callable[[Expected], None] | None:
-        """Say how long it will take, in lines that stay; None where no terminal shows them."""
-        return self._foretell if self._terminal else None
-
-    def _foretell(self, expected: Expected) -> None:
+    def foretell(self, expected: Expected) -> None:
+        """Say how long it will take, in lines that stay."""
         self("")
         click.echo(f"{expected}", err=True)
 

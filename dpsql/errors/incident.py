@@ -16,9 +16,12 @@ def current() -> str:
 
 
 @contextmanager
-def statement() -> Iterator[str]:
-    """One statement, with a number that is drawn before anything of it is done; inside another, the other's."""
-    number = current()
+def statement(number: str | None = None) -> Iterator[str]:
+    """One statement, with a number that is drawn before anything of it is done; inside another, the other's.
+
+    A thread that works for a statement of another thread gives that one's ``number``.
+    """
+    number = number or current()
     before = _NUMBER.set(number)
     try:
         yield number

@@ -6,12 +6,13 @@ Proved in ``docs/proofs/execution.md``, ``docs/proofs/timing.md`` and ``docs/pro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.engines.engine import Engine, Held
 from dpsql.errors import ExecutionFailed, OperationalError
+from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import Shell
@@ -34,8 +35,11 @@ def timed_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) 
 
     def rows(table: str) -> Sequence[tuple[object, ...]]:
         with ResponseTiming(None, time_bucket, clock) as departure:
-            with suppress(OperationalError), engine.hold(departure.begin):
-                return engine.public_rows(table)
+            try:
+                with engine.hold(departure.begin):
+                    return engine.public_rows(table)
+            except OperationalError as error:
+                record("reading a public table", error)
             raise ExecutionFailed
 
     return rows

@@ -17,7 +17,7 @@ from dpsql.planning.sensitivity import mechanism
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import Standing
-from dpsql.privacy.ledger import Belongs, Ledger, ledger_path, names_of
+from dpsql.privacy.ledger import NAMELESS, Belongs, Ledger, Names, ledger_path, names_of
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
 from dpsql.schema import AdvancedComposition, Schema, load
@@ -60,16 +60,16 @@ class LedgerOf:
 
     place: str | Path
     belongs: Belongs
-    names: tuple[str, ...]
+    names: Names
 
 
 def ledger_of(schema: Schema, ledger: str | Path | None = None) -> LedgerOf:
     """The ledger of a schema's database, or another one that its owner names: that is known by its place alone."""
     belongs = Belongs(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
-        return LedgerOf(ledger, belongs, ())
+        return LedgerOf(ledger, belongs, NAMELESS)
     names = names_of(schema.name, schema.source_path, schema.path)
-    return LedgerOf(schema.ledger_place or ledger_path(schema.source_path), belongs, tuple(names))
+    return LedgerOf(schema.ledger_place or ledger_path(schema.source_path), belongs, names)
 
 
 def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:

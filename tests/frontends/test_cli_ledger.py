@@ -13,6 +13,7 @@ from command_runs import NAFLD, Dpsql
 from dpsql.audit.ledger_chain import journal
 from dpsql.dbapi import connect
 from dpsql.errors import BudgetExhausted, LedgerError
+from dpsql.privacy.ledger import names_of
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import load
 
@@ -157,10 +158,33 @@ def test_a_hard_link_to_a_database_has_no_budget_of_its_own(tmp_path: Path) -> N
     os.link(tmp_path / "shop.duckdb", tmp_path / "linked.duckdb")
     with pytest.raises(LedgerError, match="a hard link"):
         asked("two.toml", "linked.duckdb")
-    asked("one.toml", "shop.duckdb", 'ledger = "shop.ledger"')
     with pytest.raises(LedgerError, match="missing"):
         asked("two.toml", "linked.duckdb", 'ledger = "linked.ledger"')
     asked("two.toml", "linked.duckdb", 'ledger = "shop.ledger"')
+    asked("one.toml", "shop.duckdb", 'ledger = "shop.ledger"')
+
+
+def test_a_folder_of_hard_links_has_no_budget_of_its_own(checkout: Path) -> None:
+    ask(COUNT)
+    schema, data = checkout / NAFLD, checkout / "dpsql" / "data" / "nafld"
+    (data.parent / "linked").mkdir()
+    for file in data.glob("*.parquet"):
+        os.link(file, data.parent / "linked" / file.name)
+    linked = schema.with_name("linked.toml")
+    linked.write_text(schema.read_text().replace("data/nafld", "data/linked"))
+    with pytest.raises(LedgerError, match="missing"):
+        connect(linked).close()
+    ask(COUNT)
+
+
+def test_a_file_that_has_the_inode_of_one_that_is_gone_is_another_database(tmp_path: Path) -> None:
+    (tmp_path / "first.duckdb").touch()
+    remembered, inode = names_of("shop", tmp_path / "first.duckdb", None), (tmp_path / "first.duckdb").stat().st_ino
+    (tmp_path / "first.duckdb").rename(tmp_path / "second.duckdb")
+    now = names_of("shop", tmp_path / "second.duckdb", None)
+    assert str(inode) in remembered.kept[0] and remembered.kept == now.kept and not {*remembered.all} & {*now.sought}
+    os.link(tmp_path / "second.duckdb", tmp_path / "third.duckdb")
+    assert {*remembered.kept} <= {*names_of("shop", tmp_path / "third.duckdb", None).sought}
 
 
 def test_neighbours_that_are_changed_under_a_ledger_are_refused(dpsql: Dpsql, checkout: Path) -> None:

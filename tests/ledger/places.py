@@ -12,7 +12,7 @@ from typing import Protocol
 
 import psycopg
 
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.ledger import Belongs, Ledger, Names
 from dpsql.privacy.ledger.checkpoints import kept_in
 
 _ELSEWHERE = itertools.count()
@@ -150,4 +150,4 @@ PATIENTS = Belongs("d", "p.id", "add-remove")
 
 
 def reopen(place: Place | Path, belongs: Belongs = PATIENTS, names: Sequence[str] = ()) -> Ledger:
-    return Ledger.open(place if isinstance(place, Path) else place.name, belongs, names)
+    return Ledger.open(place if isinstance(place, Path) else place.name, belongs, Names(tuple(names)))

@@ -12,7 +12,7 @@ from places import PATIENTS, FilePlace, Place, elsewhere, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Belongs, Ledger, Line
+from dpsql.privacy.ledger import Belongs, Ledger, Line, Names
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.privacy.ledger.restoring import NOBODY, Restored, backup, begin, remembered, restore
 from dpsql.privacy.measure import FREE, Cost
@@ -21,7 +21,7 @@ GAUSSIAN = Cost(None, Fraction(1, 200))
 
 
 def put_back(place: Place, source: Path | None, charge: Cost | None = None, names: tuple[str, ...] = ()) -> Restored:
-    return restore(place.name, PATIENTS, names, source, charge)
+    return restore(place.name, PATIENTS, Names(names), source, charge)
 
 
 def charge(ledger: Ledger, analyst: str, *costs: Cost) -> None:
@@ -34,7 +34,7 @@ def whole(ledger: Ledger) -> list[object]:
 
 
 def test_a_ledger_is_begun_once(place: Place) -> None:
-    number = begin(place.name, PATIENTS, ["data"])
+    number = begin(place.name, PATIENTS, Names(("data",)))
     assert reopen(place, names=["data"]).id == number
     with pytest.raises(LedgerError, match=r"had a ledger before \(entries charged to it: 0\)"):
         begin(place.name, PATIENTS, [])
@@ -46,9 +46,9 @@ def test_a_new_budget_is_given_where_its_owner_says_so(place: Place) -> None:
     fill(reopen(place, names=["data"]), 3)
     place.remove()
     with pytest.raises(LedgerError, match=r"charged to it: 3\); a new one lets its whole budget be spent once more"):
-        begin(place.name, PATIENTS, ["data"])
+        begin(place.name, PATIENTS, Names(("data",)))
     before = reopen(place.beside()).id
-    number = begin(place.name, PATIENTS, ["data"], again=True)
+    number = begin(place.name, PATIENTS, Names(("data",)), again=True)
     fresh = reopen(place, names=["data"])
     assert fresh.id == number != before and fresh.spent().entries == 0
     fill(fresh, 1)
@@ -269,6 +269,6 @@ def test_a_backup_goes_from_one_store_to_the_other(place: Place, tmp_path: Path)
 
 def test_where_a_ledger_was_is_told(place: Place) -> None:
     fill(reopen(place, names=["data"]), 2)
-    (found,) = remembered(place.beside().name, ["data"])
+    (found,) = remembered(place.beside().name, Names(("data",)))
     assert found.entries == 2 and found.place.endswith(place.name.rpartition("schema=")[2])
-    assert remembered(place.beside().name, ["unknown"]) == []
+    assert remembered(place.beside().name, Names(("unknown",))) == []

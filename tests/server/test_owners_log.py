@@ -20,12 +20,14 @@ from wire_client import PASSWORD, Client, error, eventually
 from dpsql.engines import opening
 from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.engines.duckdb.process.data import Failed, ProcessData, _done
+from dpsql.engines.files.held_files import faults_of
 from dpsql.errors import ExecutionFailed, LedgerError
 from dpsql.errors.owners_log import cause
 from dpsql.privacy.accountant import Accountant
 from dpsql.server.listener import Server
 from dpsql.server.protocol import codec
 from dpsql.session import open_session
+from dpsql.session.database import open_database
 
 COUNT = "SELECT COUNT(*) FROM patients"
 CANARY = "CANARY_7f3a"
@@ -111,6 +113,43 @@ def test_a_ledger_that_fails_is_told_to_the_owner(
     assert found is not None and fields["M"] == "the ledger could not be read or written; nothing was released"
     why = "LedgerError: the ledger cannot be written, from OSError: No space left on device"
     assert f"incident={found[1]} answering a client: {why}" in log()
+
+
+@pytest.mark.parametrize("process", [False, True])
+@pytest.mark.parametrize(
+    ("table", "text", "marks"),
+    [("conditions", "SELECT chapter FROM conditions", ["reading a public table"]), ("patients", COUNT, [])],
+)
+def test_a_corrupt_file_is_named_under_the_number_that_the_analyst_has(
+    checkout: Path, log: Callable[[], str], monkeypatch: pytest.MonkeyPatch, process: bool, table: str, text: str,
+    marks: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(opening, "OWN_PROCESS", process)
+    file = checkout / "dpsql" / "data" / "nafld" / f"{table}.parquet"
+    with Server(open_database(checkout / "schemas" / "nafld.toml"), port=0) as server, Client(server.port) as client:
+        client.start()
+        half = file.with_suffix(".half")
+        half.write_bytes(file.read_bytes()[:-1000])
+        half.replace(file)
+        fields = error(client.query(text))
+    found = INCIDENT.fullmatch(fields["D"])
+    assert found is not None
+    lines = [line for line in log().splitlines() if line.startswith(f"incident={found[1]} ")]
+    assert lines[0].startswith(f"incident={found[1]} opening the data anew: ")
+    assert " looking at the files: InterfaceError: " in lines[1]
+    assert lines[1].endswith(f"/{file.name} is no whole parquet file")
+    assert all(any(mark in line for line in lines) for mark in marks)
+
+
+def test_a_file_that_is_missing_or_may_not_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and so on PAR1")
+    (tmp_path / "b.parquet").write_bytes(b"PAR1")
+    (tmp_path / "c.duckdb").write_bytes(b"12345678DUCK")
+    (tmp_path / "d.duckdb").write_bytes(b"")
+    files = [tmp_path / name for name in ("a.parquet", "b.parquet", "c.duckdb", "d.duckdb", "e.parquet")]
+    assert faults_of(files) == [
+        f"{tmp_path}/d.duckdb is no whole duckdb file", f"{tmp_path}/e.parquet: No such file or directory",
+    ]  # fmt: skip
 
 
 def test_users_that_cannot_be_read_are_told_to_the_owner(guarded: Server, users: Path, log: Callable[[], str]) -> None:

@@ -14,9 +14,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
-from dpsql.engines.files.held_files import State, files_version, source_files, states
+from dpsql.engines.files.held_files import State, faults_of, files_version, source_files, states
 from dpsql.engines.source import Cursor, Rows, Source
-from dpsql.errors import OperationalError
+from dpsql.errors import InterfaceError, OperationalError, incident
 from dpsql.errors.deadline import GLANCE, is_over
 from dpsql.errors.owners_log import LOG, record
 
@@ -155,7 +155,9 @@ class Versions(Generic[O]):
                 if waited is None:
                     opening()
                     waited = made = self._opening = Future()
-                    threading.Thread(target=self._open, args=(made,), name="dpsql opening", daemon=True).start()
+                    threading.Thread(
+                        target=self._open, args=(made, incident.current()), name="dpsql opening", daemon=True
+                    ).start()
             _awaited(waited)
 
     def _require_open(self) -> None:
@@ -164,10 +166,11 @@ class Versions(Generic[O]):
         if self._closed:
             raise OperationalError("the data are closed")
 
-    def _open(self, made: Future[O]) -> None:
-        """Open the version of now, which goes on where nobody waits for it any more."""
+    def _open(self, made: Future[O], number: str) -> None:
+        """Open the version of now, which goes on where nobody waits for it any more; ``number`` is the incident's."""
         try:
-            opened = self._next()
+            with incident.statement(number):
+                opened = self._next()
             self._take(opened)
         except BaseException as error:
             self._opening = None
@@ -190,10 +193,12 @@ class Versions(Generic[O]):
         trouble = OperationalError("the data of this schema cannot be opened any more")
         try:
             return self._opens()
-        except OperationalError as error:
-            trouble = error.with_traceback(None)
         except Exception as error:
             record("opening the data anew", error)
+            for fault in faults_of(source_files(self._source)):
+                record("looking at the files", InterfaceError(fault))
+            if isinstance(error, OperationalError):
+                trouble = error.with_traceback(None)
         raise trouble
 
     def _let_go(self, opened: O) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
@@ -11,7 +11,7 @@ from dpsql.privacy.ledger import stored_answers
 from dpsql.privacy.ledger.chain import EVER, NOTHING, Seen, ask_newest_of, own, page_after, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, storable, written
-from dpsql.privacy.ledger.opening import found
+from dpsql.privacy.ledger.opening import NAMELESS, Names, found
 from dpsql.privacy.ledger.spent import Begins, Spent, Sums, Tally
 from dpsql.privacy.ledger.stores.layout import Belongs, Meta
 from dpsql.privacy.ledger.stores.store import Store, Tables
@@ -27,7 +27,7 @@ class Ledger:
         self._clock, self._sums = store.now, Sums()
 
     @classmethod
-    def open(cls, place: str | Path, belongs: Belongs, names: Sequence[str] = ()) -> Ledger:
+    def open(cls, place: str | Path, belongs: Belongs, names: Names = NAMELESS) -> Ledger:
         """The ledger at a path or a ``postgresql://`` address, begun where there is none and none is remembered.
 
         ``names`` are those by which the database is known again. LedgerError where the ledger is missing, behind, a

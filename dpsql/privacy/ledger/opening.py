@@ -5,9 +5,10 @@ Proved in ``docs/proofs/ledger.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import chain
@@ -43,21 +44,50 @@ def ledger_path(source: str | Path) -> Path:
     return real.with_name(f"{real.name}.ledger")
 
 
-def names_of(dataset: str, source: Path, schema: Path | None) -> list[str]:
+@dataclass(frozen=True)
+class Names:
     """The names by which a database is known again, whatever ledger its schema names.
 
-    Those of its data as written and with links followed, of a data file that has hard links, and of its schema file;
-    each together with the dataset's own.
+    A database that comes under one of ``sought`` has the ledger that was remembered under it. ``kept`` are remembered
+    beside them, and sought once they are sought: the inodes of data files, which a file system gives to other files
+    once a file is gone.
+    """
+
+    sought: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All that are remembered."""
+        return (*self.sought, *self.kept)
+
+    def at(self, store: Store) -> Names:
+        """The same names, and that of the place of the ledger."""
+        return Names((f"ledger {store.whereabouts().place}", *self.sought), self.kept)
+
+
+#: Of a ledger that is known by its place alone.
+NAMELESS: Final = Names()
+
+
+def names_of(dataset: str, source: Path, schema: Path | None) -> Names:
+    """The names of a database: of its data as written and with links followed, of its schema file, and of the inodes of
+    its data files, which are sought where a file has hard links; each together with the dataset's own.
     """
     try:
         real = source.resolve(strict=True)
-        found = real.stat()
         files = [f"data {source.absolute()}", f"data {real}"]
-        files += [f"data {found.st_dev}:{found.st_ino}"] if real.is_file() and found.st_nlink > 1 else []
         files += [] if schema is None else [f"schema {schema.resolve()}"]
+        inodes = [each.stat() for each in ([real] if real.is_file() else sorted(real.glob("*.parquet")))]
     except (OSError, RuntimeError) as error:
         raise LedgerError("the data that the ledger belongs to cannot be found") from error
-    return [f"{file} {dataset}" for file in dict.fromkeys(files)]
+    linked, single = ([_inode(each) for each in inodes if (each.st_nlink > 1) == several] for several in (True, False))
+    sought, kept = ([f"{each} {dataset}" for each in dict.fromkeys(names)] for names in ([*files, *linked], single))
+    return Names(tuple(sought), tuple(kept))
+
+
+def _inode(file: os.stat_result) -> str:
+    return f"data {file.st_dev}:{file.st_ino}"
 
 
 #: How many of the newest entries are checked when a ledger is opened where it was before; all where it was not.
@@ -83,14 +113,14 @@ def store_at(place: str | Path) -> Store:
     return LedgerFile(Path(place))
 
 
-def found(place: str | Path, belongs: Belongs, names: Sequence[str] = ()) -> Found:
+def found(place: str | Path, belongs: Belongs, names: Names = NAMELESS) -> Found:
     """The ledger at the place, begun where there is none and where no database of these names had one.
 
     LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
     """
     store, checkpoints = store_at(place), Checkpoints()
-    named = [place_name(store), *names]
-    known = checkpoints.ledgers_of(named)
+    named = names.at(store)
+    known = checkpoints.ledgers_of(named.sought)
     if known and not store.exists():
         raise _missing(checkpoints, known)
     store.create(layout.begun(Meta.new(belongs)))
@@ -119,15 +149,10 @@ def found(place: str | Path, belongs: Belongs, names: Sequence[str] = ()) -> Fou
     return Found(store, meta, checkpoints, seen_of(last))
 
 
-def remember(checkpoints: Checkpoints, names: Sequence[str], meta: Meta, here: Whereabouts) -> None:
+def remember(checkpoints: Checkpoints, names: Names, meta: Meta, here: Whereabouts) -> None:
     """From now on the databases of these names have this ledger, and it lies here."""
-    checkpoints.bind(names, meta.id)
+    checkpoints.bind(names.all, meta.id)
     checkpoints.place(meta.id, here)
-
-
-def place_name(store: Store) -> str:
-    """The name by which a database is known that has its ledger in this store."""
-    return f"ledger {store.whereabouts().place}"
 
 
 def require_known(known: set[str], meta: Meta) -> None:

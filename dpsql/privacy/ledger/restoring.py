@@ -15,7 +15,7 @@ from dpsql.privacy.ledger.chain import EVER, newest_of, page_after
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.opening import place_name, remember, require_known, store_at
+from dpsql.privacy.ledger.opening import Names, remember, require_known, store_at
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import Belongs, Meta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
@@ -52,23 +52,23 @@ class Remembered:
     place: str
 
 
-def remembered(place: str | Path, names: Sequence[str]) -> list[Remembered]:
+def remembered(place: str | Path, names: Names) -> list[Remembered]:
     """The ledgers that a database of these names, or with its ledger at this place, had."""
     checkpoints, found = Checkpoints(), []
-    for ledger in sorted(checkpoints.ledgers_of([place_name(store_at(place)), *names])):
+    for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(place)).sought)):
         newest, at = checkpoints.newest(ledger), checkpoints.whereabouts(ledger)
         entries = 0 if newest is None else newest.seq
         found.append(Remembered(ledger, entries, "a place that is not known" if at is None else at.place))
     return found
 
 
-def begin(place: str | Path, belongs: Belongs, names: Sequence[str], *, again: bool = False) -> str:
+def begin(place: str | Path, belongs: Belongs, names: Names, *, again: bool = False) -> str:
     """Begin a ledger where none is, and return its id.
 
     LedgerError where something lies there, or where the database had a ledger before and is not to begin ``again``.
     """
     store, checkpoints, meta = store_at(place), Checkpoints(), Meta.new(belongs)
-    named = [place_name(store), *names]
+    named = names.at(store)
     before = remembered(place, names)
     if before and not again:
         raise LedgerError(
@@ -98,7 +98,7 @@ def backup(ledger: Ledger, target: Path) -> int:
 
 
 def restore(
-    place: str | Path, belongs: Belongs, names: Sequence[str], source: Path | None, charge: Cost | None = None
+    place: str | Path, belongs: Belongs, names: Names, source: Path | None, charge: Cost | None = None
 ) -> Restored:
     """Put a backup where no ledger is, or accept the one that lies there (``source`` None), and charge what it lacks.
 
@@ -107,14 +107,14 @@ def restore(
     database's.
     """
     store, checkpoints = store_at(place), Checkpoints()
-    named = [place_name(store), *names]
+    named = names.at(store)
     if source is None and not store.exists():
         raise LedgerError("there is no ledger to accept; name a backup")
     if source is not None and store.exists():
         raise LedgerError("there is something where the ledger would be put; move it away first, or leave the backup "
                           "out to accept what is there")  # fmt: skip
     with _whole(store if source is None else LedgerFile(source), belongs) as (origin, meta, last):
-        require_known({each for each in checkpoints.ledgers_of(named) if checkpoints.newest(each)}, meta)
+        require_known({each for each in checkpoints.ledgers_of(named.sought) if checkpoints.newest(each)}, meta)
         newest = checkpoints.newest(meta.id)
         if newest is None and charge is None:
             raise LedgerError(

@@ -98,6 +98,13 @@ FAULTS = (
         ("tests/frontends/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
     ),
     Fault(
+        "what was charged before a hard link was made is charged anew",
+        "dpsql/privacy/ledger/opening.py",
+        "        return (*self.sought, *self.kept)",
+        "        return self.sought",
+        ("tests/frontends/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
+    ),
+    Fault(
         "charges lie in a file beside the ledger",
         "dpsql/privacy/ledger/stores/sqlite.py",
         'if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):',

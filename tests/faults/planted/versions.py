@@ -10,7 +10,7 @@ HELD, OPENED, ALL = (
     "dpsql/engines/duckdb/database.py",
     "dpsql/engines/files/versions.py",
 )
-RIVER = "dpsql/session/execution.py"
+EXECUTION = "dpsql/session/execution.py"
 
 FAULTS = (
     Fault(
@@ -50,7 +50,7 @@ FAULTS = (
     ),
     Fault(
         "each stage reads a version of its own",
-        RIVER,
+        EXECUTION,
         "        with held.run(charge)",
         "        with self.engine.run(charge)",
         (f"{VERSIONS}::test_a_block_reads_one_version",),
@@ -64,14 +64,14 @@ FAULTS = (
     ),
     Fault(
         "an answer is kept for the version that was there when it was looked for",
-        RIVER,
+        EXECUTION,
         "        return self.answers.answer(plan, held.version,",
         "        return self.answers.answer(plan, self.version,",
         (f"{VERSIONS}::test_an_answer_is_kept_for_the_version_that_was_read",),
     ),
     Fault(
         "the time that a version takes to be opened is felt",
-        RIVER,
+        EXECUTION,
         "            held = self.engine.hold(departure.begin)\n",
         "            held = self.engine.hold()\n",
         (f"{VERSIONS}::test_opening_a_version_takes_whole_buckets",),
@@ -103,5 +103,19 @@ FAULTS = (
         "            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed\n",
         "            return bool(schema.with_catalog(read_catalog(schema.source_path, read)))\n",
         (f"{VERSIONS}::test_data_that_do_not_fit_are_not_read_and_nothing_is_charged",),
+    ),
+    Fault(
+        "the thread that opens the data has a number of its own",
+        "dpsql/engines/files/versions.py",
+        "            with incident.statement(number):",
+        "            with incident.statement():",
+        ("tests/server/test_owners_log.py::test_a_corrupt_file_is_named_under_the_number_that_the_analyst_has",),
+    ),
+    Fault(
+        "a wait is looked at every few seconds",
+        "dpsql/errors/deadline.py",
+        "GLANCE: Final = 0.05",
+        "GLANCE: Final = 3.5",
+        ("tests/server/test_stuck.py::test_waits_are_looked_at_often_enough_to_end_within_a_second",),
     ),
 )
