@@ -241,11 +241,8 @@ def aggregate_type(aggregate: Aggregate) -> str:
 
 def quantile_type(sql_type: SqlType, continuous: bool) -> str:
     """The type of a quantile of values of the type: that of the values, or one in which their middles lie."""
-    if sql_type.kind == "integer":
-        return "DOUBLE" if continuous else "BIGINT"
-    if sql_type.is_temporal:
-        return "DATE" if sql_type.kind == "date" and not continuous else "TIMESTAMP"
-    return f"DECIMAL({sql_type.precision},{sql_type.scale})" if sql_type.kind == "decimal" else "DOUBLE"
+    midpoint = sql_type.facts.midpoint if continuous else None
+    return (midpoint or sql_type.engine_name).upper()
 
 
 def sum_type(sql_type: SqlType) -> str:

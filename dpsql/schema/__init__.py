@@ -8,7 +8,7 @@ from dpsql.schema.model import Schema, json_schema
 from dpsql.schema.names import fold
 from dpsql.schema.privacy import AdvancedComposition, Analyst, Noise, Privacy
 from dpsql.schema.table import Column, Table
-from dpsql.schema.types import Bound, SqlType, Value
+from dpsql.schema.types import Bound, Scalar, SqlType, Value
 from dpsql.schema.unit_paths import UNIT, Owner, PathStep
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Owner",
     "PathStep",
     "Privacy",
+    "Scalar",
     "Schema",
     "SqlType",
     "Table",

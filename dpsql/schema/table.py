@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from dpsql.schema.names import checked_name, fold, split_reference
-from dpsql.schema.types import Bound, Reading, SqlType, Value, bounds_of, value_of
+from dpsql.schema.types import TYPES, Bound, Reading, SqlType, Value, bounds_of, value_of
 
 #: The largest contribution limit: with it, a sum of 2^32 units still fits in 128 bits.
 MAX_LIMIT = 2**20
@@ -29,6 +29,8 @@ def _type_of(value: object) -> SqlType:
         raise ValueError(f'must be the name of a type in quotes, such as "integer", not {value!r}')
     return SqlType.parse(value)
 
+
+_NAMES = ", ".join(f"{kind}(p,s)" if its.arguments == "digits" else kind for kind, its in TYPES.items())
 
 Limit = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
 TypeName = Annotated[
@@ -47,7 +49,7 @@ class Column(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    type: TypeName = Field(description="The SQL type: boolean, integer, decimal(p,s), double, text, date, timestamp.")
+    type: TypeName = Field(description=f"The SQL type: {_NAMES}.")
     bounds: Annotated[tuple[Bound, Bound] | None, PlainValidator(lambda pair: pair), Pair] = Field(
         default=None, description="The range that values are clamped to; public knowledge, never computed from data."
     )

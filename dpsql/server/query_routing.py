@@ -13,6 +13,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.measure import shown
+from dpsql.schema.types import TYPES
 from dpsql.server.cancellation import Cancellation
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
@@ -163,10 +164,7 @@ def _columns(columns: Sequence[OutputColumn]) -> tuple[Column, ...]:
     return tuple(types.column(column.name, column.type) for column in columns)
 
 
-_DUCKDB = {
-    "bool": "BOOLEAN", "int2": "BIGINT", "int4": "BIGINT", "int8": "BIGINT", "float4": "DOUBLE", "float8": "DOUBLE",
-    "date": "DATE", "timestamp": "TIMESTAMP",
-}  # fmt: skip
+_DUCKDB = {name: facts.engine.upper() for facts in TYPES.values() for name in facts.parameters}
 
 
 def _duckdb_name(kind: Type | None) -> str | None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
+from dpsql.schema.types import TYPES, engine_kind
 from dpsql.sql.parser.parameter_types import read_value
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.
@@ -62,18 +61,5 @@ def _stand_in(kind: str, place: int, text: str) -> object:
     """A value of the type; later parameters have larger ones, so that ranges are not empty."""
     if kind.endswith("[]"):
         return [_stand_in(kind.removesuffix("[]"), place, text)]
-    match kind.partition("(")[0]:
-        case "BOOLEAN":
-            return True
-        case "BIGINT":
-            return place
-        case "DOUBLE":
-            return float(place)
-        case "DECIMAL":
-            return Decimal(place)
-        case "DATE":
-            return date(2000, 1, 1) + timedelta(days=place)
-        case "TIMESTAMP":
-            return datetime(2000, 1, 1) + timedelta(days=place)
-        case _:
-            return text
+    known = engine_kind(kind)
+    return text if known is None else TYPES[known].stand_in(place, text)

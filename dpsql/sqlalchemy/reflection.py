@@ -114,18 +114,7 @@ def _table(connection: Connection, name: str, schema: str | None) -> Table:
 
 
 def _type_of(declared: SqlType) -> types.TypeEngine[Any]:
-    match declared.kind:
-        case "boolean":
-            return types.BOOLEAN()
-        case "integer":
-            return types.BIGINT()
-        case "decimal":
-            return types.NUMERIC(declared.precision, declared.scale)
-        case "double":
-            return types.DOUBLE_PRECISION()
-        case "text":
-            return types.VARCHAR()
-        case "date":
-            return types.DATE()
-        case "timestamp":
-            return types.TIMESTAMP()
+    """SQLAlchemy's type of that name, with the digits of a decimal."""
+    digits = [each for each in (declared.precision, declared.scale) if each is not None]
+    found: types.TypeEngine[Any] = getattr(types, declared.facts.sqlalchemy)(*digits)
+    return found

@@ -219,11 +219,11 @@ def source_of(schema: Schema) -> Source:
 def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
     """The columns of a private table in which Parquet may hold what the engine cannot read, moments first: where its
     file sums up one that is none, no column of it is read."""
-    kinds = {"timestamp": 0, "text": 1}
     table = schema.tables[name]
-    columns = [(kinds.get(its.type.kind, 2), name, column) for column, its in table.columns.items()]
-    found = sorted(columns, key=lambda each: each[0]) if not table.public else []
-    return [(name, column) for place, (kind, name, column) in enumerate(found) if kind < 2 or place == 0]
+    columns = [(its.type.facts.doubtful_in_parquet, column) for column, its in table.columns.items()]
+    doubtful = sorted((order, place) for place, (order, _) in enumerate(columns) if order is not None)
+    places = [place for _, place in doubtful] or range(len(columns[:1]))
+    return [] if table.public else [(name, columns[place][1]) for place in places]
 
 
 def opened(opens: Callable[[Source], Data], source: Source) -> Data:

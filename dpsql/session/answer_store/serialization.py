@@ -11,8 +11,6 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
@@ -23,6 +21,7 @@ from dpsql.planning.estimators.quantiles import Curve, Ranked
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.release.noise import Released, ReleasedTable
+from dpsql.schema.types import TYPES
 
 #: The most bytes that the text of an answer may have.
 LARGEST = 2**28
@@ -30,6 +29,10 @@ LARGEST = 2**28
 _ARRAYS: dict[str, type] = {"q": int, "d": float}
 #: The types whose values JSON writes and reads as they are.
 _PLAIN = frozenset({int, float, str, bool, type(None)})
+#: The form of each type that JSON does not have.
+_FORMS = tuple(facts.stored for facts in TYPES.values() if facts.stored is not None)
+_BY_PYTHON = {form.python: form for form in _FORMS}
+_BY_TAG = {form.tag: form for form in _FORMS}
 
 
 def written(released: Released) -> bytes:
@@ -147,35 +150,29 @@ def _value(value: object) -> object:
     match value:
         case None | bool() | int() | float() | str():
             return value
-        case Decimal():
-            return {"decimal": str(value)}
-        case datetime():
-            return {"moment": value.isoformat()}
-        case date():
-            return {"day": value.isoformat()}
         case Fraction():
             return {"fraction": str(value)}
         case list():
             return [_value(each) for each in value]
         case dict():
             return {"map": [[name, _value(each)] for name, each in value.items()]}
-    raise TypeError(f"a released {type(value).__name__} is not kept")
+    form = _BY_PYTHON.get(type(value))
+    if form is None:
+        raise TypeError(f"a released {type(value).__name__} is not kept")
+    return {form.tag: form.write(value)}
 
 
 def _read_value(value: Any) -> object:
     match value:
-        case {"decimal": str(text)}:
-            return Decimal(text)
-        case {"moment": str(text)}:
-            return datetime.fromisoformat(text)
-        case {"day": str(text)}:
-            return date.fromisoformat(text)
         case {"fraction": str(text)}:
             return Fraction(text)
         case {"map": list(pairs)}:
             return {name: _read_value(each) for name, each in pairs}
         case dict():
-            raise ValueError("no released value")
+            ((tag, text),) = value.items()
+            if tag not in _BY_TAG or not isinstance(text, str):
+                raise ValueError("no released value")
+            return _BY_TAG[tag].read(text)
         case list():
             return [_read_value(each) for each in value]
     return value

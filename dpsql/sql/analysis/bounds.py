@@ -23,7 +23,7 @@ from dpsql.sql.functions.dates import is_ordinary
 from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
-from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, off_the_line, on_the_line
+from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, on_the_line
 from dpsql.sql.ir.refusal import refuse
 
 #: Where expressions lie at one place of a statement, beyond what their columns declare.
@@ -162,7 +162,7 @@ def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Inter
         return _written(source, interval)
     if source.kind == "text":
         return EVERYTHING
-    if target.kind in ("integer", "decimal") and source.is_numeric:
+    if target.step is not None and source.is_numeric:
         places = Fraction(target.scale or 0)
         return round_interval(interval, Interval(places, places))
     if target.kind == "date" and source.kind == "timestamp":
@@ -170,13 +170,10 @@ def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Inter
     return interval
 
 
-#: The most characters that a value of each kind is written in, among values that keep their declarations.
-_WRITTEN = {"boolean": (4, 5), "integer": (1, 20), "decimal": (1, 41), "double": (1, 25), "date": (1, 20),
-            "timestamp": (1, 40)}  # fmt: skip
-
-
 def _written(source: SqlType, interval: Interval) -> Interval:
-    return length_interval(interval) if source.kind == "text" else span(*_WRITTEN[source.kind])
+    """How many characters a value has as a text, among values that keep their declarations."""
+    written = source.facts.written
+    return length_interval(interval) if written is None else span(*written)
 
 
 def _hull(values: tuple[object, ...]) -> Interval:
@@ -240,7 +237,7 @@ def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None
         return None
     if not sql_type.is_numeric and not (sql_type.is_temporal and is_ordinary(interval)):
         return None
-    return off_the_line(interval.low, sql_type.kind), off_the_line(interval.high, sql_type.kind)
+    return sql_type.facts.at(interval.low), sql_type.facts.at(interval.high)
 
 
 def is_bounded(expression: Expression) -> bool:

@@ -10,6 +10,7 @@ from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal as OneOf
+from typing import assert_never
 
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.ir.expression import Expression
@@ -96,9 +97,9 @@ def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
 
 
 def _size(expression: Expression, magnitude: Fraction) -> Fraction:
-    if expression.type.kind == "double":
+    size = expression.type.step
+    if size is None:
         return _power_of_two(magnitude, DOUBLE_BITS)
-    size = Fraction(1, 10 ** (expression.type.scale or 0))
     while magnitude / size > 2**MOST_BITS:
         size *= 10
     return size
@@ -155,15 +156,20 @@ def bins(expression: Expression) -> Bins:
     """The bins of an expression with finite bounds, whatever the data hold."""
     interval = bounds(expression)
     assert interval.low is not None and interval.high is not None
-    match expression.type.kind:
-        case "date":
+    axis = expression.type.facts.axis
+    match axis:
+        case "day":
             return _bins("day", _known(floor(interval.low)), _known(ceil(interval.high)), Fraction(1))
-        case "timestamp":
+        case "second":
             low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
             return _bins("second", _known(low, SECONDS), _known(high, SECONDS), Fraction(1))
-        case _:
+        case "number":
             grid = quantum(expression)
             return _bins("number", grid.low, grid.high, grid.size)
+        case None:
+            raise LookupError(f"values of type {expression.type} have no quantiles")
+        case _:
+            assert_never(axis)
 
 
 def _known(step: int, steps: int = 1) -> int:

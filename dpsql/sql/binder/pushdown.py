@@ -24,8 +24,6 @@ from dpsql.sql.ir.relation import Core, Filter
 #: not true of NULL.
 _CONDITIONS = (exp.And, exp.Or, exp.Paren, exp.Not, exp.Between, exp.In, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT,
                exp.GTE)  # fmt: skip
-#: The types of keys that a condition compares in the sandbox as it does in the engine.
-_KINDS = frozenset({"integer", "text", "boolean", "date", "timestamp"})
 #: The types that constants are cast to beside such keys.
 _MOMENTS = frozenset({exp.DType.DATE, exp.DType.TIMESTAMP})
 
@@ -81,7 +79,7 @@ def _compares_keys(node: exp.Expr, core: Core) -> bool:
     match node:
         case exp.Column():
             key = _key(node, core)
-            return key is not None and key.type.kind in _KINDS and not any(subqueries(key))
+            return key is not None and key.type.facts.exact and not any(subqueries(key))
         case exp.Literal():
             return node.is_string or node.name.isdigit()
         case exp.Boolean():

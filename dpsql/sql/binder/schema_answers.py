@@ -149,8 +149,8 @@ def _scalar(bound: Bound, column: Column, lowest: bool) -> Scalar:
     """The bound as a value of the column: the nearest inside, where the type is coarser than the bound."""
     if not isinstance(bound, Fraction):
         return bound
-    if column.type.kind == "double":
+    if column.type.step is None:
         return float(bound)
-    scale = column.type.scale or 0 if column.type.kind == "decimal" else 0
+    scale = column.type.scale or 0
     steps = (ceil if lowest else floor)(bound * 10**scale)
     return Decimal(steps).scaleb(-scale) if scale else steps

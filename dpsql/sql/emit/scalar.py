@@ -69,15 +69,6 @@ def _nodes(tree: exp.Expr) -> int:
 #: Where a column is found when it is not under its relation's own alias.
 Places: TypeAlias = Mapping[Column, tuple[str, str]]
 
-_ENGINE_TYPES = {
-    "boolean": "boolean", "integer": "bigint", "double": "double", "text": "varchar", "date": "date",
-    "timestamp": "timestamp",
-}  # fmt: skip
-#: The first and the last moment that a client has a value for.
-_ENDS: dict[str, tuple[date, date]] = {
-    "date": (date.min, date.max),
-    "timestamp": (datetime.min, datetime.max),
-}
 _CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
 #: Characters of ASCII that follow each other, or one beyond it.
 _RUNS = re.compile(r"([\x00-\x7f]+)|(.)", re.DOTALL)
@@ -86,9 +77,7 @@ _CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
 
 def engine_type(sql_type: SqlType) -> str:
     """The engine's name of the type."""
-    if sql_type.kind == "decimal":
-        return f"decimal({sql_type.precision},{sql_type.scale})"
-    return _ENGINE_TYPES[sql_type.kind]
+    return sql_type.engine_name
 
 
 def literal_node(literal: Literal) -> exp.Expr:
@@ -268,8 +257,9 @@ def key(expression: Expression, places: Places | None = None) -> exp.Expr:
     Dates outside the years 1 to 9999, the infinite ones among them, are NULL: a client has no value for them.
     """
     emitted = native(expression, places)
-    if expression.type.is_temporal:
-        first, last = (literal_node(Literal(end, expression.type)) for end in _ENDS[expression.type.kind])
+    ends = expression.type.facts.ends
+    if ends is not None:
+        first, last = (literal_node(Literal(end, expression.type)) for end in ends)
         inside = exp.And(
             this=node.compare(exp.GTE, emitted, first), expression=node.compare(exp.LTE, emitted.copy(), last)
         )

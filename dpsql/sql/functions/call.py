@@ -101,7 +101,7 @@ def _require_no_growth(function: str, pattern: Expression, replacement: Expressi
 
 
 def _family(sql_type: SqlType) -> str:
-    return "number" if sql_type.is_numeric else "moment" if sql_type.is_temporal else sql_type.kind
+    return sql_type.facts.family
 
 
 def alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
@@ -128,9 +128,8 @@ def castable(source: SqlType, target: SqlType) -> bool:
     """Whether values of the one type have a form as the other, or at least some of them."""
     if target.kind == "text" or source.kind == target.kind or source.kind == "text":
         return True
-    if source.is_temporal or target.is_temporal:
-        return source.is_temporal and target.is_temporal
-    return True
+    families = {source.facts.family, target.facts.family}
+    return len(families) == 1 or families == {"boolean", "number"}
 
 
 def is_double(expression: Expression) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from dpsql.schema import Bound, SqlType
+from dpsql.schema import Scalar as Scalar
 
 if TYPE_CHECKING:
     from dpsql.sql.ir.relation import Relation, UnitAggregate
@@ -16,9 +15,6 @@ from collections.abc import Sequence
 
 BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
 TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
-
-#: A value that a statement or a key domain can name.
-Scalar: TypeAlias = bool | int | Decimal | float | str | date | datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from fractions import Fraction
 
 from dpsql.schema import Bound
@@ -116,7 +116,7 @@ def _tame(low: Fraction | None, high: Fraction | None) -> Interval:
 
 
 def on_the_line(bound: Bound) -> Fraction:
-    """A bound as a number: dates and timestamps as days since year 1."""
+    """A bound as a number: dates and timestamps as days since year 1; `TypeFacts.at` is the other way round."""
     match bound:
         case datetime():
             seconds = bound.hour * 3600 + bound.minute * 60 + bound.second
@@ -125,20 +125,6 @@ def on_the_line(bound: Bound) -> Fraction:
             return Fraction(bound.toordinal())
         case _:
             return Fraction(bound)
-
-
-def off_the_line(point: Fraction, kind: str) -> Bound:
-    """The number as a bound of a column of the kind: the other way round of :func:`on_the_line`.
-
-    >>> off_the_line(on_the_line(datetime(2024, 2, 29, 12, 30)), "timestamp")
-    datetime.datetime(2024, 2, 29, 12, 30)
-    """
-    if kind not in ("date", "timestamp"):
-        return point
-    day = point.numerator // point.denominator
-    if kind == "date":
-        return date.fromordinal(day)
-    return datetime.fromordinal(day) + timedelta(microseconds=round((point - day) * 86_400 * 10**6))
 
 
 ZERO = Interval(Fraction(0), Fraction(0))

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal, DecimalException, localcontext
+from datetime import date, datetime, timedelta
+from decimal import Decimal, DecimalException, localcontext
 from fractions import Fraction
 
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Call, Expression, Literal, Scalar
+from dpsql.schema.types import TYPES
+from dpsql.schema.types.numbers import INTEGER_LIMIT, MAX_EXPONENT
+from dpsql.sql.ir.expression import DOUBLE, INTEGER, TEXT, TIMESTAMP, Call, Expression, Literal
 from dpsql.sql.ir.refusal import refuse
 
 #: The units whose starts are known.
@@ -56,7 +58,7 @@ def starts(moment: datetime, unit: str) -> Iterator[datetime]:
         count += months
 
 
-MAX_DIGITS, MAX_EXPONENT, INT64 = 18, 300, 2**63
+MAX_DIGITS = 18
 _NUMBER = re.compile(r"(\d+)?(\.\d*)?([eE][+-]?\d{1,4})?", re.ASCII)
 
 #: NULL has no type of its own; it takes that of what it stands beside.
@@ -76,7 +78,7 @@ def number(text: str, node: exp.Expr) -> Literal:
 def typed_number(value: Decimal, node: exp.Expr | None) -> Literal:
     """A number of the statement with the narrowest type that holds it."""
     exponent = value.as_tuple().exponent
-    if exponent == 0 and abs(value) < INT64:
+    if exponent == 0 and abs(value) < INTEGER_LIMIT:
         return Literal(int(value), INTEGER)
     digits = len(value.as_tuple().digits)
     if isinstance(exponent, int) and -MAX_DIGITS <= exponent < 0 and digits <= MAX_DIGITS:
@@ -86,25 +88,20 @@ def typed_number(value: Decimal, node: exp.Expr | None) -> Literal:
 
 def parameter(value: object, node: exp.Expr) -> Literal:
     """A bound parameter as a typed constant; refused where its Python type has no SQL type."""
-    match value:
-        case None:
-            return NULL
-        case bool():
-            return Literal(value, BOOLEAN)
-        case int() if abs(value) < INT64:
-            return Literal(value, INTEGER)
-        case float() if value == value and abs(value) != float("inf"):
-            return Literal(value, DOUBLE)
-        case Decimal() if value.is_finite() and (not value or abs(value.adjusted()) <= MAX_EXPONENT):
-            return typed_number(value, node)
-        case str():
-            return text(value, node)
-        case datetime():
-            return Literal(value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None), TIMESTAMP)
-        case date() if not isinstance(value, datetime):
-            return Literal(value, DATE)
-        case _:
-            refuse("E_PARAM", f"a parameter of type {type(value).__name__} with this value has no SQL form", node)
+    if value is None:
+        return NULL
+    for kind, facts in TYPES.items():
+        found = facts.parameter(value)
+        match found:
+            case None:
+                continue
+            case str():
+                return text(found, node)
+            case Decimal():
+                return typed_number(found, node)
+            case _:
+                return Literal(found, SqlType(kind))
+    refuse("E_PARAM", f"a parameter of type {type(value).__name__} with this value has no SQL form", node)
 
 
 def text(value: str, node: exp.Expr) -> Literal:
@@ -120,46 +117,9 @@ def as_type(literal: Literal, target: SqlType, node: exp.Expr) -> Literal:
     if value is None or literal.type == target:
         return Literal(value, target)
     try:
-        match target.kind:
-            case "date" if isinstance(value, str):
-                return Literal(date.fromisoformat(value.strip()), target)
-            case "date" if isinstance(value, datetime):
-                return Literal(value.date(), target)
-            case "timestamp" if isinstance(value, str):
-                moment = datetime.fromisoformat(value.strip())
-                if not moment.utcoffset():  # none, or that of UTC, in which the data's moments stand
-                    return Literal(moment.replace(tzinfo=None), target)
-            case "timestamp" if isinstance(value, date):
-                return Literal(datetime(value.year, value.month, value.day), target)
-            case "double" if isinstance(value, int | Decimal | str):
-                return Literal(_finite(float(value)), target)
-            case "integer" if isinstance(value, int | Decimal | float | str):
-                whole = (
-                    round(value) if isinstance(value, float) else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
-                )
-                if abs(whole) < INT64:
-                    return Literal(whole, target)
-            case "decimal" if isinstance(value, int | Decimal | float | str):
-                return Literal(Decimal(value).quantize(Decimal(1).scaleb(-(target.scale or 0))), target)
-            case "text":
-                return Literal(_plain(value), target)
-            case "boolean" if value in ("true", "false"):
-                return Literal(value == "true", target)
+        return Literal(target.facts.constant(target, value), target)
     except (ValueError, OverflowError, DecimalException):
-        pass
-    refuse("E_TYPE", f"this constant is no {target}", node)
-
-
-def _finite(value: float) -> float:
-    if value - value != 0:
-        raise ValueError("not finite")
-    return value
-
-
-def _plain(value: Scalar) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+        refuse("E_TYPE", f"this constant is no {target}", node)
 
 
 _ARITHMETIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {

@@ -5,10 +5,9 @@ read, and nothing about privacy."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from contextlib import suppress
+from decimal import InvalidOperation
 from typing import NoReturn
 
 from sqlglot import exp
@@ -18,14 +17,12 @@ from sqlglot.optimizer.qualify import qualify
 
 from dpsql.errors import InvalidText
 from dpsql.schema import Schema, SqlType
+from dpsql.schema.types import TYPES, Family, engine_kind
 from dpsql.sql.emit.scalar import engine_type
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parameter import PLACE
 
 TEXT, WHOLE, TRUTH, MOMENT = "VARCHAR", "BIGINT", "BOOLEAN", "TIMESTAMP"
-#: Numbers, the narrowest first: a parameter beside several has the widest.
-_NUMBERS = ("BIGINT", "DECIMAL", "DOUBLE")
-_MOMENTS = ("DATE", "TIMESTAMP")
 
 _TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Tuple)
 _TEXTUAL = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Escape, exp.DPipe, exp.Concat,
@@ -111,9 +108,14 @@ def _kind(mark: exp.Expr) -> str | None:
 
 def _amount(beside: str | None, parent: exp.Expr, node: exp.Expr) -> str | None:
     """Days are added to dates; a date is taken from a date."""
-    if beside in _MOMENTS and (isinstance(parent, exp.Add) or parent.expression is node):
+    if _family(beside) == "temporal" and (isinstance(parent, exp.Add) or parent.expression is node):
         return WHOLE
     return beside
+
+
+def _family(engine_type: str | None) -> Family | None:
+    kind = None if engine_type is None else engine_kind(engine_type)
+    return None if kind is None else TYPES[kind].family
 
 
 def _first(parent: exp.Expr, node: exp.Expr) -> str | None:
@@ -154,13 +156,12 @@ def _named(data_type: exp.Expr) -> str | None:
 
 
 def _agreed(place: int, kinds: Sequence[str]) -> str:
-    """The one type of a parameter that is used several times."""
+    """The one type of a parameter that is used several times: the widest of one family."""
     if not kinds:
         return TEXT
-    for family in (_NUMBERS, _MOMENTS):
-        ranks = [family.index(kind.partition("(")[0]) for kind in kinds if kind.partition("(")[0] in family]
-        if len(ranks) == len(kinds):
-            return kinds[ranks.index(max(ranks))]
+    if len({_family(kind) for kind in kinds}) == 1 and _family(kinds[0]) is not None:
+        ranks = [list(TYPES).index(kind) for each in kinds if (kind := engine_kind(each)) is not None]
+        return kinds[ranks.index(max(ranks))]
     if len(set(kinds)) > 1:
         _refuse(place, kinds)
     return kinds[0]
@@ -171,15 +172,6 @@ def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
     refuse("E_PARAM", f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters")
 
 
-_BOOLEANS = {
-    **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
-    **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
-}
-_WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?", re.ASCII)
-_ZONE = re.compile(r"(?:Z|[+-]00(?::?00)?)$")
-
-
 def read_value(value: object, kind: str | None) -> object:
     """The value in the Python type that belongs to DuckDB's ``kind``; InvalidText where the text is none of them.
 
@@ -188,23 +180,10 @@ def read_value(value: object, kind: str | None) -> object:
     """
     if isinstance(value, list) and kind is not None and kind.endswith("[]"):
         return [read_value(each, kind.removesuffix("[]")) for each in value]
-    if not isinstance(value, str) or kind is None or kind == "VARCHAR":
+    if not isinstance(value, str) or kind is None or _family(kind) == "text":
         return value
-    text = value.strip()
-    try:
-        match kind.partition("(")[0]:
-            case "BOOLEAN":
-                return _BOOLEANS[text.lower()]
-            case "BIGINT" if _WHOLE.fullmatch(text):
-                return int(text)
-            case "DOUBLE" if _NUMBER.fullmatch(text):
-                return float(text)
-            case "DECIMAL" if _NUMBER.fullmatch(text):
-                return Decimal(text)
-            case "DATE":
-                return date.fromisoformat(text)
-            case "TIMESTAMP":
-                return datetime.fromisoformat(_ZONE.sub("", text))
-    except (KeyError, ValueError, InvalidOperation):
-        pass
+    known = engine_kind(kind)
+    with suppress(KeyError, ValueError, InvalidOperation):
+        if known is not None:
+            return TYPES[known].read(value.strip())
     raise InvalidText(kind, value)

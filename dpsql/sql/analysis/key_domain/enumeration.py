@@ -134,9 +134,8 @@ def _inclusive(column: Column, function: str, end: Bound) -> Bound:
     except OverflowError:
         return end
     assert isinstance(end, Fraction)
-    step = Fraction(1, 10 ** (column.type.scale or 0))
-    stands_on_a_step = column.type.kind in ("integer", "decimal") and end % step == 0
-    return end + sign * step if stands_on_a_step else end
+    step = column.type.step
+    return end if step is None or end % step else end + sign * step
 
 
 #: Values between bounds are enumerated up to this many, the days behind functions of dates up to the second number.
@@ -153,14 +152,11 @@ def column_values(column: Column) -> tuple[Scalar, ...] | None:
         return None
     if column.domain is not None:
         return column.domain if column.nullable else tuple(value for value in column.domain if value is not None)
-    kind = column.type.kind
-    if kind == "boolean":
+    if column.type == BOOLEAN:
         return values(column)
-    if kind == "integer":
-        return _numbers(column, Fraction(1))
-    if kind == "decimal":
-        return _numbers(column, Fraction(1, 10 ** (column.type.scale or 0)))
-    return _moments(column, "day") if kind == "date" else None
+    if column.type.step is not None:
+        return _numbers(column, column.type.step)
+    return _moments(column, "day") if column.type.facts.axis == "day" else None
 
 
 def column_days(column: Column) -> Days | None:

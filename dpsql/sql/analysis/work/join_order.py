@@ -12,7 +12,7 @@ from math import inf
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
-from dpsql.schema import UNIT, SqlType
+from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import limits, row_limit
 from dpsql.sql.ir.expression import Call, Column, Expression, columns, conjunction, conjuncts, subqueries
 from dpsql.sql.ir.reads import outer_columns
@@ -91,15 +91,8 @@ def equated(source: Leaf, conditions: Iterable[Expression], others: Collection[s
     that one value of that column meets one value of the source's."""
     for own, other in equalities(conditions):
         named = own.relation == source.alias != other.relation and (others is None or other.relation in others)
-        if named and (own.type == other.type or _is_exact_as_double(own.type)):
+        if named and (own.type == other.type or own.type.facts.distinct_as_double(own.type)):
             yield own
-
-
-def _is_exact_as_double(sql_type: SqlType) -> bool:
-    """Whether different values of the type stay different where they are compared with those of another type."""
-    if sql_type.kind == "decimal":
-        return sql_type.precision is not None and sql_type.precision <= 15
-    return sql_type.kind in ("boolean", "date")
 
 
 def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[Column, Column]]:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 Types: TypeAlias = list[tuple[str, str]]
 Describe: TypeAlias = Callable[[exp.Query, Mapping[str, Core | Cube], Collection[str]], Types]
 
-#: Sums of whole numbers have this type in the sandbox.
-_WIDE = {"hugeint": SqlType("decimal", 38, 0), "ubigint": SqlType("decimal", 38, 0)}
 #: Stands for the query whose rows are made into a table.
 _MADE = "made"
 
@@ -106,7 +104,7 @@ class Derivations:
 
 def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:
     try:
-        return _WIDE.get(sql_type.lower()) or SqlType.parse(sql_type)
+        return SqlType.computed(sql_type)
     except ValueError:
         refuse("E_TYPE", f"column {name} of this subquery is a {sql_type}, which a private part does not read; CAST it",
                at)  # fmt: skip

@@ -41,7 +41,7 @@ def combined(query: exp.SetOperation, left: Source, right: Source, alias: str) -
         refuse("E_SETOP", "a set operation of private and public rows has rows without a unit; aggregate each side "
                "first", query)  # fmt: skip
     types = {unit.type for unit in units if unit is not None}
-    if len(types) > 1 or any(each.kind in ("decimal", "double") for each in types):
+    if len(types) > 1 or not all(each.facts.exact for each in types):
         refuse("E_SETOP", "a set operation needs units of one type, integer or text", query)
     if len(left.columns) != len(right.columns):
         refuse("E_SETOP", f"the sides have {len(left.columns)} and {len(right.columns)} columns", query)

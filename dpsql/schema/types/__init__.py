@@ -1,0 +1,35 @@
+"""The types: one record for each, which says all that dpsql knows of it, and how stored types are read as them."""
+
+from dpsql.schema.types.facts import Axis, Bound, Family, Scalar, StoredForm, TypeFacts, Value
+from dpsql.schema.types.sql_type import (
+    ALIASES,
+    TYPES,
+    Kind,
+    SqlType,
+    Stored,
+    bounds_of,
+    engine_kind,
+    value_of,
+)
+from dpsql.schema.types.stored_types import FAITHFUL, STORED_TYPES, Reading
+
+__all__ = [
+    "ALIASES",
+    "FAITHFUL",
+    "STORED_TYPES",
+    "TYPES",
+    "Axis",
+    "Bound",
+    "Family",
+    "Kind",
+    "Reading",
+    "Scalar",
+    "SqlType",
+    "Stored",
+    "StoredForm",
+    "TypeFacts",
+    "Value",
+    "bounds_of",
+    "engine_kind",
+    "value_of",
+]

@@ -1,0 +1,122 @@
+"""What a type is to all of dpsql: one record, whose fields a new type must fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+if TYPE_CHECKING:  # a type is one of these records with its digits
+    from dpsql.schema.types.sql_type import SqlType
+
+#: One end of a column's range: exact for numbers, a calendar value for temporal types.
+Bound: TypeAlias = Fraction | date | datetime
+
+#: One member of a public key domain.
+Value: TypeAlias = bool | int | Decimal | str | date | datetime
+
+#: A value that a statement or a key domain can name.
+Scalar: TypeAlias = Value | float | None
+
+#: Types whose values are compared with each other, and computed with in the same way.
+Family: TypeAlias = Literal["boolean", "number", "text", "temporal"]
+
+#: What quantiles count in.
+Axis: TypeAlias = Literal["number", "day", "second"]
+
+
+@dataclass(frozen=True)
+class StoredForm:
+    """A value that JSON does not have, as a text under a tag: for the answers that are kept."""
+
+    tag: str
+    python: type
+    write: Callable[[Any], str]
+    read: Callable[[str], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeFacts:
+    """One type that a column may be declared as.
+
+    Attributes:
+        spellings: What a schema file or a statement may call it, beside its own name.
+        family: Which types its values are compared with.
+        arguments: What may stand in brackets behind the name: nothing, a length, or the digits of a decimal.
+        engine: DuckDB's name of it, which the columns of results and parameters have too; without digits.
+        midpoint: DuckDB's name of the type in which the middle between two values lies; None where it is its own.
+        parameters: PostgreSQL's names of the types as which a client may declare a parameter of it.
+        sqlalchemy: The class of ``sqlalchemy.types`` that reflection names.
+        exact: Whether every engine compares its values exactly, so that one may be a unit's and keys may be moved.
+        distinct_as_double: Whether different values stay different where they are compared as doubles.
+        step: What all its values are multiples of; None where there is no such number.
+        axis: What its quantiles count in; None where it has none.
+        written: The fewest and the most characters of a value as a text; None where it is a text.
+        ends: The first and the last value that a client has a value for; None where a client has all.
+        doubtful_in_parquet: The order in which its columns are tried in a Parquet file, which may hold what the engine
+            cannot read; None where the engine reads all.
+        bound: One end of a range as a value of the type. ValueError where it is none.
+        member: One member of a key domain as a value of the type. ValueError where it is none.
+        constant: A constant of another type as a value of this one. ValueError, OverflowError or
+            DecimalException where it has no such value.
+        parameter: A parameter's value as one of this type; None where it is not one.
+        read: The value that a text writes. ValueError, KeyError or InvalidOperation where it writes none.
+        stand_in: A value for the n-th parameter while a statement is described; later ones are larger.
+        at: The value at a point of the line on which intervals lie (`dpsql.sql.ir.interval`).
+        stored: The form in which answers are kept; None where JSON has its values.
+    """
+
+    spellings: tuple[str, ...]
+    family: Family
+    arguments: Literal["none", "length", "digits"]
+    engine: str
+    midpoint: str | None
+    parameters: tuple[str, ...]
+    sqlalchemy: str
+    exact: bool
+    distinct_as_double: Callable[[SqlType], bool]
+    step: Callable[[SqlType], Fraction | None]
+    axis: Axis | None
+    written: tuple[int, int] | None
+    ends: tuple[date, date] | None
+    doubtful_in_parquet: int | None
+    bound: Callable[[SqlType, object], Bound]
+    member: Callable[[SqlType, object], Value]
+    constant: Callable[[SqlType, Scalar], Scalar]
+    parameter: Callable[[object], Scalar]
+    read: Callable[[str], Scalar]
+    stand_in: Callable[[int, str], Scalar]
+    at: Callable[[Fraction], Bound]
+    stored: StoredForm | None
+
+
+def never(_: SqlType) -> bool:
+    """For types whose different values may become one double."""
+    return False
+
+
+def always(_: SqlType) -> bool:
+    """For types whose different values stay different doubles."""
+    return True
+
+
+def no_step(_: SqlType) -> None:
+    """For types whose values are not multiples of one number."""
+
+
+def itself(point: Fraction) -> Fraction:
+    """The point of a number, which is the number."""
+    return point
+
+
+def no_bound(sql_type: SqlType, _: object) -> NoReturn:
+    """ValueError: the type has no order that a range could have ends in."""
+    raise ValueError(f"a {sql_type} column has no bounds; leave `bounds` out")
+
+
+def not_a_value(sql_type: SqlType, value: object) -> ValueError:
+    """What is said of a value that is none of the type."""
+    return ValueError(f"{value!r} is not a value of type {sql_type}")

@@ -1,0 +1,180 @@
+"""The SQL types that a column may have, and the stored types that are read as them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal, TypeAlias, assert_never, get_args
+
+from dpsql.schema.types import numbers, temporal, words
+from dpsql.schema.types.facts import Bound, TypeFacts, Value
+from dpsql.schema.types.stored_types import STORED_TYPES, Reading
+
+#: The types that a column may be declared as; in a family the narrowest comes first.
+Kind: TypeAlias = Literal["boolean", "integer", "decimal", "double", "text", "date", "timestamp"]
+
+
+def _facts(kind: Kind) -> TypeFacts:
+    match kind:
+        case "boolean":
+            return words.BOOLEAN
+        case "integer":
+            return numbers.INTEGER
+        case "decimal":
+            return numbers.DECIMAL
+        case "double":
+            return numbers.DOUBLE
+        case "text":
+            return words.TEXT
+        case "date":
+            return temporal.DATE
+        case "timestamp":
+            return temporal.TIMESTAMP
+        case _:
+            assert_never(kind)
+
+
+#: What dpsql knows of each type.
+TYPES: Mapping[Kind, TypeFacts] = MappingProxyType({kind: _facts(kind) for kind in get_args(Kind)})
+
+#: Each name of a type in a schema file or a statement.
+ALIASES: Mapping[str, Kind] = MappingProxyType(
+    {name: kind for kind, facts in TYPES.items() for name in (kind, *facts.spellings)}
+)
+
+_BY_ENGINE: Mapping[str, Kind] = {facts.engine.upper(): kind for kind, facts in TYPES.items()}
+_TYPE = re.compile(r"([a-z_]+(?: [a-z]+)*) ?(?:\( ?(\d{1,9}) ?(?:, ?(\d{1,9}) ?)?\))?", re.ASCII)
+
+
+def engine_kind(engine_type: str) -> Kind | None:
+    """The kind of which DuckDB's type in capitals is the name, whatever its digits; None where no column has it.
+
+    >>> engine_kind("DECIMAL(38,2)"), engine_kind("BIGINT[]")
+    ('decimal', None)
+    """
+    return _BY_ENGINE.get(engine_type.partition("(")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class SqlType:
+    """A column's type: what kind of value it holds and, for decimals, how many digits.
+
+    ``integer`` is any signed integer of up to 64 bits, ``double`` an IEEE 754 number of 64 bits or fewer.
+
+    >>> str(SqlType.parse("NUMERIC(5, 2)")), str(SqlType.parse("bigint")), SqlType.parse("varchar(10)").kind
+    ('decimal(5,2)', 'integer', 'text')
+    """
+
+    kind: Kind
+    precision: int | None = None
+    scale: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> SqlType:
+        """The type that the text names; ValueError with the mend where it names none."""
+        plain = " ".join(text.lower().split())
+        found = _TYPE.fullmatch(plain)
+        kind = ALIASES.get(found[1]) if found else None
+        if found is None or kind is None:
+            known = STORED_TYPES.get(plain)
+            reason = f"is not known; use one of {', '.join(sorted(TYPES))}" if known is None else known.refusal
+            raise ValueError(f"type `{text}` {reason}")
+        first, second = found[2], found[3]
+        arguments = TYPES[kind].arguments
+        if arguments == "digits":
+            precision, scale = (18, 3) if first is None else (int(first), int(second or 0))
+            if not 1 <= precision <= 38 or scale > precision:
+                raise ValueError(f"type `{text}`: decimal(p,s) needs 1 <= p <= 38 and s <= p")
+            return cls(kind, precision, scale)
+        if first is not None and (arguments != "length" or second is not None):
+            raise ValueError(f"type `{text}` takes no such arguments; write `{kind}`")
+        return cls(kind)
+
+    @classmethod
+    def computed(cls, text: str) -> SqlType:
+        """The type as which a column is read that a query over public tables computes; ValueError where it is not.
+
+        >>> str(SqlType.computed("HUGEINT")), str(SqlType.computed("BIGINT"))
+        ('decimal(38,0)', 'integer')
+        """
+        stored = STORED_TYPES.get(text.lower())
+        return cls.parse(text if stored is None or stored.computed is None else stored.computed)
+
+    @property
+    def facts(self) -> TypeFacts:
+        """What dpsql knows of the type."""
+        return TYPES[self.kind]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether sums of it are numbers."""
+        return self.facts.family == "number"
+
+    @property
+    def is_temporal(self) -> bool:
+        """Whether it is a date or a timestamp."""
+        return self.facts.family == "temporal"
+
+    @property
+    def step(self) -> Fraction | None:
+        """What all values are multiples of; None where there is no such number."""
+        return self.facts.step(self)
+
+    @property
+    def engine_name(self) -> str:
+        """DuckDB's name of the type, with its digits.
+
+        >>> SqlType("integer").engine_name, SqlType("decimal", 5, 2).engine_name
+        ('bigint', 'decimal(5,2)')
+        """
+        return self._with_digits(self.facts.engine)
+
+    def _with_digits(self, name: str) -> str:
+        return f"{name}({self.precision},{self.scale})" if self.facts.arguments == "digits" else name
+
+    def __str__(self) -> str:
+        return self._with_digits(self.kind)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A column's type as dpsql reads it, how it is read where it is stored otherwise, and the members of an ENUM."""
+
+    type: SqlType
+    reading: Reading | None = None
+    members: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Stored:
+        """What the engine's text of a type stands for; ValueError with the mend where dpsql reads no such column.
+
+        >>> Stored.parse("UUID").type, Stored.parse("BIGINT").reading, Stored.parse("ENUM('a', 'it''s')").members
+        (SqlType(kind='text', precision=None, scale=None), None, ('a', "it's"))
+        """
+        plain = " ".join(text.lower().split())
+        found = STORED_TYPES.get("enum" if plain.startswith("enum(") else plain)
+        if found is None or found.read_as is None or plain == "enum":
+            return cls(SqlType.parse(text))
+        members = re.findall(r"'((?:[^']|'')*)'", text) if plain.startswith("enum(") else ()
+        name, reading = found.read_as
+        return cls(SqlType.parse(name), reading, tuple(each.replace("''", "'") for each in members))
+
+
+def bounds_of(sql_type: SqlType, pair: object) -> tuple[Bound, Bound]:
+    """The range [low, high] as values of the type; ValueError where it is not one."""
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise ValueError("must be a pair [low, high]")
+    low, high = (sql_type.facts.bound(sql_type, end) for end in pair)
+    if low > high:  # type: ignore[operator]
+        raise ValueError(f"low {pair[0]} is above high {pair[1]}; swap them")
+    if low == high == 0:
+        raise ValueError("[0, 0] leaves nothing to measure; take the real range of the column")
+    return low, high
+
+
+def value_of(sql_type: SqlType, value: object) -> Value:
+    """One member of a key domain as a value of the type; ValueError where it is none."""
+    return sql_type.facts.member(sql_type, value)
