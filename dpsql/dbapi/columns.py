@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from dpsql.errors import NotSupportedError
-from dpsql.planning.result_columns import end_type
+from dpsql.planning.result_types import end_type
 
 if TYPE_CHECKING:
     from dpsql.planning.result_columns import CellInterval

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.dbapi.columns import Columns
 from dpsql.errors import DataError
+from dpsql.planning.result_types import result_type
 
 if TYPE_CHECKING:
     import pandas
@@ -16,34 +17,6 @@ if TYPE_CHECKING:
 
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s?(\d+)\)")
 _LIST = re.compile(r"(.*)\[\d*\]", re.DOTALL)
-#: Each type by DuckDB's name, as the function of ``pyarrow`` that makes its own, with that function's arguments.
-_SCALARS: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "BOOLEAN": ("bool_", ()),
-    "TINYINT": ("int8", ()),
-    "SMALLINT": ("int16", ()),
-    "INTEGER": ("int32", ()),
-    "BIGINT": ("int64", ()),
-    "UTINYINT": ("uint8", ()),
-    "USMALLINT": ("uint16", ()),
-    "UINTEGER": ("uint32", ()),
-    "UBIGINT": ("uint64", ()),
-    "HUGEINT": ("decimal128", (38, 0)),
-    "UHUGEINT": ("decimal128", (38, 0)),
-    "FLOAT": ("float32", ()),
-    "DOUBLE": ("float64", ()),
-    "VARCHAR": ("string", ()),
-    "BLOB": ("binary", ()),
-    "DATE": ("date32", ()),
-    "TIME": ("time64", ("us",)),
-    "TIMESTAMP": ("timestamp", ("us",)),
-    "TIMESTAMP_S": ("timestamp", ("s",)),
-    "TIMESTAMP_MS": ("timestamp", ("ms",)),
-    "TIMESTAMP_NS": ("timestamp", ("ns",)),
-    "TIMESTAMP WITH TIME ZONE": ("timestamp", ("us", "UTC")),
-    "INTERVAL": ("duration", ("us",)),
-    '"NULL"': ("null", ()),
-    "NULL": ("null", ()),
-}
 
 
 def arrow_table(columns: Columns) -> pyarrow.Table:
@@ -80,11 +53,11 @@ def _arrow_type(sql_type: str) -> pyarrow.DataType | None:
     if sql_type.startswith("MAP("):
         key, value = (_arrow_type(part) for part in _two_parts(sql_type[4:-1]))
         return None if key is None or value is None else pa.map_(key, value)
-    if sql_type not in _SCALARS:
+    known = result_type(sql_type)
+    if known is None or known.arrow is None:
         return None
-    name, arguments = _SCALARS[sql_type]
-    make: Callable[..., pyarrow.DataType] = getattr(pa, name)
-    return make(*arguments)
+    make: Callable[..., pyarrow.DataType] = getattr(pa, known.arrow.function)
+    return make(*known.arrow.arguments)
 
 
 def _two_parts(inside: str) -> tuple[str, str]:
@@ -124,9 +97,6 @@ def _inside(value: object) -> object:
     return _plain(value) if isinstance(value, dict | tuple | list) else value
 
 
-_WIDTHS = {"TINYINT": "8", "SMALLINT": "16", "INTEGER": "32", "BIGINT": "64"}
-
-
 def pandas_frame(columns: Columns) -> pandas.DataFrame:
     """The rows as pandas has them: decimals and integers beyond 64 bits as floats, dates as datetime64.
 
@@ -160,30 +130,13 @@ def _series(column: Sequence[object], sql_type: str) -> pandas.Series[Any]:
     return pd.Series(list(column), dtype=dtype)
 
 
-def _dtype(sql_type: str, nullable: bool) -> Any:
+def _dtype(sql_type: str, nullable: bool) -> str | None:
     """The type of a pandas column; None where its values tell.
 
     >>> _dtype("BIGINT", False), _dtype("UTINYINT", True), _dtype("DECIMAL(5,2)", True), _dtype("DATE", False)
     ('int64', 'UInt8', 'float64', 'datetime64[us]')
     """
-    plain = sql_type.removeprefix("U")
-    if plain in _WIDTHS:
-        name = ("u" if sql_type.startswith("U") else "") + "int" + _WIDTHS[plain]
-        return name.replace("u", "U", 1).replace("i", "I", 1) if nullable else name
-    match sql_type.partition("(")[0]:
-        case "BOOLEAN":
-            return "boolean" if nullable else "bool"
-        case "DECIMAL" if sql_type.endswith(")"):
-            return "float64"
-        case "DOUBLE" | "HUGEINT" | "UHUGEINT":
-            return "float64"
-        case "FLOAT":
-            return "float32"
-        case "DATE" | "TIMESTAMP" | "TIMESTAMP_S" | "TIMESTAMP_MS" | "TIMESTAMP_NS":
-            return "datetime64[us]"
-        case "INTERVAL":
-            return "timedelta64[us]"
-        case "VARCHAR":
-            return None if nullable else "str"
-        case _:
-            return "object"
+    known = result_type(sql_type)
+    if known is None:
+        return "object"
+    return known.pandas_with_null if nullable else known.pandas

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dpsql.errors import Error, InternalError, ProgrammingError, incident, owners_log
+from dpsql.planning.result_types import TypeCode, result_type
 
 #: name, type code, display size, internal size, precision, scale, whether it may be NULL.
 Described: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]
@@ -25,30 +26,21 @@ class TypeObject:
     (True, True, False, False)
     """
 
-    def __init__(self, *names: str) -> None:
-        self._names = frozenset(names)
+    def __init__(self, code: TypeCode | None) -> None:
+        self._code = code
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            name, bracket, size = other.partition("(")
-            return name in self._names and (not bracket or size.endswith(")"))
+            found = result_type(other)
+            return found is not None and found.code is not None and found.code == self._code
         return self is other
 
     def __hash__(self) -> int:
-        return hash(self._names)
+        return hash(self._code)
 
 
-STRING = TypeObject("VARCHAR", "ENUM", "UUID", "JSON", "BIT")
-BINARY = TypeObject("BLOB")
-NUMBER = TypeObject(
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
-    "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN",
-)  # fmt: skip
-DATETIME = TypeObject(
-    "DATE", "TIME", "TIME WITH TIME ZONE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
-    "TIMESTAMP WITH TIME ZONE", "INTERVAL",
-)  # fmt: skip
-ROWID = TypeObject()
+STRING, BINARY, NUMBER = TypeObject("STRING"), TypeObject("BINARY"), TypeObject("NUMBER")
+DATETIME, ROWID = TypeObject("DATETIME"), TypeObject(None)
 
 Date, Time, Timestamp, Binary = date, time, datetime, bytes
 DateFromTicks = date.fromtimestamp

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from dpsql.planning.result_columns import end_type
+from dpsql.planning.result_types import end_type, result_type
 
 if TYPE_CHECKING:
     from dpsql.dbapi import Cursor
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from dpsql.postprocessing import Result
 
 Row: TypeAlias = tuple[object, ...]
-#: Types whose values are read along the left edge.
-_WORDS = ("VARCHAR", "BOOLEAN", "DATE", "TIME", "UUID", "BLOB", "ENUM", "STRUCT", "MAP")
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Rows:
     @property
     def leftward(self) -> tuple[bool, ...]:
         """For each column, whether its values are words rather than figures."""
-        return tuple(kind.startswith(_WORDS) or kind.endswith("[]") for kind in self.types)
+        return tuple(kind.endswith("]") or _side(kind) == "left" for kind in self.types)
 
     def with_ends(self) -> Rows:
         """The same with columns ``x_low`` and ``x_high`` beside each column ``x`` that is estimated."""
@@ -80,6 +78,11 @@ class Rows:
         for name in self.names:
             names.append(_unused(name, names))
         return Rows(tuple(names), self.types, self.rows, self.intervals)
+
+
+def _side(kind: str) -> str:
+    found = result_type(kind)
+    return "right" if found is None else found.side
 
 
 def _spread(row: Row, ends: Sequence[CellInterval | None], barred: Sequence[bool]) -> Iterator[object]:

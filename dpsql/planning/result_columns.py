@@ -13,15 +13,6 @@ from typing import TypeAlias
 CellInterval: TypeAlias = tuple[float, float] | tuple[date, date]
 
 
-def end_type(sql_type: str) -> str:
-    """The type of the ends of a column's intervals.
-
-    >>> end_type("DATE"), end_type("DECIMAL(38,2)")
-    ('DATE', 'DOUBLE')
-    """
-    return sql_type if sql_type in ("DATE", "TIMESTAMP") else "DOUBLE"
-
-
 @dataclass(frozen=True)
 class OutputColumn:
     """One column of the result: its name, its type in the sandbox, and where its interval comes from.

@@ -12,7 +12,8 @@ from typing import TypeAlias
 from dpsql.planning.estimators.columns import column
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import Plan
-from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn, end_type
+from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn
+from dpsql.planning.result_types import end_type
 from dpsql.postprocessing.intervals import row_intervals
 from dpsql.postprocessing.intervals.lineage import Origin, Traced
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals

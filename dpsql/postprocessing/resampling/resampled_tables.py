@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.estimators.quantiles import Curve
+from dpsql.planning.result_types import result_type
 from dpsql.postprocessing.sandbox import Sandbox, column_types, columns_of
 from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.noise import ReleasedTable
@@ -64,10 +65,6 @@ WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k", "clip"})
 #: How many drawn rows, or rows of points, are put into the sandbox at a time.
 AT_A_TIME = 200_000
 
-_NUMBERS = frozenset(
-    "TINYINT SMALLINT INTEGER BIGINT HUGEINT FLOAT DOUBLE DECIMAL UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()
-)
-
 
 def as_number(value: object) -> float:
     """The value as a double; NaN where it is no number, or too large for one.
@@ -87,7 +84,8 @@ def is_number(sql_type: str) -> bool:
     >>> is_number("DECIMAL(38,2)"), is_number("BIGINT[]"), is_number("VARCHAR")
     (True, False, False)
     """
-    return sql_type.partition("(")[0] in _NUMBERS and not sql_type.endswith("]")
+    found = result_type(sql_type)
+    return found is not None and found.has_intervals
 
 
 def drawn_places(shape: Core | Cube) -> frozenset[int]:

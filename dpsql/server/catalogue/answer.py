@@ -8,13 +8,7 @@ from typing import Any
 
 from dpsql.server.catalogue.rewrite import Rewritten
 from dpsql.server.catalogue.store.types import OIDS, duckdb_type, type_oid
-
-_BY_DUCKDB = {
-    "BOOLEAN": "bool", "SMALLINT": "int2", "TINYINT": "int2", "INTEGER": "int4", "BIGINT": "int8", "FLOAT": "float4",
-    "DOUBLE": "float8", "VARCHAR": "text", "DATE": "date", "TIMESTAMP": "timestamp", "INTERVAL": "interval",
-    "HUGEINT": "numeric", "UBIGINT": "int8", "JSON": "json", "TIME": "time",
-    "TIMESTAMP WITH TIME ZONE": "timestamptz", "UUID": "uuid",
-}  # fmt: skip
+from dpsql.server.protocol.types import by_name
 
 
 @dataclass(frozen=True)
@@ -75,8 +69,4 @@ def column_oid(kind: str | None, held: str) -> int:
         moment = plain == "TIMESTAMP" and kind == "timestamptz"
         if narrower or moment or plain in ("NULL", duckdb_type(kind)):
             return type_oid(kind)
-    if plain.startswith("DECIMAL"):
-        return OIDS["numeric"]
-    if plain.endswith("[]"):
-        return type_oid("_" + _BY_DUCKDB.get(plain[:-2], "text"))
-    return OIDS[_BY_DUCKDB.get(plain, "text")]
+    return by_name(plain).oid

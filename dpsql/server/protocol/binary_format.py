@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import partial
+from typing import NoReturn
 from uuid import UUID
 
 from dpsql.errors import DataError, NotSupportedError
 from dpsql.server.protocol.text_format import Encoder
-from dpsql.server.protocol.types import Type, json_text
+from dpsql.server.protocol.types import INT2, OID, Type, json_text
 
 _EPOCH_DAY = date(2000, 1, 1).toordinal()
 _EPOCH, _EPOCH_UTC = datetime(2000, 1, 1), datetime(2000, 1, 1, tzinfo=UTC)
@@ -19,11 +22,18 @@ _MICROSECOND = timedelta(microseconds=1)
 _INTERVAL = struct.Struct("!qii")
 _NUMERIC = struct.Struct("!hhHH")
 _ARRAY = struct.Struct("!iii")
-_OBJECTS = ("oid", "regclass", "regtype", "regproc", "regnamespace", "regrole")
-_FORMATS = {"int2": "!h", "int4": "!i", "int8": "!q", "float4": "!f", "float8": "!d", "oid": "!I", "xid": "!I",
-            "regclass": "!I", "regtype": "!I", "regproc": "!I", "regnamespace": "!I", "regrole": "!I"}  # fmt: skip
-_STRUCTS = {name: struct.Struct(form) for name, form in _FORMATS.items()}
 _NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x4000, 0xC000, 0xD000, 0xF000
+
+
+@dataclass(frozen=True)
+class BinaryCodec:
+    """How values of a type are written and read.
+
+    Reading raises ValueError, ArithmeticError, IndexError or ``struct.error`` where the bytes are no value.
+    """
+
+    write: Encoder
+    read: Callable[[bytes], object]
 
 
 def encoder(kind: Type) -> Encoder:
@@ -34,36 +44,7 @@ def encoder(kind: Type) -> Encoder:
     """
     if kind.element is not None:
         return partial(_array, kind.element, encoder(kind.element))
-    if kind.name in _OBJECTS:
-        return _object
-    if kind.name in _STRUCTS:
-        return _STRUCTS[kind.name].pack
-    match kind.name:
-        case "bool":
-            return _bool
-        case "numeric":
-            return _numeric
-        case "bytea":
-            return _bytes
-        case "date":
-            return _date
-        case "time":
-            return _time
-        case "timestamp" | "timestamptz":
-            return _timestamp
-        case "interval":
-            return _interval
-        case "uuid":
-            return _uuid
-        case "json":
-            return json_text
-        case "jsonb":
-            return _jsonb
-        case "int2vector" | "oidvector":
-            width = Type(21, "int2", 2) if kind.name == "int2vector" else Type(26, "oid", 4)
-            return partial(_vector, width)
-        case _:
-            return _text
+    return CODECS[kind.name].write
 
 
 def _object(value: object) -> bytes:
@@ -202,38 +183,37 @@ def decode(kind: Type, data: bytes) -> object:
 def _read(kind: Type, data: bytes) -> object:
     if kind.element is not None:
         return _read_array(kind.element, data)
-    if kind.name in _STRUCTS:
-        return _STRUCTS[kind.name].unpack(data)[0]
-    match kind.name:
-        case "bool":
-            if len(data) != 1:
-                raise ValueError
-            return data != b"\x00"
-        case "numeric":
-            return _read_numeric(data)
-        case "bytea":
-            return data
-        case "date":
-            return date.fromordinal(struct.unpack("!i", data)[0] + _EPOCH_DAY)
-        case "time":
-            return (_EPOCH + struct.unpack("!q", data)[0] * _MICROSECOND).time()
-        case "timestamp":
-            return _EPOCH + struct.unpack("!q", data)[0] * _MICROSECOND
-        case "timestamptz":
-            return _EPOCH_UTC + struct.unpack("!q", data)[0] * _MICROSECOND
-        case "interval":
-            microseconds, days, months = _INTERVAL.unpack(data)
-            if months:
-                raise NotSupportedError("an interval of months is no parameter; write it as INTERVAL '1 month'")
-            return timedelta(days=days, microseconds=microseconds)
-        case "uuid":
-            return UUID(bytes=data)
-        case "jsonb":
-            return data[1:].decode("utf-8")
-        case "int2vector" | "oidvector":
-            raise NotSupportedError(f"type {kind.name} is no parameter")
-        case _:
-            return data.decode("utf-8")
+    return CODECS[kind.name].read(data)
+
+
+def _read_bool(data: bytes) -> bool:
+    if len(data) != 1:
+        raise ValueError
+    return data != b"\x00"
+
+
+def _read_date(data: bytes) -> date:
+    return date.fromordinal(struct.unpack("!i", data)[0] + _EPOCH_DAY)
+
+
+def _moments(epoch: datetime) -> Callable[[bytes], datetime]:
+    """What reads moments since an epoch."""
+
+    def read(data: bytes) -> datetime:
+        return epoch + int(struct.unpack("!q", data)[0]) * _MICROSECOND
+
+    return read
+
+
+def _read_interval(data: bytes) -> timedelta:
+    microseconds, days, months = _INTERVAL.unpack(data)
+    if months:
+        raise NotSupportedError("an interval of months is no parameter; write it as INTERVAL '1 month'")
+    return timedelta(days=days, microseconds=microseconds)
+
+
+def _read_text(data: bytes) -> str:
+    return data.decode("utf-8")
 
 
 def _read_numeric(data: bytes) -> Decimal:
@@ -272,3 +252,43 @@ def _read_array(element: Type, data: bytes) -> list[object]:
     for size in reversed(sizes[1:]):
         flat = [flat[start : start + size] for start in range(0, len(flat), size)] if size else []
     return flat
+
+
+def _fixed(form: str, write: Encoder | None = None) -> BinaryCodec:
+    """The codec of values of one size, in the form of ``struct``."""
+    packed = struct.Struct(form)
+    return BinaryCodec(write or packed.pack, lambda data: packed.unpack(data)[0])
+
+
+def _vectors(name: str, width: Type) -> BinaryCodec:
+    def read(data: bytes) -> NoReturn:
+        raise NotSupportedError(f"type {name} is no parameter")
+
+    return BinaryCodec(partial(_vector, width), read)
+
+
+_TEXT = BinaryCodec(_text, _read_text)
+#: The codec of each scalar type, by PostgreSQL's name of it; those of arrays follow from those of their elements.
+CODECS: Mapping[str, BinaryCodec] = {
+    "bool": BinaryCodec(_bool, _read_bool),
+    "int2": _fixed("!h"),
+    "int4": _fixed("!i"),
+    "int8": _fixed("!q"),
+    "float4": _fixed("!f"),
+    "float8": _fixed("!d"),
+    "xid": _fixed("!I"),
+    **{name: _fixed("!I", _object) for name in ("oid", "regclass", "regtype", "regproc", "regnamespace", "regrole")},
+    "numeric": BinaryCodec(_numeric, _read_numeric),
+    "bytea": BinaryCodec(_bytes, bytes),
+    "date": BinaryCodec(_date, _read_date),
+    "time": BinaryCodec(_time, lambda data: _moments(_EPOCH)(data).time()),
+    "timestamp": BinaryCodec(_timestamp, _moments(_EPOCH)),
+    "timestamptz": BinaryCodec(_timestamp, _moments(_EPOCH_UTC)),
+    "interval": BinaryCodec(_interval, _read_interval),
+    "uuid": BinaryCodec(_uuid, lambda data: UUID(bytes=data)),
+    "json": BinaryCodec(json_text, _read_text),
+    "jsonb": BinaryCodec(_jsonb, lambda data: _read_text(data[1:])),
+    "int2vector": _vectors("int2vector", INT2),
+    "oidvector": _vectors("oidvector", OID),
+    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "pg_node_tree", "unknown"), _TEXT),
+}

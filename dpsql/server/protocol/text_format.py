@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -19,10 +20,16 @@ Encoder: TypeAlias = Callable[[object], bytes]
 _CAREFUL = re.compile(r'[{}",\\\s]|^$|^null$', re.IGNORECASE)
 
 
-_SAID = {
-    "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
-    "bool": "boolean", "timestamptz": "timestamp with time zone",
-}  # fmt: skip
+@dataclass(frozen=True)
+class TextCodec:
+    """How values of a type are written and read, and what PostgreSQL calls the type in messages, where not by its name.
+
+    Reading raises ValueError, ArithmeticError or OverflowError where the text is no value.
+    """
+
+    write: Encoder
+    read: Callable[[str], object]
+    said: str | None = None
 
 
 def encoder(kind: Type, zone: tzinfo = UTC) -> Encoder:
@@ -34,31 +41,7 @@ def encoder(kind: Type, zone: tzinfo = UTC) -> Encoder:
     """
     if kind.element is not None:
         return partial(_array, encoder(kind.element, zone))
-    match kind.name:
-        case "bool":
-            return _bool
-        case "float8":
-            return _double
-        case "float4":
-            return _single
-        case "numeric":
-            return _numeric
-        case "bytea":
-            return _bytes
-        case "timestamp":
-            return _timestamp
-        case "timestamptz":
-            return partial(_moment, zone)
-        case "time":
-            return _time
-        case "interval":
-            return _interval
-        case "json" | "jsonb":
-            return json_text
-        case "int2vector" | "oidvector":
-            return _vector
-        case _:
-            return _plain
+    return partial(_moment, zone) if kind.name == "timestamptz" else CODECS[kind.name].write
 
 
 def _plain(value: object) -> bytes:
@@ -199,62 +182,58 @@ def decode(kind: Type, text: str) -> object:
     try:
         return _read(kind, text)
     except (ValueError, ArithmeticError, InvalidOperation, OverflowError):
-        raise InvalidText(_SAID.get(kind.name, kind.name), text) from None
+        raise InvalidText(_said(kind.name), text) from None
+
+
+def _said(name: str) -> str:
+    codec = CODECS.get(name)
+    return name if codec is None or codec.said is None else codec.said
 
 
 _TRUE, _FALSE = frozenset({"t", "true", "y", "yes", "on", "1"}), frozenset({"f", "false", "n", "no", "off", "0"})
-_INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32, "xid": 32}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII)
 
 
 def _read(kind: Type, text: str) -> object:
     if kind.element is not None:
         return _read_array(kind.element, text)
+    return CODECS[kind.name].read(text)
+
+
+def _read_bool(text: str) -> bool:
+    plain = text.strip().lower()
+    if plain not in _TRUE | _FALSE:
+        raise ValueError
+    return plain in _TRUE
+
+
+def _read_bytes(text: str) -> bytes:
     plain = text.strip()
-    match kind.name:
-        case "bool":
-            if plain.lower() not in _TRUE | _FALSE:
-                raise ValueError
-            return plain.lower() in _TRUE
-        case "int2" | "int4" | "int8" | "oid" | "xid":
-            if re.fullmatch(r"[+-]?[0-9]{1,20}", plain) is None:
-                raise ValueError
-            return _within(int(plain), kind)
-        case "float4" | "float8":
-            return float(_number(plain))
-        case "numeric":
-            return Decimal(_number(plain))
-        case "bytea":
-            return bytes.fromhex(plain[2:]) if plain.startswith("\\x") else text.encode()
-        case "date":
-            return date.fromisoformat(plain)
-        case "timestamp":
-            return datetime.fromisoformat(plain).replace(tzinfo=None)
-        case "timestamptz":
-            return datetime.fromisoformat(plain)
-        case "time":
-            return time.fromisoformat(plain)
-        case "interval":
-            return _read_interval(plain)
-        case "uuid":
-            return UUID(plain)
-        case _:
-            return text
+    return bytes.fromhex(plain[2:]) if plain.startswith("\\x") else text.encode()
 
 
-def _within(value: int, kind: Type) -> int:
-    bits = _INTEGERS[kind.name]
-    if not -(2**bits) <= value < 2**bits:
-        error = DataError(f'value "{value}" is out of range for type {_SAID.get(kind.name, kind.name)}')
-        error.sqlstate = "22003"
-        raise error
-    return value
+def _integers(name: str, bits: int) -> Callable[[str], int]:
+    """What reads whole numbers of a type that has so many bits beside the sign."""
+
+    def read(text: str) -> int:
+        plain = text.strip()
+        if re.fullmatch(r"[+-]?[0-9]{1,20}", plain) is None:
+            raise ValueError
+        value = int(plain)
+        if not -(2**bits) <= value < 2**bits:
+            error = DataError(f'value "{value}" is out of range for type {_said(name)}')
+            error.sqlstate = "22003"
+            raise error
+        return value
+
+    return read
 
 
 def _number(text: str) -> str:
-    if _NUMBER.fullmatch(text) is None or len(text) > 1000:
+    plain = text.strip()
+    if _NUMBER.fullmatch(plain) is None or len(plain) > 1000:
         raise ValueError
-    return text
+    return plain
 
 
 _CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
@@ -263,7 +242,7 @@ _PART = re.compile(r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs
 
 def _read_interval(text: str) -> timedelta:
     found = timedelta()
-    rest = text
+    text = rest = text.strip()
     clock = _CLOCK.search(text)
     if clock is not None:
         sign = -1 if clock[1] == "-" else 1
@@ -323,3 +302,33 @@ def _read_element(element: Type, token: str) -> object:
     if token.startswith('"'):
         return _read(element, re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
     return None if token.strip().upper() == "NULL" else _read(element, token.strip())
+
+
+_PLAIN = TextCodec(_plain, str)
+#: The codec of each scalar type, by PostgreSQL's name of it; those of arrays follow from those of their elements.
+CODECS: Mapping[str, TextCodec] = {
+    "bool": TextCodec(_bool, _read_bool, "boolean"),
+    "int2": TextCodec(_plain, _integers("int2", 15), "smallint"),
+    "int4": TextCodec(_plain, _integers("int4", 31), "integer"),
+    "int8": TextCodec(_plain, _integers("int8", 63), "bigint"),
+    "oid": TextCodec(_plain, _integers("oid", 32)),
+    "xid": TextCodec(_plain, _integers("xid", 32)),
+    "float4": TextCodec(_single, lambda text: float(_number(text)), "real"),
+    "float8": TextCodec(_double, lambda text: float(_number(text)), "double precision"),
+    "numeric": TextCodec(_numeric, lambda text: Decimal(_number(text))),
+    "bytea": TextCodec(_bytes, _read_bytes),
+    "date": TextCodec(_plain, lambda text: date.fromisoformat(text.strip())),
+    "time": TextCodec(_time, lambda text: time.fromisoformat(text.strip())),
+    "timestamp": TextCodec(_timestamp, lambda text: datetime.fromisoformat(text.strip()).replace(tzinfo=None)),
+    "timestamptz": TextCodec(
+        partial(_moment, UTC), lambda text: datetime.fromisoformat(text.strip()), "timestamp with time zone"
+    ),
+    "interval": TextCodec(_interval, _read_interval),
+    "uuid": TextCodec(_plain, lambda text: UUID(text.strip())),
+    "json": TextCodec(json_text, str),
+    "jsonb": TextCodec(json_text, str),
+    "int2vector": TextCodec(_vector, str),
+    "oidvector": TextCodec(_vector, str),
+    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "pg_node_tree", "unknown"), _PLAIN),
+    **dict.fromkeys(("regclass", "regtype", "regproc", "regnamespace", "regrole"), _PLAIN),
+}

@@ -7,6 +7,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from dpsql.planning.result_types import RESULT_TYPES
+
 
 @dataclass(frozen=True)
 class Type:
@@ -32,7 +34,8 @@ REGCLASS, REGTYPE = Type(2205, "regclass", 4), Type(2206, "regtype", 4)
 UUID, JSONB = Type(2950, "uuid", 16), Type(3802, "jsonb")
 REGNAMESPACE, REGROLE = Type(4089, "regnamespace", 4), Type(4096, "regrole", 4)
 
-_ARRAYS = {
+#: The number of the arrays of each type that has some.
+ARRAYS = {
     1000: BOOL, 1001: BYTEA, 1002: CHAR, 1003: NAME, 1005: INT2, 1006: INT2VECTOR, 1007: INT4, 1009: TEXT,
     1014: BPCHAR, 1015: VARCHAR, 1016: INT8, 1021: FLOAT4, 1022: FLOAT8, 1028: OID, 1115: TIMESTAMP,
     1182: DATE, 1183: TIME, 1185: TIMESTAMPTZ, 1187: INTERVAL, 1231: NUMERIC, 199: JSON, 2951: UUID, 2210: REGCLASS,
@@ -44,17 +47,14 @@ _SCALARS = (
     JSONB, REGNAMESPACE, REGROLE,
 )  # fmt: skip
 _BY_OID = {each.oid: each for each in _SCALARS} | {
-    oid: Type(oid, f"_{element.name}", -1, element) for oid, element in _ARRAYS.items()
+    oid: Type(oid, f"_{element.name}", -1, element) for oid, element in ARRAYS.items()
 }
-_ARRAY_OF = {element.oid: oid for oid, element in _ARRAYS.items()}
+_ARRAY_OF = {element.oid: oid for oid, element in ARRAYS.items()}
 
-_BY_NAME = {
-    "BOOLEAN": BOOL, "TINYINT": INT2, "SMALLINT": INT2, "UTINYINT": INT2, "INTEGER": INT4, "USMALLINT": INT4,
-    "BIGINT": INT8, "UINTEGER": INT8, "UBIGINT": NUMERIC, "HUGEINT": NUMERIC, "UHUGEINT": NUMERIC, "BIGNUM": NUMERIC,
-    "DECIMAL": NUMERIC, "FLOAT": FLOAT4, "DOUBLE": FLOAT8, "VARCHAR": TEXT, "BLOB": BYTEA, "DATE": DATE, "TIME": TIME,
-    "TIMESTAMP": TIMESTAMP, "TIMESTAMP_S": TIMESTAMP, "TIMESTAMP_MS": TIMESTAMP, "TIMESTAMP_NS": TIMESTAMP,
-    "TIMESTAMP WITH TIME ZONE": TIMESTAMPTZ, "INTERVAL": INTERVAL, "UUID": UUID, "JSON": JSON,
-}  # fmt: skip
+#: The scalar types by PostgreSQL's names of them.
+TYPES = {each.name: each for each in _SCALARS}
+#: PostgreSQL's type for each that a column of a result may have.
+_OF_RESULTS = {name: TYPES[each.postgresql] for name, each in RESULT_TYPES.items()}
 _LIST = re.compile(r"(.+)\[\d*\]", re.DOTALL)
 
 
@@ -92,9 +92,7 @@ def by_name(duckdb_type: str) -> Type:
     listed = _LIST.fullmatch(duckdb_type)
     if listed is not None:
         return array_of(by_name(listed[1]))
-    if duckdb_type.startswith(("STRUCT", "MAP", "UNION")):
-        return JSON
-    return _BY_NAME.get(duckdb_type.partition("(")[0], TEXT)
+    return _OF_RESULTS.get(duckdb_type.partition("(")[0], TEXT)
 
 
 def column(name: str, duckdb_type: str) -> Column:

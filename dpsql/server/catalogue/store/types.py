@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from dpsql.errors import DataError
 from dpsql.schema import SqlType
+from dpsql.server.protocol import types
 
 #: How DuckDB holds a PostgreSQL type, by PostgreSQL's own name of it; an array's name starts with an underscore.
 _HELD = {
@@ -32,21 +33,12 @@ _HELD = {
     "cardinal_number": "INTEGER",
 }
 
-#: The numbers that PostgreSQL gave to its types; those of an array of them stand in `ARRAYS`.
-OIDS = {
-    "bool": 16, "bytea": 17, "char": 18, "name": 19, "int8": 20, "int2": 21, "int2vector": 22, "int4": 23,
-    "regproc": 24, "text": 25, "oid": 26, "xid": 28, "oidvector": 30, "json": 114, "pg_node_tree": 194,
-    "float4": 700, "float8": 701, "inet": 869, "aclitem": 1033, "bpchar": 1042, "varchar": 1043, "date": 1082,
-    "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700, "regclass": 2205,
-    "regtype": 2206, "void": 2278, "anyarray": 2277, "uuid": 2950, "pg_lsn": 3220, "regnamespace": 4089,
-    "regrole": 4096,
+#: The numbers that PostgreSQL gave to its types, those that only the catalogue has among them; those of an array of
+#: them stand in `ARRAYS`.
+OIDS = {name: kind.oid for name, kind in types.TYPES.items()} | {
+    "inet": 869, "aclitem": 1033, "anyarray": 2277, "void": 2278, "pg_lsn": 3220,
 }  # fmt: skip
-ARRAYS = {
-    "bool": 1000, "bytea": 1001, "char": 1002, "name": 1003, "int2": 1005, "int2vector": 1006, "int4": 1007,
-    "regproc": 1008, "text": 1009, "oid": 1028, "aclitem": 1034, "varchar": 1015, "int8": 1016, "float4": 1021,
-    "float8": 1022, "timestamp": 1115, "date": 1182, "timestamptz": 1185, "numeric": 1231, "regclass": 2210,
-    "regtype": 2211,
-}  # fmt: skip
+ARRAYS = {element.name: oid for oid, element in types.ARRAYS.items()} | {"aclitem": 1034}
 #: The domains of the information schema, and the type by which a client sees each.
 DOMAINS = {
     "sql_identifier": "name",
@@ -83,17 +75,8 @@ def column_type(declared: SqlType) -> tuple[str, int]:
     >>> column_type(SqlType.parse("decimal(5,2)")), column_type(SqlType.parse("integer"))
     (('numeric', 327686), ('int8', -1))
     """
-    match declared.kind:
-        case "boolean":
-            return "bool", -1
-        case "integer":
-            return "int8", -1
-        case "decimal":
-            return "numeric", ((declared.precision or 0) << 16 | (declared.scale or 0)) + 4
-        case "double":
-            return "float8", -1
-        case "text" | "date" | "timestamp" as same:
-            return same, -1
+    found = types.column("", declared.engine_name.upper())
+    return found.type.name, found.modifier
 
 
 def literal(value: object) -> str:
