@@ -64,7 +64,13 @@ def _in_order(bins: Bins) -> Bins:
 #: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in which other values stand
 #: as {letter: text}.
 INTEGERS, BINS, JSON = "q", "b", "j"
-_READ: Final[dict[str, Callable[[str], object]]] = {"d": Decimal, "D": date.fromisoformat, "T": datetime.fromisoformat}
+#: The values that JSON does not have: by their Python type the letter, and how they are written and read.
+_FORMS: Final[dict[type, tuple[str, Callable[[Any], str], Callable[[str], object]]]] = {
+    Decimal: ("d", str, Decimal),
+    date: ("D", date.isoformat, date.fromisoformat),
+    datetime: ("T", datetime.isoformat, datetime.fromisoformat),
+}
+_READ: Final = {letter: read for letter, _, read in _FORMS.values()}
 
 
 def written(rows: Rows) -> tuple[list[Any], list[bytes]]:
@@ -131,15 +137,10 @@ def _bins_read(data: bytes) -> list[Any]:
 
 
 def _marked(value: object) -> dict[str, str]:
-    match value:
-        case Decimal():
-            return {"d": str(value)}
-        case datetime():
-            return {"T": value.isoformat()}
-        case date():
-            return {"D": value.isoformat()}
-        case _:
-            raise TypeError("a value that no column has")
+    if type(value) not in _FORMS:
+        raise TypeError("a value that no column has")
+    letter, write, _ = _FORMS[type(value)]
+    return {letter: write(value)}
 
 
 def _unmarked(marked: dict[str, Any]) -> object:

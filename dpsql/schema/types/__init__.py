@@ -3,6 +3,7 @@
 from dpsql.schema.types.facts import Axis, Bound, Family, Scalar, StoredForm, TypeFacts, Value
 from dpsql.schema.types.sql_type import (
     ALIASES,
+    STORED_FORMS,
     TYPES,
     Kind,
     SqlType,
@@ -16,6 +17,7 @@ from dpsql.schema.types.stored_types import FAITHFUL, STORED_TYPES, Reading
 __all__ = [
     "ALIASES",
     "FAITHFUL",
+    "STORED_FORMS",
     "STORED_TYPES",
     "TYPES",
     "Axis",

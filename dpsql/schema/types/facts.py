@@ -52,6 +52,7 @@ class TypeFacts:
         sqlalchemy: The class of ``sqlalchemy.types`` that reflection names.
         exact: Whether every engine compares its values exactly, so that one may be a unit's and keys may be moved.
         distinct_as_double: Whether different values stay different where they are compared as doubles.
+        reads_texts: Whether a constant text beside its values is read as one of them.
         step: What all its values are multiples of; None where there is no such number.
         axis: What its quantiles count in; None where it has none.
         written: The fewest and the most characters of a value as a text; None where it is a text.
@@ -78,6 +79,7 @@ class TypeFacts:
     sqlalchemy: str
     exact: bool
     distinct_as_double: Callable[[SqlType], bool]
+    reads_texts: bool
     step: Callable[[SqlType], Fraction | None]
     axis: Axis | None
     written: tuple[int, int] | None

@@ -45,6 +45,9 @@ ALIASES: Mapping[str, Kind] = MappingProxyType(
     {name: kind for kind, facts in TYPES.items() for name in (kind, *facts.spellings)}
 )
 
+#: The form of each type whose values JSON does not have, in which answers are kept.
+STORED_FORMS = tuple(facts.stored for facts in TYPES.values() if facts.stored is not None)
+
 _BY_ENGINE: Mapping[str, Kind] = {facts.engine.upper(): kind for kind, facts in TYPES.items()}
 _TYPE = re.compile(r"([a-z_]+(?: [a-z]+)*) ?(?:\( ?(\d{1,9}) ?(?:, ?(\d{1,9}) ?)?\))?", re.ASCII)
 

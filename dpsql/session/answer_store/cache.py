@@ -9,13 +9,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
+from dpsql.schema.types import STORED_FORMS
 from dpsql.session.statement import Choices
 from dpsql.sql.ir.dialect_options import DialectOptions
 
@@ -25,7 +24,7 @@ PLANS, CELLS = 1_000, 1_000_000
 K = TypeVar("K")
 V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
-_PLAIN = frozenset({bool, int, float, str, Decimal, date, datetime, type(None)})
+_PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in STORED_FORMS)})
 #: The text, its parameters, the choices and the dialect options: all that a plan of one database depends on.
 PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, DialectOptions, str | None]
 

@@ -12,8 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -21,6 +19,7 @@ from dpsql.errors import InternalError, LedgerError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.noise import Released
+from dpsql.schema.types import STORED_FORMS
 from dpsql.session.answer_store.serialization import read, written
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
@@ -64,10 +63,12 @@ def canonical(value: object) -> object:
     match value:
         case None | str():
             return value
-        case bool() | float() | Fraction() | Decimal() | date() | datetime():
+        case bool() | float() | Fraction():
             return [type(value).__name__, repr(value)]
         case int():
             return value
+        case _ if isinstance(value, tuple(form.python for form in STORED_FORMS)):
+            return [type(value).__name__, repr(value)]
         case tuple() | list():
             return [type(value).__name__, *map(canonical, value)]
         case frozenset():

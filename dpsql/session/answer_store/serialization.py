@@ -21,7 +21,7 @@ from dpsql.planning.estimators.quantiles import Curve, Ranked
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.release.noise import Released, ReleasedTable
-from dpsql.schema.types import TYPES
+from dpsql.schema.types import STORED_FORMS
 
 #: The most bytes that the text of an answer may have.
 LARGEST = 2**28
@@ -29,10 +29,8 @@ LARGEST = 2**28
 _ARRAYS: dict[str, type] = {"q": int, "d": float}
 #: The types whose values JSON writes and reads as they are.
 _PLAIN = frozenset({int, float, str, bool, type(None)})
-#: The form of each type that JSON does not have.
-_FORMS = tuple(facts.stored for facts in TYPES.values() if facts.stored is not None)
-_BY_PYTHON = {form.python: form for form in _FORMS}
-_BY_TAG = {form.tag: form for form in _FORMS}
+_BY_PYTHON = {form.python: form for form in STORED_FORMS}
+_BY_TAG = {form.tag: form for form in STORED_FORMS}
 
 
 def written(released: Released) -> bytes:

@@ -116,7 +116,7 @@ def alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
     for argument in arguments:
         if argument == literal.NULL:
             argument = Literal(None, lead)
-        elif isinstance(argument, Literal) and lead.is_temporal and argument.type.kind in ("text", "date"):
+        elif isinstance(argument, Literal) and lead.facts.reads_texts and argument.type.kind in ("text", "date"):
             argument = literal.as_type(argument, lead, node) if argument.type != lead else argument
         if _family(argument.type) != _family(lead):
             refuse("E_TYPE", f"{lead} and {argument.type} do not compare; CAST one of them", node)
