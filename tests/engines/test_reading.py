@@ -16,7 +16,7 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.database import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import draft, loads
-from dpsql.schema.types import FAITHFUL, Reading, Stored
+from dpsql.schema.types import FAITHFUL, STORED_TYPES, Reading, Stored
 from dpsql.session import Session, open_session
 
 UNITS = 40
@@ -124,6 +124,11 @@ _TYPES = {
     "HUGEINT": "the nearest integer",
     "UBIGINT": "the nearest integer",
 }
+
+
+def test_every_stored_type_that_is_read_is_tried() -> None:
+    read = {name for name, stored in STORED_TYPES.items() if stored.read_as is not None}
+    assert read - {"timestamp with time zone"} == {each.partition("(")[0].lower() for each in _TYPES}
 
 
 @pytest.mark.parametrize("stored", _TYPES)
