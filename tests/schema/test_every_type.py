@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -80,6 +82,15 @@ def test_every_name_of_a_type_means_it_alone(kind: Kind) -> None:
     assert set(names) == {kind, *TYPES[kind].spellings} and not set(names) & set(STORED_TYPES)
     assert {SqlType.parse(name.upper()).kind for name in names} == {kind}
     assert sum(facts.engine == TYPES[kind].engine for facts in TYPES.values()) == 1
+
+
+def test_the_schema_page_lists_each_type_under_all_its_names() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "schema.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| `(\w+)(?:\(p,s\))?` \| ([\w, ]*)\|", page.partition("| type | also written |")[2], re.MULTILINE
+    )
+    listed = {name: sorted(each.strip() for each in spellings.split(",") if each.strip()) for name, spellings in rows}
+    assert listed == {kind: sorted(facts.spellings) for kind, facts in TYPES.items()}
 
 
 @pytest.mark.parametrize("kind", TYPES)

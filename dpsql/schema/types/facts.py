@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
-
-if TYPE_CHECKING:  # a type is one of these records with its digits
-    from dpsql.schema.types.sql_type import SqlType
+from typing import Any, Literal, NoReturn, TypeAlias
 
 #: One end of a column's range: exact for numbers, a calendar value for temporal types.
 Bound: TypeAlias = Fraction | date | datetime
@@ -26,6 +23,22 @@ Family: TypeAlias = Literal["boolean", "number", "text", "temporal"]
 
 #: What quantiles count in.
 Axis: TypeAlias = Literal["number", "day", "second"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType:
+    """A type's name and, for decimals, how many digits a value has and how many of them follow the point."""
+
+    kind: str
+    precision: int | None = None
+    scale: int | None = None
+
+    def __str__(self) -> str:
+        return self.named(self.kind)
+
+    def named(self, name: str) -> str:
+        """The type under another name, with its digits."""
+        return name if self.precision is None else f"{name}({self.precision},{self.scale})"
 
 
 @dataclass(frozen=True)
@@ -78,16 +91,16 @@ class TypeFacts:
     parameters: tuple[str, ...]
     sqlalchemy: str
     exact: bool
-    distinct_as_double: Callable[[SqlType], bool]
+    distinct_as_double: Callable[[NamedType], bool]
     reads_texts: bool
-    step: Callable[[SqlType], Fraction | None]
+    step: Callable[[NamedType], Fraction | None]
     axis: Axis | None
     written: tuple[int, int] | None
     ends: tuple[date, date] | None
     doubtful_in_parquet: int | None
-    bound: Callable[[SqlType, object], Bound]
-    member: Callable[[SqlType, object], Value]
-    constant: Callable[[SqlType, Scalar], Scalar]
+    bound: Callable[[NamedType, object], Bound]
+    member: Callable[[NamedType, object], Value]
+    constant: Callable[[NamedType, Scalar], Scalar]
     parameter: Callable[[object], Scalar]
     read: Callable[[str], Scalar]
     stand_in: Callable[[int, str], Scalar]
@@ -95,17 +108,17 @@ class TypeFacts:
     stored: StoredForm | None
 
 
-def never(_: SqlType) -> bool:
+def never(_: NamedType) -> bool:
     """For types whose different values may become one double."""
     return False
 
 
-def always(_: SqlType) -> bool:
+def always(_: NamedType) -> bool:
     """For types whose different values stay different doubles."""
     return True
 
 
-def no_step(_: SqlType) -> None:
+def no_step(_: NamedType) -> None:
     """For types whose values are not multiples of one number."""
 
 
@@ -114,11 +127,11 @@ def itself(point: Fraction) -> Fraction:
     return point
 
 
-def no_bound(sql_type: SqlType, _: object) -> NoReturn:
+def no_bound(sql_type: NamedType, _: object) -> NoReturn:
     """ValueError: the type has no order that a range could have ends in."""
     raise ValueError(f"a {sql_type} column has no bounds; leave `bounds` out")
 
 
-def not_a_value(sql_type: SqlType, value: object) -> ValueError:
+def not_a_value(sql_type: NamedType, value: object) -> ValueError:
     """What is said of a value that is none of the type."""
     return ValueError(f"{value!r} is not a value of type {sql_type}")

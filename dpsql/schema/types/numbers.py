@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from dpsql.schema.numbers import exact
 from dpsql.schema.types.facts import (
+    NamedType,
     Scalar,
     StoredForm,
     TypeFacts,
@@ -17,9 +18,6 @@ from dpsql.schema.types.facts import (
     no_step,
     not_a_value,
 )
-
-if TYPE_CHECKING:
-    from dpsql.schema.types.sql_type import SqlType
 
 INTEGER_LIMIT = 2**63
 #: The powers of ten between which the constants of a statement lie.
@@ -35,40 +33,40 @@ def _fits_integer(number: Fraction) -> bool:
     return -INTEGER_LIMIT <= number < INTEGER_LIMIT
 
 
-def _fits_decimal(sql_type: SqlType, number: Fraction) -> bool:
+def _fits_decimal(sql_type: NamedType, number: Fraction) -> bool:
     return abs(number) < Fraction(10) ** ((sql_type.precision or 0) - (sql_type.scale or 0))
 
 
-def _checked(sql_type: SqlType, value: object, number: Fraction, fits: bool) -> Fraction:
+def _checked(sql_type: NamedType, value: object, number: Fraction, fits: bool) -> Fraction:
     if not fits:
         raise ValueError(f"{value} does not fit in {sql_type}; take a bound that the type can hold")
     return number
 
 
-def _integer_bound(sql_type: SqlType, value: object) -> Fraction:
+def _integer_bound(sql_type: NamedType, value: object) -> Fraction:
     number = exact(value)
     if number.denominator != 1:
         raise ValueError(f"{value} is not an integer; round the bound outwards")
     return _checked(sql_type, value, number, _fits_integer(number))
 
 
-def _decimal_bound(sql_type: SqlType, value: object) -> Fraction:
+def _decimal_bound(sql_type: NamedType, value: object) -> Fraction:
     number = exact(value)
     return _checked(sql_type, value, number, _fits_decimal(sql_type, number))
 
 
-def _double_bound(sql_type: SqlType, value: object) -> Fraction:
+def _double_bound(sql_type: NamedType, value: object) -> Fraction:
     number = exact(value)
     return _checked(sql_type, value, number, abs(number) <= Fraction(10) ** MAX_EXPONENT)
 
 
-def _integer_member(sql_type: SqlType, value: object) -> int:
+def _integer_member(sql_type: NamedType, value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and _fits_integer(Fraction(value)):
         return value
     raise not_a_value(sql_type, value)
 
 
-def _decimal_member(sql_type: SqlType, value: object) -> Decimal:
+def _decimal_member(sql_type: NamedType, value: object) -> Decimal:
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         number = exact(value)
         if _fits_decimal(sql_type, number) and (number / _decimal_step(sql_type)).denominator == 1:
@@ -80,7 +78,7 @@ def _no_member(*_: object) -> NoReturn:
     raise ValueError("a double column has no key domain; declare it as decimal(p,s) or integer")
 
 
-def _integer_constant(sql_type: SqlType, value: Scalar) -> int:
+def _integer_constant(sql_type: NamedType, value: Scalar) -> int:
     if isinstance(value, int | Decimal | float | str):
         whole = round(value) if isinstance(value, float) else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
         if abs(whole) < INTEGER_LIMIT:
@@ -88,13 +86,13 @@ def _integer_constant(sql_type: SqlType, value: Scalar) -> int:
     raise not_a_value(sql_type, value)
 
 
-def _decimal_constant(sql_type: SqlType, value: Scalar) -> Decimal:
+def _decimal_constant(sql_type: NamedType, value: Scalar) -> Decimal:
     if isinstance(value, int | Decimal | float | str):
         return Decimal(value).quantize(Decimal(1).scaleb(-(sql_type.scale or 0)))
     raise not_a_value(sql_type, value)
 
 
-def _double_constant(sql_type: SqlType, value: Scalar) -> float:
+def _double_constant(sql_type: NamedType, value: Scalar) -> float:
     if isinstance(value, int | Decimal | str):
         number = float(value)
         if number - number == 0:
@@ -128,7 +126,7 @@ def _plain(text: str) -> str:
     return text
 
 
-def _decimal_step(sql_type: SqlType) -> Fraction:
+def _decimal_step(sql_type: NamedType) -> Fraction:
     return Fraction(1, 10 ** (sql_type.scale or 0))
 
 

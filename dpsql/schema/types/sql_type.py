@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, assert_never, get_args
 
 from dpsql.schema.types import numbers, temporal, words
-from dpsql.schema.types.facts import Bound, TypeFacts, Value
+from dpsql.schema.types.facts import Bound, NamedType, TypeFacts, Value
 from dpsql.schema.types.stored_types import STORED_TYPES, Reading
 
 #: The types that a column may be declared as; in a family the narrowest comes first.
@@ -62,7 +62,7 @@ def engine_kind(engine_type: str) -> Kind | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SqlType:
+class SqlType(NamedType):
     """A column's type: what kind of value it holds and, for decimals, how many digits.
 
     ``integer`` is any signed integer of up to 64 bits, ``double`` an IEEE 754 number of 64 bits or fewer.
@@ -72,8 +72,6 @@ class SqlType:
     """
 
     kind: Kind
-    precision: int | None = None
-    scale: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> SqlType:
@@ -133,13 +131,7 @@ class SqlType:
         >>> SqlType("integer").engine_name, SqlType("decimal", 5, 2).engine_name
         ('bigint', 'decimal(5,2)')
         """
-        return self._with_digits(self.facts.engine)
-
-    def _with_digits(self, name: str) -> str:
-        return f"{name}({self.precision},{self.scale})" if self.facts.arguments == "digits" else name
-
-    def __str__(self) -> str:
-        return self._with_digits(self.kind)
+        return self.named(self.facts.engine)
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,19 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from dpsql.schema.types.facts import Scalar, StoredForm, TypeFacts, always, never, no_step, not_a_value
-
-if TYPE_CHECKING:
-    from dpsql.schema.types.sql_type import SqlType
+from dpsql.schema.types.facts import NamedType, Scalar, StoredForm, TypeFacts, always, never, no_step, not_a_value
 
 _ZONE = re.compile(r"(?:Z|[+-]00(?::?00)?)$")
 
 
-def _date(_: SqlType, value: object) -> date:
+def _date(_: NamedType, value: object) -> date:
     if isinstance(value, datetime) or not isinstance(value, date):
         raise ValueError(f"{value} is not a date; write it as 2020-01-31 without quotes")
     return value
 
 
-def _timestamp(_: SqlType, value: object) -> datetime:
+def _timestamp(_: NamedType, value: object) -> datetime:
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime) or value.tzinfo is not None:
@@ -29,7 +25,7 @@ def _timestamp(_: SqlType, value: object) -> datetime:
     return value
 
 
-def _date_constant(sql_type: SqlType, value: Scalar) -> date:
+def _date_constant(sql_type: NamedType, value: Scalar) -> date:
     if isinstance(value, str):
         return date.fromisoformat(value.strip())
     if isinstance(value, datetime):
@@ -37,7 +33,7 @@ def _date_constant(sql_type: SqlType, value: Scalar) -> date:
     raise not_a_value(sql_type, value)
 
 
-def _timestamp_constant(sql_type: SqlType, value: Scalar) -> datetime:
+def _timestamp_constant(sql_type: NamedType, value: Scalar) -> datetime:
     if isinstance(value, str):
         moment = datetime.fromisoformat(value.strip())
         if not moment.utcoffset():  # none, or that of UTC, in which the data's moments stand

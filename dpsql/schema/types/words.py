@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dpsql.schema.types.facts import Scalar, TypeFacts, always, itself, never, no_bound, no_step, not_a_value
-
-if TYPE_CHECKING:
-    from dpsql.schema.types.sql_type import SqlType
+from dpsql.schema.types.facts import NamedType, Scalar, TypeFacts, always, itself, never, no_bound, no_step, not_a_value
 
 _CONDITIONS = {
     **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
@@ -15,19 +10,19 @@ _CONDITIONS = {
 }
 
 
-def _condition(sql_type: SqlType, value: object) -> bool:
+def _condition(sql_type: NamedType, value: object) -> bool:
     if not isinstance(value, bool):
         raise not_a_value(sql_type, value)
     return value
 
 
-def _condition_constant(sql_type: SqlType, value: Scalar) -> bool:
+def _condition_constant(sql_type: NamedType, value: Scalar) -> bool:
     if value not in ("true", "false"):
         raise not_a_value(sql_type, value)
     return value == "true"
 
 
-def _text(sql_type: SqlType, value: object) -> str:
+def _text(sql_type: NamedType, value: object) -> str:
     if not isinstance(value, str):
         raise not_a_value(sql_type, value)
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in value):
@@ -35,7 +30,7 @@ def _text(sql_type: SqlType, value: object) -> str:
     return value
 
 
-def _text_constant(_: SqlType, value: Scalar) -> str:
+def _text_constant(_: NamedType, value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from dpsql.errors import DataError, InvalidText
+from dpsql.server.protocol.interval_style import fraction, interval_text, read_interval
 from dpsql.server.protocol.types import Type, json_text
 
 Encoder: TypeAlias = Callable[[object], bytes]
@@ -105,7 +106,7 @@ def _timestamp(value: object) -> bytes:
     if not isinstance(value, datetime):
         return _plain(value)
     text = f"{value.year:04}-{value.month:02}-{value.day:02} {value.hour:02}:{value.minute:02}:{value.second:02}"
-    return (text + _fraction(value.microsecond)).encode()
+    return (text + fraction(value.microsecond)).encode()
 
 
 def _moment(zone: tzinfo, value: object) -> bytes:
@@ -126,29 +127,7 @@ def _moment(zone: tzinfo, value: object) -> bytes:
 def _time(value: object) -> bytes:
     if not isinstance(value, time):
         return _plain(value)
-    return f"{value.hour:02}:{value.minute:02}:{value.second:02}{_fraction(value.microsecond)}".encode()
-
-
-def _fraction(microseconds: int) -> str:
-    return f".{microseconds:06}".rstrip("0") if microseconds else ""
-
-
-def _interval(value: object) -> bytes:
-    """PostgreSQL's style: days, then hours, minutes and seconds with a sign of their own.
-
-    >>> _interval(timedelta(days=1, hours=2)), _interval(timedelta(hours=-1)), _interval(timedelta())
-    (b'1 day 02:00:00', b'-01:00:00', b'00:00:00')
-    """
-    if not isinstance(value, timedelta):
-        return _plain(value)
-    whole = value // timedelta(microseconds=1)
-    days = int(math.copysign(abs(whole) // 86_400_000_000, whole))
-    rest = abs(whole) % 86_400_000_000
-    seconds, fraction = divmod(rest, 1_000_000)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(fraction)}"
-    clock = f"-{clock}" if whole < 0 and rest else clock
-    said = f"{days} day{'' if days == 1 else 's'}" if days else ""
-    return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
+    return f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction(value.microsecond)}".encode()
 
 
 def _vector(value: object) -> bytes:
@@ -236,29 +215,6 @@ def _number(text: str) -> str:
     return plain
 
 
-_CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
-_PART = re.compile(r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs?|weeks?)\b", re.ASCII | re.IGNORECASE)
-
-
-def _read_interval(text: str) -> timedelta:
-    found = timedelta()
-    text = rest = text.strip()
-    clock = _CLOCK.search(text)
-    if clock is not None:
-        sign = -1 if clock[1] == "-" else 1
-        micros = int((clock[5] or "").ljust(6, "0"))
-        found += sign * timedelta(
-            hours=int(clock[2]), minutes=int(clock[3]), seconds=int(clock[4] or 0), microseconds=micros
-        )
-        rest = text.replace(clock[0], "", 1)
-    for part in _PART.finditer(rest):
-        unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[part[2][0].lower()]
-        found += timedelta(**{unit: int(part[1])})
-    if _PART.sub("", rest).strip() or not text:
-        raise ValueError
-    return found
-
-
 _MEMBER = re.compile(r'[{},]|"(?:[^"\\]|\\.)*+"|[^{},"]++', re.DOTALL)
 _MEMBERS = re.compile(f"(?:{_MEMBER.pattern})*+", re.DOTALL)
 
@@ -323,7 +279,7 @@ CODECS: Mapping[str, TextCodec] = {
     "timestamptz": TextCodec(
         partial(_moment, UTC), lambda text: datetime.fromisoformat(text.strip()), "timestamp with time zone"
     ),
-    "interval": TextCodec(_interval, _read_interval),
+    "interval": TextCodec(interval_text, read_interval),
     "uuid": TextCodec(_plain, lambda text: UUID(text.strip())),
     "json": TextCodec(json_text, str),
     "jsonb": TextCodec(json_text, str),

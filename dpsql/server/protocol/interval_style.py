@@ -1,0 +1,58 @@
+"""Lengths of time in PostgreSQL's style: days, then hours, minutes and seconds."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import timedelta
+
+
+def fraction(microseconds: int) -> str:
+    """The part of a second behind the point, and the point; nothing for a whole second."""
+    return f".{microseconds:06}".rstrip("0") if microseconds else ""
+
+
+def interval_text(value: object) -> bytes:
+    """The text of a length of time: days, then hours, minutes and seconds with a sign of their own.
+
+    >>> interval_text(timedelta(days=1, hours=2)), interval_text(timedelta(hours=-1)), interval_text(timedelta())
+    (b'1 day 02:00:00', b'-01:00:00', b'00:00:00')
+    """
+    if not isinstance(value, timedelta):
+        return str(value).encode("utf-8", "replace")
+    whole = value // timedelta(microseconds=1)
+    days = int(math.copysign(abs(whole) // 86_400_000_000, whole))
+    rest = abs(whole) % 86_400_000_000
+    seconds, microseconds = divmod(rest, 1_000_000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction(microseconds)}"
+    clock = f"-{clock}" if whole < 0 and rest else clock
+    said = f"{days} day{'' if days == 1 else 's'}" if days else ""
+    return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
+
+
+_CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
+_PART = re.compile(r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs?|weeks?)\b", re.ASCII | re.IGNORECASE)
+
+
+def read_interval(text: str) -> timedelta:
+    """The length of time that a text writes; ValueError where it writes none, or one of months.
+
+    >>> read_interval("1 day -02:00:00"), read_interval("90 min")
+    (datetime.timedelta(seconds=79200), datetime.timedelta(seconds=5400))
+    """
+    found = timedelta()
+    text = rest = text.strip()
+    clock = _CLOCK.search(text)
+    if clock is not None:
+        sign = -1 if clock[1] == "-" else 1
+        micros = int((clock[5] or "").ljust(6, "0"))
+        found += sign * timedelta(
+            hours=int(clock[2]), minutes=int(clock[3]), seconds=int(clock[4] or 0), microseconds=micros
+        )
+        rest = text.replace(clock[0], "", 1)
+    for part in _PART.finditer(rest):
+        unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[part[2][0].lower()]
+        found += timedelta(**{unit: int(part[1])})
+    if _PART.sub("", rest).strip() or not text:
+        raise ValueError
+    return found
