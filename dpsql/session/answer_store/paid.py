@@ -54,6 +54,10 @@ def kin_key(plan: Plan, version: str) -> str:
     return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
 
 
+#: The Python types of values that JSON does not have.
+_MARKED = tuple(form.python for form in STORED_FORMS)
+
+
 def canonical(value: object) -> object:
     """A value of a plan as JSON, so that two are the same only where the values are, in every process.
 
@@ -67,7 +71,7 @@ def canonical(value: object) -> object:
             return [type(value).__name__, repr(value)]
         case int():
             return value
-        case _ if isinstance(value, tuple(form.python for form in STORED_FORMS)):
+        case _ if isinstance(value, _MARKED):
             return [type(value).__name__, repr(value)]
         case tuple() | list():
             return [type(value).__name__, *map(canonical, value)]
