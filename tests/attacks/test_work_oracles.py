@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from dpsql.engines import opening
 from dpsql.errors import Error
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
@@ -197,3 +198,35 @@ def test_what_would_be_multiplied_is_refused_before_it_is_charged(neighbours: tu
         with pytest.raises(Error, match="the rows of one unit may become"):
             session.execute(ATTACKS[name])
     assert session.remaining == before
+
+
+#: What is made of a text, as often as an engine keeps it meanwhile.
+MADE_OF_A_TEXT = {
+    "joined": "LENGTH(((name || name) || (name || name)) || ((name || name) || (name || name))) > 5",
+    "converted": "TRY_CAST(name AS INTEGER) = 1",
+    "read as a day": "TRY_STRPTIME(name, '%Y') = DATE '2020-01-01'",
+    "translated": "LENGTH(TRANSLATE(name, 'ab', 'xy')) > 3",
+    "in a row of functions": "LENGTH(LOWER(UPPER(REVERSE(name) || name))) > 5",
+}
+
+
+@pytest.fixture(scope="module")
+def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """Person 17 has a text of 40 million characters, and the engine 256 MiB of memory in a process of its own."""
+    folder = tmp_path_factory.mktemp("long")
+    with duckdb.connect(str(folder / "people.duckdb")) as data:
+        data.execute("CREATE TABLE person AS SELECT i AS pid, 30 AS age, CASE WHEN i = 17 "
+                     "THEN repeat('ab c1', 8000000) ELSE 'name ' || i END AS name FROM range(1000) t(i)")  # fmt: skip
+        data.execute("CREATE TABLE visit AS SELECT i AS pid, i AS day FROM range(1000) t(i)")
+        data.execute("CREATE TABLE days AS SELECT i AS day FROM range(365) t(i)")
+    engine = '[engine]\nmemory = "256MiB"\n'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "OWN_PROCESS", True)
+        session = open_session(loads(SCHEMA + engine, folder / "people.toml"))
+    yield session
+    session.close()
+
+
+@pytest.mark.parametrize("condition", MADE_OF_A_TEXT.values(), ids=MADE_OF_A_TEXT)
+def test_one_person_s_text_is_not_too_long_for_the_memory(long_text: Session, condition: str) -> None:
+    assert _outcome(long_text, f"SELECT COUNT(*) FROM person WHERE {condition}")[0] == "answered with 1 rows"

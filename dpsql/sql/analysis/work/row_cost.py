@@ -146,10 +146,13 @@ def _length(text: Expression) -> int:
 def copies(expressions: Iterable[Expression]) -> int:
     """How many texts of the data, of whatever length, stand together while the expressions are computed.
 
-    An engine keeps every text that it makes of a row until all are computed, as often as it holds one of the data.
+    An engine keeps every text that it makes of a row until all are computed, as often as it holds one of the data; what
+    converts a text, or may fail of it, makes one more.
     """
     known: dict[Expression, int] = {}
-    return sum(_copies(each, known) for each in _within(expressions) if each.type.kind == "text")
+    made = _within(expressions)
+    converted = [part for each in made if _slow(each) for part in parts(each)]
+    return sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
 
 
 def _copies(expression: Expression, known: dict[Expression, int]) -> int:

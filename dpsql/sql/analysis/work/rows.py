@@ -49,8 +49,8 @@ MOST_STEPS = 30_000_000
 
 #: From so many rows on texts are cut, so that all rows together hold so many characters of one.
 _MANY, _MOST_CHARACTERS = 100, 32_000_000
-#: So many texts of a row may stand together, whatever their length; more are cut to hold so many characters together.
-_FEW_COPIES, _MOST_COPIED = 16, 1_000_000
+#: Where texts are made of a row, or converted, all that stand together are cut to hold so many characters.
+_MOST_COPIED = 4_000_000
 
 #: So many characters of a pattern are said.
 _MOST_SAID = 200
@@ -187,10 +187,10 @@ class _Work:
 
     @property
     def longest(self) -> int | None:
-        """How long a text may be that is read with each of the rows; None where it is looked at, and put together with
-        others, few times."""
+        """How long a text may be that is read with each of the rows; None where no text is made of it and it is read
+        few times."""
         found, times = copies(self.computed), self.most.rows * max(1, looks(self.computed) // 8)
-        if times < _MANY and found <= _FEW_COPIES:
+        if times < _MANY and found <= 1:
             return None
         return max(UNDECLARED, min(_MOST_CHARACTERS // times, _MOST_COPIED // max(found, 1)))
 
