@@ -154,6 +154,7 @@ def test_a_reading_fails_for_no_value_and_a_faithful_one_keeps_two_values_two(st
         one, two, nulls = connection.execute(
             f"SELECT COUNT(DISTINCT x), COUNT(DISTINCT {sql}), COUNT_IF({sql} IS NULL) FROM t"
         ).fetchone() or (0, 0, 0)
+        assert connection.execute(f"SELECT DISTINCT {sql} IS NULL FROM t WHERE x IS NULL").fetchall() == [(True,)]
         if reading in FAITHFUL:
             lost = 2 if stored == "TIMESTAMPTZ" else 0  # −∞ and ∞ have no moment: rows of them are nobody's
             assert (two, nulls) == (one - lost, 1 + lost)

@@ -26,7 +26,8 @@ _SQL: Mapping[str, str] = {
     "its text": 'CAST("{0}" AS VARCHAR)',
     "its moment in UTC": 'make_timestamp(epoch_us("{0}"))',
     "its microsecond": 'make_timestamp(epoch_us("{0}"))',
-    "the nearest integer": 'CAST(LEAST(GREATEST("{0}", -9223372036854775808), 9223372036854775807) AS BIGINT)',
+    "the nearest integer": 'CASE WHEN "{0}" IS NOT NULL THEN '
+    'CAST(LEAST(GREATEST("{0}", -9223372036854775808), 9223372036854775807) AS BIGINT) END',  # they pass over NULL
 }
 
 
