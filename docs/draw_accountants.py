@@ -9,13 +9,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
+from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.renyi import Renyi, renyi_of, renyi_total
+from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import Standing
 from dpsql.privacy.loss import GaussianLoss, LaplaceLoss, Loss, epsilon_of_losses
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.renyi import renyi_of, renyi_total
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule, advanced
 
 PAGE = Path(__file__).with_name("accountants.md")
 PICTURE = Path(__file__).with_name("accountants.svg")
@@ -60,7 +64,7 @@ def answered_by_losses(loss: Loss, epsilon: Fraction) -> int:
     return low
 
 
-FILTERS: tuple[Rule, ...] = (Basic(), Advanced(10**6, EACH), Concentrated(), Renyi(), Hybrid())
+FILTERS: tuple[Rule, ...] = (Basic(), AdvancedComposition(10**6, EACH), Concentrated(), Renyi(), Hybrid())
 
 
 def tables() -> str:

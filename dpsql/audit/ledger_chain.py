@@ -15,7 +15,6 @@ from dpsql.audit.report import Check, Room
 from dpsql.errors import LedgerError
 from dpsql.planning.workload.block import statements_of
 from dpsql.privacy.accountant import Accountant
-from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.ledger import Entry
 from dpsql.privacy.ledger.restoring import remembered
 from dpsql.privacy.measure import FREE, Cost
@@ -86,18 +85,14 @@ def _within(accountant: Accountant) -> Check:
     Where the budget is renewed, that of the present window.
     """
     holders = [None, *accountant.caps]
-    over = [holder or "the total" for holder in holders if not all(map(_holds, accountant.remaining(holder).standings))]
+    over = [
+        holder or "the total"
+        for holder in holders
+        if not all(each.holds for each in accountant.remaining(holder).standings)
+    ]
     if over:
         return Check("budget", "failed", f"more was spent than the schema now promises: {', '.join(over)}")
     return Check("budget", "passed", "what was spent is within the total and within each cap")
-
-
-def _holds(standing: Standing) -> bool:
-    """Whether nothing more than the budget was spent, by the sum that its rule looks at."""
-    budget = standing.budget
-    if budget.is_tallied:
-        return standing.tallied <= budget.allowance and standing.spent.delta <= budget.delta_selection
-    return admits(budget, standing.spent, FREE)
 
 
 def _times(entries: Sequence[Entry]) -> list[Check]:

@@ -26,10 +26,9 @@ from dpsql.output import bar, plain
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpsql.privacy.budget import Promise
     from dpsql.privacy.filter import Remaining
     from dpsql.privacy.ledger import Entry
-    from dpsql.privacy.measure import Cost
+    from dpsql.privacy.measure import Cost, Promise
     from dpsql.schema import Schema
 
 

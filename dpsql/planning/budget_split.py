@@ -44,7 +44,11 @@ def plan_cores(
     drafts += [_Draft(core, choose_cells(core)) for core in beside]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
-        need = "a budget with delta" if privacy.delta == 0 else "a part of delta, and advanced composition leaves none"
+        need = (
+            "a budget with delta"
+            if privacy.delta == 0
+            else f"a part of delta, and {privacy.accountant.title} leaves none"
+        )
         raise Refused("E_KEY", f"group keys that the schema does not declare need {need}; declare `values` "
                       "for the key's columns, or group by a public table")  # fmt: skip
     delta = privacy.query_delta if privacy.query_delta is not None else delta_selection * DELTA_SHARE

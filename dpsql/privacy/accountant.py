@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, final
 
 from dpsql.errors import InternalError
-from dpsql.privacy.budget import Budget, Promise
+from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import Remaining, Standing
 from dpsql.privacy.ledger import Ledger, Line, Spent, Tally
 from dpsql.privacy.ledger.spent import Begins
-from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.measure import FREE, Cost, Promise
 from dpsql.privacy.window import Lifetime, Refresh, Window
 
 

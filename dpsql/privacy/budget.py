@@ -9,23 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import assert_never
 
 from dpsql.errors import DataError
-from dpsql.privacy.measure import Cost, epsilon_of_rho, rho_total, shown
-from dpsql.privacy.renyi import order_of, renyi_of, renyi_total
-from dpsql.privacy.rule import DEFAULT, Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
+from dpsql.privacy.accountants import DEFAULT, Rule
+from dpsql.privacy.measure import Cost, Promise, epsilon_of_rho, shown
 
 #: Prices below this share of a budget are refused: they are mistakes, or an attempt to ask for ever.
 SMALLEST_SHARE = Fraction(1, 2**40)
-
-
-@dataclass(frozen=True)
-class Promise:
-    """An (ε, δ) guarantee."""
-
-    epsilon: Fraction
-    delta: Fraction
 
 
 @dataclass(frozen=True)
@@ -33,7 +23,7 @@ class Budget:
     """The (ε, δ) that everything released together may reach, as the owner declared it.
 
     ``conversion_share`` of δ pays for turning zCDP into (ε, δ), what is left for the thresholds of group keys; a
-    ``rule`` that converts nothing leaves them all of it, and advanced composition leaves them none.
+    ``rule`` may take another part of it (`Rule.conversion`).
     """
 
     epsilon: Fraction
@@ -48,61 +38,42 @@ class Budget:
             raise DataError("the delta of a budget must be a Fraction of at least 0 and below 1")
         if not isinstance(self.conversion_share, Fraction) or not 0 < self.conversion_share <= 1:
             raise DataError("the conversion share of a budget must be a Fraction above 0 and at most 1")
-        if not self.delta and not isinstance(self.rule, Hybrid | Basic):
+        if not self.delta and self.rule.needs_delta:
             raise DataError(f"{self.rule.name} needs a delta above 0; without one, basic composition is what holds")
 
     @property
     def delta_conversion(self) -> Fraction:
-        match self.rule:
-            case Hybrid() | Concentrated() | Renyi():
-                return self.delta * self.conversion_share
-            case Basic():
-                return Fraction(0)
-            case Advanced():
-                return self.delta
-            case _:
-                assert_never(self.rule)
+        """The part of δ that the rule's own proof takes."""
+        return self.rule.conversion(self.delta, self.conversion_share)
 
     @property
     def delta_selection(self) -> Fraction:
+        """The part of δ that is left for the thresholds of group keys."""
         return self.delta - self.delta_conversion
+
+    @cached_property
+    def promise(self) -> Promise:
+        """What the rule has to keep: ε, at its own part of δ."""
+        return Promise(self.epsilon, self.delta_conversion)
 
     @property
     def rho_total(self) -> Fraction:
         """The zCDP that (ε, δ_conversion) admits, rounded down; 0 in a pure budget, and where the rule adds no ρ."""
-        adds = isinstance(self.rule, Hybrid | Concentrated) and self.delta
-        return rho_total(self.epsilon, self.delta_conversion) if adds else Fraction(0)
-
-    @cached_property
-    def order(self) -> int:
-        """The order at which Rényi divergences are added up: fixed by the promise itself."""
-        return order_of(self.epsilon, self.delta_conversion)
+        return self.rule.rho_total(self.promise)
 
     @property
     def is_tallied(self) -> bool:
         """Whether the rule needs a sum of its own over the entries (`weight`), held against `allowance`."""
-        return isinstance(self.rule, Renyi | Advanced)
+        return self.rule.is_tallied
 
     @cached_property
     def allowance(self) -> Fraction:
         """What the weights of all entries may add up to; 0 for a rule that has none."""
-        match self.rule:
-            case Renyi():
-                return renyi_total(self.epsilon, self.delta_conversion, self.order)
-            case Advanced() as rule:
-                return Fraction(rule.affordable(self.epsilon, self.delta))
-            case _:
-                return Fraction(0)
+        return self.rule.allowance(self.promise)
 
     def weight(self, cost: Cost) -> Fraction:
         """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
-        match self.rule:
-            case Renyi():
-                return renyi_of(cost, self.order)
-            case Advanced() as rule:
-                return Fraction(1 if rule.is_price(cost) else rule.statements + 1)
-            case _:
-                return Fraction(0)
+        return self.rule.weight(self.promise, cost)
 
     def require_price(self, cost: Cost) -> None:
         """Refuse a price of nothing, or of next to nothing, whatever is left."""

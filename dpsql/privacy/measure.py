@@ -10,6 +10,7 @@ from functools import lru_cache
 from numbers import Rational
 
 from dpsql.errors import DataError, InternalError
+from dpsql.privacy.rounding import exp_bounds, rounded_up
 
 #: Charged costs are multiples of 1 / GRID, so that no total ever needs a larger denominator. Every decimal of up to
 #: thirty places, every dyadic of up to 192 and every fraction with a small denominator lies on the grid exactly.
@@ -62,6 +63,14 @@ class Cost:
 
 #: The cost of releasing nothing.
 FREE = Cost(Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """An (ε, δ) guarantee."""
+
+    epsilon: Fraction
+    delta: Fraction
 
 
 def exact(value: object, name: str = "epsilon") -> Fraction:
@@ -129,6 +138,17 @@ def epsilon_of_rho_standard(rho: Fraction, delta: Fraction) -> Fraction:
     log = _CONTEXT.minus(_CONTEXT.ln(_decimal(delta)))
     root = _CONTEXT.sqrt(_CONTEXT.multiply(_decimal(rho), log))
     return _up(rho + 2 * Fraction(root) * (1 + Fraction(_SLACK)), 10**PLACES)
+
+
+def pure_rho(epsilon: Fraction) -> Fraction:
+    """ρ of any ε-DP mechanism: ε·tanh(ε/2), rounded up.
+
+    >>> round(float(pure_rho(Fraction(1))), 6)
+    0.462117
+    """
+    one = 1 << 512
+    x, _ = exp_bounds(epsilon, 512)
+    return rounded_up(epsilon * Fraction(one - x, one + x))
 
 
 def shown(value: Fraction) -> str:

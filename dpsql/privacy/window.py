@@ -7,9 +7,8 @@ from datetime import UTC, date, datetime, time
 from fractions import Fraction
 from typing import Literal, assert_never
 
-from dpsql.privacy.budget import Budget, Promise
-from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.measure import FREE, Cost, Promise, epsilon_of_rho, shown
 
 #: How often a budget is renewed: on each day, ISO week, month or year of the calendar in UTC.
 Refresh = Literal["daily", "weekly", "monthly", "yearly"]
@@ -149,16 +148,8 @@ class Lifetime:
 
     @property
     def _most_rho(self) -> Fraction | None:
-        """The most zCDP that a window reaches by its rule, for a sum of ε of at most ε is ε²/2 at most; else None."""
-        match self.budget.rule:
-            case Hybrid():
-                return max(self.budget.rho_total, self.budget.epsilon**2 / 2)
-            case Concentrated():
-                return self.budget.rho_total
-            case Basic() | Renyi() | Advanced():
-                return None
-            case _:
-                assert_never(self.budget.rule)
+        """The most zCDP that a window reaches by its rule; else None."""
+        return self.budget.rule.window_rho(self.budget.promise)
 
     def __str__(self) -> str:
         epsilon = "∞" if self.epsilon is None else shown(self.epsilon)

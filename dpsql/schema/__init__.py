@@ -6,14 +6,13 @@ from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.load import load, loads
 from dpsql.schema.model import Schema, json_schema
 from dpsql.schema.names import fold
-from dpsql.schema.privacy import AdvancedComposition, Analyst, Noise, Privacy
+from dpsql.schema.privacy import Analyst, Noise, Privacy
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import Bound, Scalar, SqlType, Value
 from dpsql.schema.unit_paths import UNIT, Owner, PathStep
 
 __all__ = [
     "UNIT",
-    "AdvancedComposition",
     "Analyst",
     "Bound",
     "Catalog",

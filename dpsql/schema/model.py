@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
 from dpsql.errors import SchemaError
+from dpsql.privacy.accountants import Rule
+from dpsql.schema.accountant import written
 from dpsql.schema.catalog import Catalog, complete_tables, find_differences
 from dpsql.schema.engine import EngineSettings
 from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
@@ -69,7 +71,7 @@ class Schema(BaseModel):
                 faults.append(f"analyst {name}: epsilon is more than the total; lower it or leave it out")
             if cap.delta is not None and cap.delta > self.privacy.delta:
                 faults.append(f"analyst {name}: delta is more than the total; lower it or leave it out")
-            if cap.delta == 0 and self.privacy.accountant not in ("hybrid", "basic"):
+            if cap.delta == 0 and self.privacy.accountant.needs_delta:
                 faults.append(f"analyst {name}: the accountant needs a delta above 0; raise it or leave it out")
         return faults
 
@@ -190,9 +192,11 @@ def json_schema() -> dict[str, Any]:
 
 
 class _ExactDefaults(GenerateJsonSchema):
-    """Writes an exact default, which JSON lacks, as the decimal number that the file would have."""
+    """Writes an exact default, which JSON lacks, as the decimal number that the file would have, a rule as its name."""
 
     def encode_default(self, dft: Any) -> Any:
+        if isinstance(dft, Rule):
+            return written(dft)
         return float(dft) if isinstance(dft, Fraction) else super().encode_default(dft)
 
 

@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from dpsql.privacy.accountants import DEFAULT
+from dpsql.schema.accountant import Accountant, described
 from dpsql.schema.names import split_reference
 from dpsql.schema.numbers import InnerProbability, Positive, Probability, Seconds
-
-
-class AdvancedComposition(BaseModel):
-    """Advanced composition, whose number of statements and whose price are fixed before the first one."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: Literal["advanced"]
-    statements: int = Field(strict=True, ge=1, le=10**9, description="How many statements there will be at most.")
-    epsilon: Positive = Field(description="What every one of them costs.")
-
-
-_NAMES = ("hybrid", "basic", "zcdp", "rdp")
-_KNOWN = '"hybrid" (the default), "basic", "zcdp", "rdp" and { name = "advanced", statements = …, epsilon = … }'
-#: Names of the field for what is no filter, and for what has another name here.
-_OTHERS = {
-    "pld": "pld holds for statements that are all fixed beforehand, not for ones that are chosen after answers; price "
-    "them as one block with connection.workload([…]) and leave the accountant out",
-    "parallel": "parallel composition holds for statements on disjoint units, which only a list of statements shows; "
-    "price them as one block with connection.workload([…]) and leave the accountant out",
-    "advanced": "advanced composition holds for a number of statements and a price that are fixed beforehand; write "
-    'accountant = { name = "advanced", statements = 100, epsilon = 0.1 }',
-    "moments": 'the moments accountant is called "rdp" here',
-    "sequential": 'sequential composition is called "basic" here',
-}
-
-
-def _known(value: Any) -> Any:
-    """The value, where it names an accountant that is a filter; ValueError with what to write instead."""
-    name = value.get("name") if isinstance(value, Mapping) else value
-    if isinstance(value, AdvancedComposition):
-        return value
-    if isinstance(value, Mapping) and name == "advanced":
-        missing = [each for each in ("statements", "epsilon") if each not in value]
-        if missing:
-            raise ValueError(f"{_OTHERS['advanced']}; missing: {', '.join(missing)}")
-        return AdvancedComposition.model_validate(value)
-    if isinstance(value, Mapping):
-        if name in _NAMES:
-            raise ValueError(f'"{name}" has no parameters; write accountant = "{name}"')
-        raise ValueError(f"known are {_KNOWN}")
-    if name not in _NAMES:
-        raise ValueError(_OTHERS.get(str(name), f"there is no accountant {name!r}; known are {_KNOWN}"))
-    return value
-
-
-#: The accountants that are filters: valid when each statement is chosen after the answers to those before it.
-Accountant: TypeAlias = Annotated[
-    Literal["hybrid", "basic", "zcdp", "rdp"] | AdvancedComposition, BeforeValidator(_known)
-]
-
 
 #: The noise of measured cells: Laplace or Gaussian, or what the budget makes the better one.
 Noise = Literal["auto", "laplace", "gaussian"]
@@ -80,11 +30,7 @@ class Privacy(BaseModel):
         default="add-remove", description="Whether a neighbour lacks a unit, or has another unit in its place."
     )
     mechanism: Noise = Field(default="auto", description="The noise of measured cells; sessions choose where auto.")
-    accountant: Accountant = Field(
-        default="hybrid",
-        description="How what statements cost is added up: hybrid, basic, zcdp, rdp, or advanced with its number of "
-        "statements and their epsilon.",
-    )
+    accountant: Accountant = Field(default=DEFAULT, description=described())
     refresh: Literal["daily", "weekly", "monthly", "yearly"] | None = Field(
         default=None,
         description="When the budget and the caps are renewed, by the calendar in UTC; never where it is left out. "
@@ -130,26 +76,21 @@ class Privacy(BaseModel):
     @model_validator(mode="after")
     def _accountant_holds(self) -> Self:
         accountant = self.accountant
-        name = accountant if isinstance(accountant, str) else accountant.name
-        if self.delta == 0 and name in ("zcdp", "rdp", "advanced"):
-            raise ValueError(f'accountant "{name}" needs delta > 0; set delta, or leave the accountant out: without '
-                             "delta, epsilons are added up")  # fmt: skip
+        if self.delta == 0 and accountant.needs_delta:
+            raise ValueError(f'accountant "{accountant.name}" needs delta > 0; set delta, or leave the accountant out: '
+                             "without delta, epsilons are added up")  # fmt: skip
         if self.mechanism == "gaussian" and self.adds_pure:
-            raise ValueError(f'accountant "{name}" adds up pure epsilon, which Gaussian noise has not; set mechanism = '
-                             '"laplace", or leave the accountant out')  # fmt: skip
-        if isinstance(accountant, AdvancedComposition):
-            if self.query_epsilon != accountant.epsilon:
-                raise ValueError("under advanced composition every statement costs the epsilon that was fixed; set "
-                                 f"query_epsilon = {float(accountant.epsilon):g}")  # fmt: skip
-            if self.query_delta is not None:
-                raise ValueError("under advanced composition statements are pure and use no delta; leave query_delta "
-                                 "out")  # fmt: skip
+            raise ValueError(f'accountant "{accountant.name}" adds up pure epsilon, which Gaussian noise has not; set '
+                             'mechanism = "laplace", or leave the accountant out')  # fmt: skip
+        misstated = accountant.misstated(self.query_epsilon, self.query_delta)
+        if misstated is not None:
+            raise ValueError(misstated)
         return self
 
     @property
     def adds_pure(self) -> bool:
         """Whether the accountant adds up pure ε, so that noise is Laplace's."""
-        return self.accountant == "basic" or isinstance(self.accountant, AdvancedComposition)
+        return self.accountant.adds_pure
 
 
 class Analyst(BaseModel):

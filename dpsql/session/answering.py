@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 from dpsql.errors import DataError, OperationalError
 from dpsql.planning.explanation import nothing_seen, taken_as_given
 from dpsql.planning.plan import Plan
-from dpsql.planning.workload import Block, Offer, Workload
+from dpsql.planning.workload import Offer, Workload
 from dpsql.planning.workload.priced import Status
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
@@ -82,7 +82,7 @@ class BatchExecution:
                     "what of the workload is paid for already has changed since it was priced; price it again"
                 )
             known = [(plan, execution.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
-            block = None if offer is None else Block(workload.bought, offer.way)
+            block = None if offer is None else offer.block
             for plan in workload.bought:
                 execution.require_few_keys(plan)
             with nullcontext() if block is None else execution.held(block.plans[0]) as held:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, assert_never
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
@@ -19,8 +18,7 @@ from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import Standing
 from dpsql.privacy.ledger import NAMELESS, Belongs, Ledger, Names, ledger_path, names_of
 from dpsql.privacy.measure import FREE, Cost, shown
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
-from dpsql.schema import AdvancedComposition, Schema, load
+from dpsql.schema import Schema, load
 from dpsql.schema.privacy import Noise
 from dpsql.session.answer_store import Answers
 from dpsql.session.conversation import Session
@@ -88,7 +86,7 @@ def usual_costs(schema: Schema) -> Mapping[Noise, Cost]:
     """
     price, wanted = schema.privacy.query_epsilon, schema.privacy.mechanism
     costs: dict[Noise, Cost] = {}
-    if schema.privacy.delta and not isinstance(_total(schema).rule, Basic | Advanced):
+    if schema.privacy.delta and not _total(schema).rule.adds_pure:
         costs["gaussian"] = Cost(None, price**2 / 2)
     costs["laplace"] = Cost(price, price**2 / 2)
     return {noise: cost for noise, cost in costs.items() if wanted in ("auto", noise)}
@@ -97,35 +95,18 @@ def usual_costs(schema: Schema) -> Mapping[Noise, Cost]:
 def _total(schema: Schema) -> Budget:
     """The budget of the whole database; SchemaError where it does not hold what the schema fixes beforehand, or where
     the price of a statement is so small a part of it that every statement would be refused."""
-    total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=_rule(schema.privacy.accountant))
+    total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=schema.privacy.accountant)
     _require_price(schema, total)
     _require_fixed_statements_fit(schema, total)
     return total
 
 
 def _caps(schema: Schema) -> Mapping[str, Budget]:
-    privacy, rule = schema.privacy, _rule(schema.privacy.accountant)
+    privacy, rule = schema.privacy, schema.privacy.accountant
     return {
         name: Budget(cap.epsilon or privacy.epsilon, privacy.delta if cap.delta is None else cap.delta, rule=rule)
         for name, cap in schema.analysts.items()
     }
-
-
-def _rule(accountant: Literal["hybrid", "basic", "zcdp", "rdp"] | AdvancedComposition) -> Rule:
-    """The theorem by which the accountant that the owner named adds up."""
-    match accountant:
-        case "hybrid":
-            return Hybrid()
-        case "basic":
-            return Basic()
-        case "zcdp":
-            return Concentrated()
-        case "rdp":
-            return Renyi()
-        case AdvancedComposition(statements=statements, epsilon=epsilon):
-            return Advanced(statements, epsilon)
-        case _:
-            assert_never(accountant)
 
 
 def _require_price(schema: Schema, total: Budget) -> None:
@@ -138,10 +119,10 @@ def _require_price(schema: Schema, total: Budget) -> None:
 
 
 def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
-    """Refuse a number of statements under advanced composition that the budget does not hold."""
-    if isinstance(total.rule, Advanced) and total.allowance < total.rule.statements:
-        fault = f"accountant: {total.rule.statements} statements of ε = {shown(total.rule.epsilon)} pass the budget by "
-        raise schema.error([fault + f"advanced composition; it holds {int(total.allowance)}"])
+    """Refuse statements that the owner fixed beforehand and the budget does not hold."""
+    unfit = total.rule.unfit(total.promise)
+    if unfit is not None:
+        raise schema.error([f"accountant: {unfit}"])
 
 
 def count_costs(schema: Schema) -> Mapping[Noise, Cost]:

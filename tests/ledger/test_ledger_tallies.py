@@ -11,10 +11,12 @@ from places import Place, reopen
 from spending import other
 
 from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.renyi import Renyi
+from dpsql.privacy.accountants.rule import Rule
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.rule import Advanced, Renyi, Rule
 
 COST = Cost(Fraction(1, 10), Fraction(1, 200))
 
@@ -26,12 +28,13 @@ def affordable(budget: Budget) -> int:
     return count
 
 
-@pytest.mark.parametrize("rule", [Renyi(), Advanced(26, Fraction(1, 10))], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [Renyi(), AdvancedComposition(26, Fraction(1, 10))], ids=lambda rule: rule.name)
 def test_processes_that_race_get_exactly_what_is_left(place: Place, path: Path, rule: Rule) -> None:
     """Three of them, each with a tally of its own, on a ledger that none has seen before."""
     budget, go = Budget(Fraction(3), Fraction("1e-6"), rule=rule), path.with_name("go")
     code = f"""
-    from dpsql.privacy.rule import Advanced, Renyi
+    from dpsql.privacy.accountants.advanced import AdvancedComposition
+    from dpsql.privacy.accountants.renyi import Renyi
     mine, passed = accountant(3, delta=Fraction("1e-6"), rule={rule!r}), 0
     print("ready", flush=True)
     while not Path({str(go)!r}).exists():

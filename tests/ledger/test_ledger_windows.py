@@ -15,9 +15,13 @@ from window_budgets import CAP, FIFTH, GAUSSIAN, MICRO, TOTAL, ask, count, lapla
 
 from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.renyi import Renyi
+from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Renyi, Rule
 from dpsql.privacy.window import Refresh
 
 
@@ -107,7 +111,7 @@ def test_who_only_looks_opens_no_window(ledger: Ledger, clock: SetClock) -> None
 
 @pytest.mark.parametrize(
     ("rule", "price"),
-    [(Basic(), "0.2"), (Concentrated(), "0.1"), (Renyi(), "0.1"), (Advanced(40, Fraction(1, 50)), "0.02")],
+    [(Basic(), "0.2"), (Concentrated(), "0.1"), (Renyi(), "0.1"), (AdvancedComposition(40, Fraction(1, 50)), "0.02")],
     ids=lambda each: getattr(each, "name", None),
 )
 def test_every_rule_begins_anew_with_a_window(
@@ -234,7 +238,7 @@ def test_processes_that_race_get_exactly_what_each_window_affords(place: Place, 
     assert times == [day for day in days for _ in range(20)] and reopen(place).verify() == 60
 
 
-@pytest.mark.parametrize("rule", [Renyi(), Advanced(40, Fraction(1, 5))])
+@pytest.mark.parametrize("rule", [Renyi(), AdvancedComposition(40, Fraction(1, 5))])
 def test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent(ledger: Ledger, rule: Rule) -> None:
     def lifetime(epsilon: int) -> Fraction | None:
         return Accountant(ledger, Budget(Fraction(epsilon), MICRO, rule=rule), {}).remaining().lifetime.epsilon

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square, laplace_cdf
 
+from dpsql.privacy.measure import pure_rho
 from dpsql.privacy.mechanism import AboveThreshold
-from dpsql.privacy.mechanism.exponential import pure_rho
 
 REACH = 400
 

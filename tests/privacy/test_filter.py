@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpsql.errors import BudgetExhausted
+from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, epsilon_of_rho_standard
-from dpsql.privacy.rule import Advanced
 
 WHOLE = Fraction(1)
 
@@ -105,7 +105,7 @@ def test_a_delta_that_an_accountant_set_aside_and_another_does_not_is_said_to_be
     with pytest.raises(BudgetExhausted, match="have used δ = 5e-7 and the budget now sets δ = 1e-7 aside"):
         Standing(None, budget, spent).require(Cost(Fraction(1, 10), Fraction(1, 200)))
     assert Standing(None, budget, spent).affordable(Cost(Fraction(1, 10), Fraction(1, 200))) == 0
-    fixed = Budget(Fraction(3), Fraction("1e-6"), rule=Advanced(9, Fraction(1, 10)))
+    fixed = Budget(Fraction(3), Fraction("1e-6"), rule=AdvancedComposition(9, Fraction(1, 10)))
     with pytest.raises(BudgetExhausted, match="statements in its ledger that are not of exactly"):
         Standing(None, fixed, spent, Fraction(10)).require(Cost(Fraction(1, 10), Fraction(1, 200)))
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 import mpmath
 import numpy
 import pytest
+import textbook_composition as composition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsql.errors import DataError, InternalError
-from dpsql.privacy import composition
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import (

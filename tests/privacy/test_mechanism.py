@@ -9,8 +9,9 @@ import pytest
 from scipy import optimize
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square, fit, gaussian_cdf, laplace_cdf
 
+from dpsql.privacy.measure import pure_rho
 from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
-from dpsql.privacy.mechanism.exponential import bounded_range_rho, pure_rho
+from dpsql.privacy.mechanism.exponential import bounded_range_rho
 from dpsql.privacy.mechanism.laplace import laplace_rho
 from dpsql.privacy.rounding import rounded_up
 

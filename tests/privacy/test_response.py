@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
+from dpsql.privacy.measure import pure_rho
 from dpsql.privacy.mechanism import RandomizedResponse
-from dpsql.privacy.mechanism.exponential import pure_rho
 
 ORDERS = [1.0001, 1.01, 1.5, 2, 3, 7, 30, 200]
 

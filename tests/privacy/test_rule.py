@@ -10,18 +10,22 @@ import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from textbook_composition import advanced as textbook_advanced
+from textbook_composition import epsilon_of_renyi, laplace_renyi
 
 from dpsql.errors import BudgetExhausted, DataError, LedgerError
 from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
+from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.renyi import MOST_ORDER, Renyi, order_of, renyi_of, renyi_total, response_renyi
+from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.composition import advanced as textbook_advanced
-from dpsql.privacy.composition import epsilon_of_renyi, laplace_renyi
 from dpsql.privacy.filter import Standing, admits
 from dpsql.privacy.ledger import Belongs, Ledger
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, epsilon_of_rho_standard
 from dpsql.privacy.mechanism.laplace import Laplace
-from dpsql.privacy.renyi import MOST_ORDER, order_of, renyi_of, renyi_total, response_renyi
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule, advanced
 
 MICRO, NANO = Fraction("1e-6"), Fraction("1e-9")
 TENTH, WHOLE = Fraction(1, 10), Fraction(1)
@@ -124,7 +128,7 @@ def test_the_order_is_a_function_of_the_promise_near_the_best_for_zcdp() -> None
         best = max(range(2, 4000), key=lambda each: renyi_total(epsilon, delta, each) / each)
         assert abs(order - best) <= 1
     assert order_of(Fraction(1, 10**12), Fraction(1, 10**300)) == MOST_ORDER
-    assert Budget(Fraction(3), MICRO, rule=Renyi()).order == order_of(Fraction(3), MICRO * 9 / 10)
+    assert Renyi().order(Budget(Fraction(3), MICRO, rule=Renyi()).promise) == order_of(Fraction(3), MICRO * 9 / 10)
 
 
 @pytest.mark.parametrize("order", [1, 0, 1.5, True, MOST_ORDER + 1])
@@ -151,11 +155,11 @@ def test_what_is_no_order_is_refused(order: int) -> None:
         (Renyi(), 3, count(), 39),
         (Renyi(), 3, gaussian(Fraction(1, 400)), 72),
         (Renyi(), 1, count(), 7),
-        (Advanced(100, TENTH), 3, count(), 30),
-        (Advanced(25, TENTH), 3, count(), 25),
-        (Advanced(10000, Fraction(1, 100)), 3, count(Fraction(1, 100)), 2695),
-        (Advanced(100, TENTH), 3, count(Fraction(1, 20)), 0),
-        (Advanced(100, TENTH), 3, gaussian(Fraction(1, 400)), 0),
+        (AdvancedComposition(100, TENTH), 3, count(), 30),
+        (AdvancedComposition(25, TENTH), 3, count(), 25),
+        (AdvancedComposition(10000, Fraction(1, 100)), 3, count(Fraction(1, 100)), 2695),
+        (AdvancedComposition(100, TENTH), 3, count(Fraction(1, 20)), 0),
+        (AdvancedComposition(100, TENTH), 3, gaussian(Fraction(1, 400)), 0),
     ],
 )
 def test_exactly_so_many_are_admitted(rule: Rule, epsilon: int, cost: Cost, number: int) -> None:
@@ -180,7 +184,9 @@ costs = st.one_of(
     prices.map(lambda epsilon: gaussian(epsilon**2 / 2)),
     prices.map(lambda epsilon: count(epsilon) + Cost(Fraction(0), Fraction(0), MICRO / 50)),
 )
-rules = st.sampled_from([Basic(), Concentrated(), Renyi(), Advanced(40, TENTH), Advanced(5, Fraction(1, 2)), Hybrid()])
+rules = st.sampled_from(
+    [Basic(), Concentrated(), Renyi(), AdvancedComposition(40, TENTH), AdvancedComposition(5, Fraction(1, 2)), Hybrid()]
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -200,11 +206,11 @@ def test_no_filter_passes_its_bound(rule: Rule, epsilon: Fraction, asked: list[C
         case Concentrated():
             assert epsilon_of_rho(spent.rho, budget.delta_conversion) <= epsilon + Fraction(1, 10**20)
         case Renyi():
-            order = budget.order
+            order = rule.order(budget.promise)
             total = math.fsum(min(order * float(each.rho), at(each, order)) for each in entries)
             bound = total + math.log1p(-1 / order) - (math.log(budget.delta_conversion) + math.log(order)) / (order - 1)
             assert not entries or bound <= epsilon + Fraction(1, 10**9)
-        case Advanced():
+        case AdvancedComposition():
             assert all(each.epsilon == rule.epsilon and each.delta == 0 for each in entries)
             assert len(entries) <= rule.statements
             assert textbook_advanced(len(entries), float(rule.epsilon), 1e-6) <= epsilon + Fraction(1, 10**9) or (
@@ -221,7 +227,7 @@ def at(cost: Cost, order: int) -> float:
 
 
 def test_nothing_that_converts_goes_without_delta() -> None:
-    for rule in (Concentrated(), Renyi(), Advanced(3, TENTH)):
+    for rule in (Concentrated(), Renyi(), AdvancedComposition(3, TENTH)):
         with pytest.raises(DataError, match="needs a delta"):
             Budget(WHOLE, rule=rule)
     assert Budget(WHOLE, rule=Basic()).delta_selection == 0
@@ -233,7 +239,7 @@ def test_nothing_that_converts_goes_without_delta() -> None:
 )
 def test_advanced_composition_without_what_is_fixed_is_refused(statements: object, epsilon: object) -> None:
     with pytest.raises(DataError, match="fixed beforehand"):
-        Advanced(statements, epsilon)  # type: ignore[arg-type]
+        AdvancedComposition(statements, epsilon)  # type: ignore[arg-type]
 
 
 # over a ledger
@@ -247,7 +253,7 @@ def spend(accountant: Accountant, cost: Cost, analyst: str = "ada") -> int:
     return accountant.spend(Ask(cost), analyst=analyst, statement="SELECT 1").entry
 
 
-@pytest.mark.parametrize(("rule", "number"), [(Renyi(), 39), (Advanced(31, TENTH), 30), (Basic(), 30)])
+@pytest.mark.parametrize(("rule", "number"), [(Renyi(), 39), (AdvancedComposition(31, TENTH), 30), (Basic(), 30)])
 def test_the_ledger_admits_what_the_filter_does_across_openings(tmp_path: Path, rule: Rule, number: int) -> None:
     first, second = opened(tmp_path / "l", rule), opened(tmp_path / "l", rule)
     for each in range(number):
@@ -271,7 +277,7 @@ def test_the_tally_is_the_sum_over_all_entries_of_everybody_and_of_an_analyst(tm
         total, own = again.remaining("ada").standings
         assert total.tallied == sum(again.budget.weight(cost.rounded_up()) for cost in costs) > 0
         assert own.tallied == sum(cap.weight(cost.rounded_up()) for cost in costs[1::2])
-        assert again.budget.order != cap.order and own.epsilon < total.epsilon
+        assert Renyi().order(again.budget.promise) != Renyi().order(cap.promise) and own.epsilon < total.epsilon
 
 
 def test_a_cap_is_held_by_the_same_rule(tmp_path: Path) -> None:
@@ -284,7 +290,7 @@ def test_a_cap_is_held_by_the_same_rule(tmp_path: Path) -> None:
 
 
 def test_advanced_composition_says_why_it_refuses(tmp_path: Path) -> None:
-    accountant = opened(tmp_path / "l", Advanced(2, TENTH))
+    accountant = opened(tmp_path / "l", AdvancedComposition(2, TENTH))
     for cost in (count(Fraction(1, 20)), count(Fraction(1, 5)), gaussian(Fraction(1, 200))):
         with pytest.raises(BudgetExhausted, match=r"is pure and costs exactly ε = 0\.1, as was fixed beforehand"):
             spend(accountant, cost)
@@ -300,7 +306,7 @@ def test_statements_of_another_price_in_the_ledger_end_advanced_composition(tmp_
     spend(opened(tmp_path / "l", Hybrid()), gaussian(Fraction(1, 10**6)))
     for epsilon in (TENTH, Fraction(1, 20)):
         with pytest.raises(BudgetExhausted, match="not of exactly"):
-            spend(opened(tmp_path / "l", Advanced(20, epsilon)), count(epsilon))
+            spend(opened(tmp_path / "l", AdvancedComposition(20, epsilon)), count(epsilon))
 
 
 def test_gaussian_noise_is_refused_under_basic_composition(tmp_path: Path) -> None:

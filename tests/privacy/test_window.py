@@ -10,11 +10,16 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textbook_composition import gaussian_delta
 
+from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.renyi import Renyi
+from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.composition import gaussian_delta
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
 from dpsql.privacy.window import Lifetime, Refresh, Window
 
 MICRO = Fraction("1e-6")
@@ -114,13 +119,18 @@ def test_each_rule_adds_up_its_windows_by_what_it_holds() -> None:
 
     converted = year(Concentrated()).budget
     assert (
-        year(Basic()).epsilon == year(Renyi()).epsilon == year(Advanced(5, Fraction(1, 100))).epsilon == Fraction(73, 2)
+        year(Basic()).epsilon
+        == year(Renyi()).epsilon
+        == year(AdvancedComposition(5, Fraction(1, 100))).epsilon
+        == Fraction(73, 2)
     )
-    assert {year(rule).delta for rule in (Basic(), Renyi(), Advanced(5, Fraction(1, 100)), Hybrid())} == {365 * MICRO}
+    assert {year(rule).delta for rule in (Basic(), Renyi(), AdvancedComposition(5, Fraction(1, 100)), Hybrid())} == {
+        365 * MICRO
+    }
     assert Lifetime(converted, 365, FREE).epsilon == epsilon_of_rho(
         365 * converted.rho_total, 365 * converted.delta_conversion
     )
-    for rule in (Concentrated(), Renyi(), Advanced(5, Fraction(1, 100))):
+    for rule in (Concentrated(), Renyi(), AdvancedComposition(5, Fraction(1, 100))):
         assert Lifetime(Budget(Fraction(1, 10), MICRO, rule=rule), 1, FREE).epsilon == Fraction(1, 10)
 
 

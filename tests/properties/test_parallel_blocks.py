@@ -17,7 +17,9 @@ from worlds import World
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
-from dpsql.planning.workload.block import Invalid, Parallel, Sequential
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.parallel import Parallel
+from dpsql.privacy.accountants.theorem import Invalid
 from dpsql.privacy.measure import FREE, Cost
 
 pytestmark = pytest.mark.slow
@@ -52,10 +54,10 @@ def accepted(here: World, count: int) -> tuple[int, list[tuple[tuple[Plan, ...],
             continue
         planned += 1
         try:
-            cost = Block(plans, Parallel(here.schema)).cost
+            cost = Block(plans, Parallel, here.schema).cost
         except Invalid:
             continue
-        assert cost.rho < Block(plans, Sequential()).cost.rho
+        assert cost.rho < Block(plans, Hybrid, here.schema).cost.rho
         found.append((plans, cost))
     return planned, found
 

@@ -11,7 +11,12 @@ import pytest
 
 import dpsql
 from dpsql.errors import BudgetExhausted, SchemaError
-from dpsql.privacy.rule import Advanced, Basic, Concentrated, Hybrid, Renyi, Rule
+from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.renyi import Renyi
+from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.schema import loads
 from dpsql.session import open_accountant
 
@@ -98,7 +103,7 @@ def test_more_statements_than_fit_are_refused_before_the_first(opened: Callable[
         ('accountant = "basic"', Basic()),
         ('accountant = "zcdp"', Concentrated()),
         ('accountant = "rdp"', Renyi()),
-        ("accountant = " + ADVANCED.format(20, 0.1), Advanced(20, Fraction(1, 10))),
+        ("accountant = " + ADVANCED.format(20, 0.1), AdvancedComposition(20, Fraction(1, 10))),
     ],
 )
 def test_the_accountant_that_is_named_is_the_one_that_counts(
@@ -108,8 +113,8 @@ def test_the_accountant_that_is_named_is_the_one_that_counts(
         total = open_accountant(connection.schema, tmp_path / "l").budget
         assert total.rule == rule == connection.remaining.budget.rule
         noise = connection.explain("SELECT COUNT(*) FROM people").cells[0].noise
-        assert ("Laplace" in noise) == isinstance(rule, Basic | Advanced)
-        if isinstance(rule, Basic | Advanced):
+        assert ("Laplace" in noise) == isinstance(rule, Basic | AdvancedComposition)
+        if isinstance(rule, Basic | AdvancedComposition):
             with pytest.raises(dpsql.Error, match="pure epsilon, which Gaussian noise has not"):
                 connection.execute("SET dpsql.mechanism = gaussian")
         before = connection.explain("SELECT COUNT(*) FROM people").affordable

@@ -68,7 +68,7 @@ def statement(chance: random.Random) -> str:
 
 def test_no_price_makes_a_statement_fail_after_its_charge(session: Session) -> None:
     chance, answers = random.Random(repr(session.schema.privacy)), 0
-    gaussian = bool(session.schema.privacy.delta) and session.schema.privacy.accountant != "basic"
+    gaussian = bool(session.schema.privacy.delta) and not session.schema.privacy.adds_pure
     session.set("dpsql.most_epsilon", "1000000000000")
     for _ in range(24):
         price = float(f"{10 ** chance.uniform(-6, 9):.3g}")

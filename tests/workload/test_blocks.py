@@ -14,9 +14,9 @@ import dpsql
 from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalError, OperationalError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
-from dpsql.planning.workload.block import Sequential
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Charge, divided
+from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.session import Session
 from dpsql.session.database import open_database
 
@@ -175,7 +175,7 @@ def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(
 
 def test_a_charge_is_divided_once(session: Session) -> None:
     plans = tuple(session.plan(each) for each in counts("member", "age > 4"))
-    charge = session.accountant.spend(Block(plans, Sequential()), analyst="ada", statement="w")
+    charge = session.accountant.spend(Block(plans, Hybrid, session.schema), analyst="ada", statement="w")
     parts = divided(charge)
     assert [part.plan for part in parts] == list(plans) and {part.entry for part in parts} == {1}
     with pytest.raises(InternalError, match="already used"):

@@ -11,8 +11,7 @@ from shops import COUNT, LAPLACE, MICRO, counts, opened, shop, valid, why
 
 import dpsql
 from dpsql.errors import DataError
-from dpsql.privacy.measure import epsilon_of_rho
-from dpsql.privacy.mechanism.exponential import pure_rho
+from dpsql.privacy.measure import epsilon_of_rho, pure_rho
 from dpsql.session import Session
 
 

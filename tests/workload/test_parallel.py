@@ -12,9 +12,11 @@ from shops import COUNT, LAPLACE, VISITED, costs_of_one_person, counts, opened, 
 
 import dpsql
 from dpsql.planning.workload import Block
-from dpsql.planning.workload.block import Invalid, Parallel, Sequential
 from dpsql.planning.workload.disjoint import conditions as conditions_of
 from dpsql.planning.workload.disjoint import points
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.parallel import Parallel
+from dpsql.privacy.accountants.theorem import Invalid
 from dpsql.session import Session
 
 DISJOINT = [
@@ -140,9 +142,9 @@ def test_no_person_moves_cores_that_cost_more_than_the_block(session: Session, a
         plans = tuple(session.plan(shape.format(condition)) for shape, condition in asked)
     except dpsql.Error:
         return  # some conditions do not tie a subquery to its unit
-    whole = Block(plans, Sequential()).cost
+    whole = Block(plans, Hybrid, session.schema).cost
     try:
-        claimed = Block(plans, Parallel(session.schema)).cost.rho
+        claimed = Block(plans, Parallel, session.schema).cost.rho
     except Invalid:
         return
     assert claimed < whole.rho

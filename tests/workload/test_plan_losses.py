@@ -9,8 +9,8 @@ import pytest
 from shops import LAPLACE, MICRO, opened, shop, why
 
 from dpsql.planning.workload import Block
-from dpsql.planning.workload.block import LossBlock
 from dpsql.planning.workload.dominating_pairs import losses
+from dpsql.privacy.accountants.pld import LossDistributions
 from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, Leak, Loss
 from dpsql.session import Session, open_session
 
@@ -27,7 +27,7 @@ def test_losses_cover_every_release_of_a_plan(tmp_path: Path) -> None:
         "SELECT age, COUNT(*) FROM people GROUP BY age",
     ):
         plan = session.plan(text)
-        epsilon = Block((plan,), LossBlock(MICRO / 100)).cost.epsilon
+        epsilon = Block((plan,), LossDistributions, session.schema, MICRO / 100).cost.epsilon
         assert epsilon is not None and Fraction(95, 1000) < epsilon <= Fraction(1001, 10000)
 
 

@@ -7,6 +7,7 @@ from math import isqrt
 from typing import assert_never
 
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.privacy.accountants.theorem import Invalid
 from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
 from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, LaplaceLoss, Leak, Loss, PureLoss, smoothing
 from dpsql.privacy.measure import FREE, Cost
@@ -17,18 +18,14 @@ from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
 
 
-class Unknown(Exception):
-    """A release of which no dominating pair is known; the text says which."""
-
-
 def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:
-    """The pairs of all releases of the plans; Unknown where there is one without."""
+    """The pairs of all releases of the plans; Invalid where there is one without."""
     return tuple(loss for plan in plans for core in plan.cores for loss in _of_core(core))
 
 
 def _of_core(core: CorePlan) -> Iterator[Loss]:
     if sum(_known(core), FREE) != _whole(core):
-        raise Unknown("a release of these statements has no dominating pair")
+        raise Invalid("a release of these statements has no dominating pair")
     alone = not core.core.keys
     for cell in core.cells:
         yield _of_noise(cell.mechanism, alone)
@@ -81,7 +78,7 @@ def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
             if alone and variance <= WIDEST_GAUSSIAN**2:
                 return GaussianLoss(variance, isqrt(square))
             if variance <= smoothing(square):
-                raise Unknown("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
+                raise Invalid("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
             return GaussianVectorLoss(variance, square)
         case _:
             assert_never(noise)
@@ -89,5 +86,5 @@ def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
 
 def _of_choice(cost: Cost) -> Loss:
     if cost.epsilon is None:
-        raise Unknown("choices that are priced in zCDP have no dominating pair")
+        raise Invalid("choices that are priced in zCDP have no dominating pair")
     return PureLoss(cost.epsilon)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal as OneOf
 
 from dpsql.errors import DataError
 from dpsql.planning.plan import Plan
-from dpsql.planning.workload.block import (
-    AdvancedBlock,
-    Block,
-    Invalid,
-    LossBlock,
-    Parallel,
-    RenyiBlock,
-    Sequential,
-    Way,
-    advanced_epsilon,
-    loss_epsilon,
-    renyi_epsilon,
-)
-from dpsql.privacy.filter import Remaining, Standing, admits
-from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, shown
+from dpsql.planning.workload.block import Block
+from dpsql.privacy.accountants import THEOREMS, Theorem
+from dpsql.privacy.accountants.theorem import Invalid
+from dpsql.privacy.filter import Remaining, admits
+from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.schema import Schema
 
 #: The part of the δ for thresholds that a block may use, where it is priced as (ε, δ).
@@ -43,7 +33,7 @@ class Offer:
     """
 
     accountant: str
-    way: Way
+    block: Block
     epsilon: Fraction | None
     cost: Cost | None
     left: Fraction | None
@@ -132,59 +122,20 @@ def priced(
         raise DataError(f"{aside}, and this block would use {shown(own)}")
     if not bought:
         return Workload(tuple(plans), tuple(statuses), budget.delta, ())
-    total = budget.delta
-    leaks = sum((plan.cost.delta for plan in bought), Fraction(0))
-
-    def offer(name: str, way: Way, alone: Callable[[Cost], Fraction]) -> Offer:
-        try:
-            cost = Block(bought, way).cost.rounded_up()
-            return Offer(name, way, alone(cost), cost, _left(remaining, cost), "")
-        except Invalid as error:
-            return Offer(name, way, None, None, None, str(error))
-
-    def beside(whole: Fraction) -> Fraction:
-        if whole <= leaks:
-            raise Invalid("thresholds use all of δ")
-        return whole - leaks
-
-    return Workload(tuple(plans), tuple(statuses), total, (
-        offer("hybrid", Sequential(), lambda cost: _least(_basic, _concentrated, cost, total)),
-        offer("basic", Sequential(), lambda cost: _basic(cost, total)),
-        offer("parallel", Parallel(schema), lambda cost: _least(_basic, _concentrated, cost, total)),
-        offer("advanced", AdvancedBlock(own), lambda _: advanced_epsilon(bought, total)),
-        offer("zcdp", Sequential(), lambda cost: _concentrated(cost, total)),
-        offer("rdp", RenyiBlock(own), lambda _: renyi_epsilon(bought, beside(total))),
-        offer("pld", LossBlock(own), lambda _: loss_epsilon(bought, total)),
-    ))  # fmt: skip
+    offers = (
+        _offer(theorem, Block(bought, theorem, schema, own), budget.delta, remaining) for theorem in THEOREMS.values()
+    )
+    return Workload(tuple(plans), tuple(statuses), budget.delta, tuple(offers))
 
 
-def _basic(cost: Cost, delta: Fraction) -> Fraction:
-    if cost.epsilon is None:
-        raise Invalid("Gaussian noise has no pure ε to add up")
-    if cost.delta > delta:
-        raise Invalid("thresholds use all of δ")
-    return cost.epsilon
-
-
-def _concentrated(cost: Cost, delta: Fraction) -> Fraction:
-    if cost.delta >= delta:
-        raise Invalid("zCDP is said in (ε, δ) at a δ above 0, beside what thresholds use")
-    return epsilon_of_rho(cost.rho, delta - cost.delta)
-
-
-def _least(
-    one: Callable[[Cost, Fraction], Fraction], other: Callable[[Cost, Fraction], Fraction], cost: Cost, delta: Fraction
-) -> Fraction:
-    """The smaller of two that hold; Invalid where neither does."""
-    found: list[Fraction] = []
-    for each in (one, other):
-        try:
-            found.append(each(cost, delta))
-        except Invalid as error:
-            refusal = error
-    if not found:
-        raise refusal
-    return min(found)
+def _offer(theorem: type[Theorem], block: Block, delta: Fraction, remaining: Remaining) -> Offer:
+    """What one accountant makes of a block, at the δ of the whole promise."""
+    try:
+        cost = block.cost.rounded_up()
+        epsilon = theorem.block_epsilon(block, cost, delta)
+        return Offer(theorem.name, block, epsilon, cost, _left(remaining, cost), "")
+    except Invalid as error:
+        return Offer(theorem.name, block, None, None, None, str(error))
 
 
 def _left(remaining: Remaining, cost: Cost) -> Fraction | None:
@@ -195,8 +146,7 @@ def _left(remaining: Remaining, cost: Cost) -> Fraction | None:
     for each in remaining.standings:
         if not admits(each.budget, each.spent, cost, each.tallied):
             return None
-        tallied = each.tallied + each.budget.weight(cost)
-        after.append(Standing(each.holder, each.budget, each.spent + cost, tallied).share)
+        after.append(each.after(cost).share)
     return min(after)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism.exponential import pure_rho
+from dpsql.privacy.measure import Cost, pure_rho
 from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.rounding import confidence_tail, positive
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy

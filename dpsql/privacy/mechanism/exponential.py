@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.privacy.measure import Cost
+from dpsql.privacy.measure import Cost, pure_rho
 from dpsql.privacy.rounding import exp_bounds, log_bounds, positive, root_below, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
 from dpsql.privacy.sampling.categorical import Integers
@@ -98,17 +98,6 @@ class PermuteAndFlip:
     def draw(self, utilities: Integers, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
         """The place of one group's chosen candidate."""
         return permute_and_flip(utilities, self.rate, _entropy=_entropy)
-
-
-def pure_rho(epsilon: Fraction) -> Fraction:
-    """ρ of any ε-DP mechanism: ε·tanh(ε/2), rounded up.
-
-    >>> round(float(pure_rho(Fraction(1))), 6)
-    0.462117
-    """
-    one = 1 << 512
-    x, _ = exp_bounds(epsilon, 512)
-    return rounded_up(epsilon * Fraction(one - x, one + x))
 
 
 def bounded_range_rho(epsilon: Fraction) -> Fraction:

@@ -8,8 +8,7 @@ from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
 
-from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism.exponential import pure_rho
+from dpsql.privacy.measure import Cost, pure_rho
 from dpsql.privacy.rounding import confidence_tail, exp_bounds, log_bounds, positive, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, randomized_response
 

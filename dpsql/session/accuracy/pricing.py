@@ -216,8 +216,7 @@ class Pricing:
                 standing.require(cost)
             except (BudgetExhausted, Refused):
                 return None
-            spent, tallied = standing.spent + cost, standing.tallied + standing.budget.weight(cost)
-            left = replace(standing, spent=spent, tallied=tallied).share
+            left = standing.after(cost).share
             shares.append(1 - left / standing.share if standing.share else Fraction(1))
         return float(max(shares))
 

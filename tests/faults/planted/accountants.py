@@ -6,42 +6,42 @@ from planted.fault import Fault
 
 RULE = "tests/privacy/test_rule.py"
 SCHEMA = "tests/schema/test_accountant_named.py"
-BUDGET, FILTER = "dpsql/privacy/budget.py", "dpsql/privacy/filter.py"
+ADVANCED = "dpsql/privacy/accountants/advanced.py"
 
 FAULTS = (
     Fault(
         "advanced composition without a fixed price",
-        BUDGET,
-        "            case Advanced() as rule:\n                return Fraction(1 if rule.is_price(cost) else",
-        "            case Advanced() as rule:\n                return Fraction(1 if True else",
+        ADVANCED,
+        "        return Fraction(1 if self.is_price(cost) else",
+        "        return Fraction(1 if True else",
         (f"{RULE}::test_exactly_so_many_are_admitted", f"{RULE}::test_no_filter_passes_its_bound"),
     ),
     Fault(
         "advanced composition forgets what was spent before it was named",
-        BUDGET,
-        "else rule.statements + 1)",
+        ADVANCED,
+        "else self.statements + 1)",
         "else 0)",
         (f"{RULE}::test_statements_of_another_price_in_the_ledger_end_advanced_composition",),
     ),
     Fault(
         "advanced composition of more statements than fit",
-        "dpsql/privacy/rule.py",
-        "if advanced(middle, self.epsilon, delta) <= epsilon else",
-        "if advanced(middle, self.epsilon, delta) <= 2 * epsilon else",
+        ADVANCED,
+        "if advanced(middle, epsilon, promise.delta) <= promise.epsilon else",
+        "if advanced(middle, epsilon, promise.delta) <= 2 * promise.epsilon else",
         (f"{RULE}::test_exactly_so_many_are_admitted",),
     ),
     Fault(
         "the order of Renyi divergences is chosen afterwards",
-        FILTER,
-        "            return tallied + budget.weight(cost) <= budget.allowance",
-        "            from dpsql.privacy.renyi import renyi_total\n\n"
-        "            return tallied + budget.weight(cost) <= budget.allowance or any("
-        "o * after.rho <= renyi_total(budget.epsilon, budget.delta_conversion, o) for o in range(2, 60))",
+        "dpsql/privacy/accountants/rule.py",
+        "        return total.weight <= self.allowance(promise)\n",
+        "        from dpsql.privacy.accountants.renyi import renyi_total\n\n"
+        "        return total.weight <= self.allowance(promise) or any("
+        "o * total.cost.rho <= renyi_total(promise.epsilon, promise.delta, o) for o in range(2, 60))\n",
         (f"{RULE}::test_exactly_so_many_are_admitted", f"{RULE}::test_no_filter_passes_its_bound"),
     ),
     Fault(
         "a Renyi divergence is that of the ledger's zCDP halved",
-        "dpsql/privacy/renyi.py",
+        "dpsql/privacy/accountants/renyi.py",
         "    bound = order * cost.rho\n",
         "    bound = (order - 1) * cost.rho\n",
         (f"{RULE}::test_exactly_so_many_are_admitted", f"{RULE}::test_no_filter_passes_its_bound"),
@@ -55,9 +55,9 @@ FAULTS = (
     ),
     Fault(
         "Gaussian noise is added up as if it were pure",
-        FILTER,
-        "    pure = after.epsilon is not None and after.epsilon <= budget.epsilon\n",
-        "    pure = after.epsilon is None or after.epsilon <= budget.epsilon\n",
+        "dpsql/privacy/accountants/basic.py",
+        "        return total.cost.epsilon is not None and total.cost.epsilon <= promise.epsilon\n",
+        "        return total.cost.epsilon is None or total.cost.epsilon <= promise.epsilon\n",
         (
             f"{RULE}::test_exactly_so_many_are_admitted",
             f"{RULE}::test_gaussian_noise_is_refused_under_basic_composition",
@@ -65,9 +65,9 @@ FAULTS = (
     ),
     Fault(
         "a delta is used for the conversion and for thresholds too",
-        BUDGET,
-        "            case Advanced():\n                return self.delta\n",
-        "            case Advanced():\n                return Fraction(0)\n",
+        ADVANCED,
+        "        return delta\n\n    def allowance",
+        "        return Fraction(0)\n\n    def allowance",
         (f"{RULE}::test_advanced_composition_says_why_it_refuses",),
     ),
 )

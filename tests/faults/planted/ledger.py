@@ -239,9 +239,9 @@ FAULTS = (
     ),
     Fault(
         "a lifetime forgets windows that spent their epsilon",
-        "dpsql/privacy/window.py",
-        "return max(self.budget.rho_total, self.budget.epsilon**2 / 2)",
-        "return self.budget.rho_total",
+        "dpsql/privacy/accountants/hybrid.py",
+        "return max(self.rho_total(promise), promise.epsilon**2 / 2)",
+        "return self.rho_total(promise)",
         ("tests/privacy/test_window.py::test_windows_that_are_used_up_lose_no_more_than_is_said",),
     ),
     Fault(

@@ -167,9 +167,9 @@ FAULTS = (
     ),
     Fault(
         "a block is charged one of its statements",
-        BLOCK,
-        "                return sum((plan.cost for plan in self.plans), FREE)\n",
-        "                return self.plans[0].cost\n",
+        "dpsql/privacy/accountants/rule.py",
+        "        return sum_of(releases.costs)\n",
+        "        return releases.costs[0]\n",
         (f"{OFFERS}::test_prices_are_those_of_the_theorems",),
     ),
     Fault(
@@ -195,9 +195,9 @@ FAULTS = (
     ),
     Fault(
         "a threshold leaks nothing in a block",
-        BLOCK,
-        "                return _approximate(renyi_epsilon(self.plans, _given(delta)), delta + leaks)",
-        "                return _approximate(renyi_epsilon(self.plans, _given(delta)), delta)",
+        "dpsql/privacy/accountants/renyi.py",
+        "        return approximate_cost(best_epsilon(releases, require_delta(delta)), delta + leaks)",
+        "        return approximate_cost(best_epsilon(releases, require_delta(delta)), delta)",
         (f"{OFFERS}::test_thresholds_are_part_of_what_a_block_leaks",),
     ),
     Fault(
@@ -237,9 +237,9 @@ FAULTS = (
     ),
     Fault(
         "advanced composition of statements of several prices",
-        BLOCK,
-        "    if others or price is None or _leaks(plans):\n",
-        "    if price is None or _leaks(plans):\n",
+        "dpsql/privacy/accountants/advanced.py",
+        "    if others or price is None or threshold_delta(releases):\n",
+        "    if price is None or threshold_delta(releases):\n",
         (f"{OFFERS}::test_each_accountant_says_why_it_is_not_valid",),
     ),
     Fault(
@@ -274,7 +274,7 @@ FAULTS = (
     ),
     Fault(
         "what was approximate is charged without its delta",
-        BLOCK,
+        "dpsql/privacy/accountants/theorem.py",
         "    return Cost(epsilon, pure_rho(epsilon), delta)\n",
         "    return Cost(epsilon, pure_rho(epsilon))\n",
         (f"{OFFERS}::test_prices_are_those_of_the_theorems",),

@@ -1,19 +1,80 @@
-"""The Rényi divergence of one fixed order, which the moments accountant adds up: proved in ``docs/proofs/renyi.md``."""
+"""The moments accountant: Rényi divergences of one fixed order. Proved in ``docs/proofs/renyi.md``; as a filter in
+``docs/proofs/rule.md`` and for workloads in ``docs/proofs/workload.md``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 from dpsql.errors import DataError
-from dpsql.privacy.measure import PLACES, Cost, rho_total
+from dpsql.privacy.accountants.rule import Tallied, Total, gaussian_price
+from dpsql.privacy.accountants.theorem import Invalid, Releases, approximate_cost, require_delta, threshold_delta
+from dpsql.privacy.measure import PLACES, Cost, Promise, rho_total
 from dpsql.privacy.rounding import exp_bounds, log_bounds
 
 #: Orders are whole numbers, as those of the moments accountant are (λ = order − 1), from 2 to this.
 MOST_ORDER = 2**20
+#: The orders of which a block, whose parameters are all fixed, takes the best.
+ORDERS = (*range(2, 65), *range(72, 257, 8), *range(288, 1025, 32))
 _GRID, _BITS, _DIGITS = 10**PLACES, 256, 70
 #: In 2^-256: what is smaller than 2^-128 is no logarithm's business, as 0 <= ln(1 + x) <= x.
 _SMALL = 2**128
+
+
+@dataclass(frozen=True)
+class Renyi(Tallied):
+    """The sum of Rényi divergences of the one order that the promise gives: the moments accountant."""
+
+    name = "rdp"
+    hints: ClassVar[Mapping[str, str]] = {"moments": 'the moments accountant is called "rdp" here'}
+    needs_delta = True
+    adds_pure = False
+
+    def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
+        return delta * share
+
+    def order(self, promise: Promise) -> int:
+        """The order at which divergences are added up: fixed by the promise itself."""
+        return order_of(promise.epsilon, promise.delta)
+
+    def allowance(self, promise: Promise) -> Fraction:
+        return renyi_total(promise.epsilon, promise.delta, self.order(promise))
+
+    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+        return renyi_of(cost, self.order(promise))
+
+    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+        """The ε that Gaussian noise would have."""
+        return gaussian_price(max(self.allowance(promise) - total.weight, Fraction(0)) / self.order(promise))
+
+    @classmethod
+    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+        """ε at the best order, with the δ of thresholds beside it."""
+        leaks = threshold_delta(releases)
+        return approximate_cost(best_epsilon(releases, require_delta(delta)), delta + leaks)
+
+    @classmethod
+    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+        """ε at the best order and the δ that thresholds leave."""
+        leaks = threshold_delta(releases)
+        if delta <= leaks:
+            raise Invalid("thresholds use all of δ")
+        return best_epsilon(releases, delta - leaks)
+
+
+def best_epsilon(releases: Releases, delta: Fraction) -> Fraction:
+    """ε at δ, beside what thresholds use, by Rényi divergences at the order that is best for these releases."""
+    much = Fraction(10**9)
+    found = min(
+        sum((renyi_of(cost, order) for cost in releases.mechanism_costs), Fraction(0))
+        + much
+        - renyi_total(much, delta, order)
+        for order in ORDERS
+    )
+    return max(found, Fraction(0))
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,31 @@
+"""The accountants, each in a file of its own. A new one is a file here, its line below and its proof.
+
+`THEOREMS` has all of them, in the order in which a workload is offered them; `RULES` has the filters among them, which
+an owner may name in the schema. ``docs/proofs/rule.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.parallel import Parallel
+from dpsql.privacy.accountants.pld import LossDistributions
+from dpsql.privacy.accountants.renyi import Renyi
+from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.theorem import Theorem
+from dpsql.privacy.accountants.zcdp import Concentrated
+
+
+def _by_name(*theorems: type[Theorem]) -> Mapping[str, type[Theorem]]:
+    return {theorem.name: theorem for theorem in theorems}
+
+
+THEOREMS = _by_name(Hybrid, Basic, Parallel, AdvancedComposition, Concentrated, Renyi, LossDistributions)
+RULES: Mapping[str, type[Rule]] = {name: each for name, each in THEOREMS.items() if issubclass(each, Rule)}
+#: What is used where none is named.
+DEFAULT: Rule = Hybrid()
+
+__all__ = ["DEFAULT", "RULES", "THEOREMS", "Rule", "Theorem"]

@@ -1,0 +1,53 @@
+"""Privacy loss distributions, composed for workloads. Proved in ``docs/proofs/loss.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+from dpsql.errors import DataError
+from dpsql.privacy.accountants.theorem import (
+    Invalid,
+    Releases,
+    Theorem,
+    approximate_cost,
+    require_delta,
+    sum_of,
+    threshold_delta,
+)
+from dpsql.privacy.loss import epsilon_of_losses
+from dpsql.privacy.measure import Cost
+
+
+class LossDistributions(Theorem):
+    """Privacy loss distributions of all releases, at a δ of the block's own."""
+
+    name = "pld"
+    hints: ClassVar[Mapping[str, str]] = {
+        "pld": "pld holds for statements that are all fixed beforehand, not for ones that are chosen after answers; "
+        "price them as one block with connection.workload([…]) and leave the accountant out"
+    }
+
+    @classmethod
+    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+        """ε at the δ of the block and of its thresholds."""
+        whole = require_delta(delta) + threshold_delta(releases)
+        return approximate_cost(_epsilon(releases, whole), whole)
+
+    @classmethod
+    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+        return _epsilon(releases, delta)
+
+
+def _epsilon(releases: Releases, delta: Fraction) -> Fraction:
+    """ε at δ, with what thresholds use; Invalid where a release has no distribution.
+
+    Losses are rounded up to a grid, so that the sum of ε of a few pure releases may be the smaller bound.
+    """
+    try:
+        composed = epsilon_of_losses(releases.losses, delta)
+    except DataError as error:
+        raise Invalid(str(error)) from None
+    pure = sum_of(releases.costs).epsilon
+    return composed if pure is None else min(composed, pure)

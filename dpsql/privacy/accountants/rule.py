@@ -1,0 +1,154 @@
+"""A composition rule: a theorem that is a filter, so that an owner may name it as the accountant of a budget.
+
+Every rule is proved, with the condition under which it holds, in ``docs/proofs/rule.md``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar
+
+from dpsql.privacy.accountants.theorem import Releases, Theorem, sum_of
+from dpsql.privacy.measure import FREE, Cost, Promise
+
+
+@dataclass(frozen=True)
+class Total:
+    """What was charged so far: the sum of all costs, and that of the weights that the rule gives them."""
+
+    cost: Cost = FREE
+    weight: Fraction = Fraction(0)
+
+
+class Rule(Theorem):
+    """How a budget adds up what was spent, when each statement may be chosen after the answers to those before.
+
+    ``promise`` is always the budget's ε with that part of its δ which `conversion` takes. Decisions use declared and
+    public figures only, never an answer. Thresholds have a δ of their own, which the filter adds up for every rule.
+    """
+
+    @property
+    @abstractmethod
+    def needs_delta(self) -> bool:
+        """Whether the rule holds for budgets with a δ above 0 only."""
+
+    @property
+    @abstractmethod
+    def adds_pure(self) -> bool:
+        """Whether the rule adds up pure ε alone, so that all noise is Laplace's."""
+
+    @property
+    @abstractmethod
+    def is_tallied(self) -> bool:
+        """Whether the rule needs the sum of its weights over all entries, beside the totals that the ledger keeps."""
+
+    @abstractmethod
+    def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
+        """What the rule takes of a budget's δ for its own proof; the rest is for thresholds.
+
+        Args:
+            delta: The δ of the budget.
+            share: The part of it that is set aside for turning zCDP or Rényi divergences into (ε, δ).
+        """
+
+    @abstractmethod
+    def rho_total(self, promise: Promise) -> Fraction:
+        """The zCDP that all costs may add up to, rounded down; 0 where the rule adds up none."""
+
+    @abstractmethod
+    def window_rho(self, promise: Promise) -> Fraction | None:
+        """The most zCDP that one window of a budget can come to; None where no bound is proved."""
+
+    @abstractmethod
+    def allowance(self, promise: Promise) -> Fraction:
+        """What the weights of all entries may add up to; 0 for a rule that has none."""
+
+    @abstractmethod
+    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+        """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
+
+    @abstractmethod
+    def holds(self, promise: Promise, total: Total) -> bool:
+        """Whether all that was charged keeps the promise."""
+
+    @abstractmethod
+    def share(self, promise: Promise, total: Total) -> Fraction:
+        """What is left of the budget, from 0 to 1."""
+
+    @abstractmethod
+    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+        """How many more charges of one cost keep the promise."""
+
+    @abstractmethod
+    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+        """The largest ε at which one more statement with the cost's kind of noise is admitted, to four digits."""
+
+    @property
+    def title(self) -> str:
+        """The rule in a sentence."""
+        return self.name
+
+    def refusal(self, promise: Promise, total: Total, cost: Cost, whose: str) -> str | None:
+        """Why a cost is refused, in words of the rule's own; None where the filter's words do."""
+        return None
+
+    def unfit(self, promise: Promise) -> str | None:
+        """Why what the owner fixed beforehand does not fit in the budget; None where it does."""
+        return None
+
+    def misstated(self, query_epsilon: Fraction, query_delta: Fraction | None) -> str | None:
+        """Why the rule does not hold for the prices of statements that the schema sets; None where it does."""
+        return None
+
+
+class LedgerSums(Rule):
+    """A rule that looks at the sums of ε and ρ which the ledger keeps, and so charges a workload by adding up."""
+
+    ledger_name: ClassVar[str | None] = "hybrid"
+    is_tallied = False
+
+    def allowance(self, promise: Promise) -> Fraction:
+        return Fraction(0)
+
+    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+        return Fraction(0)
+
+    @classmethod
+    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+        return sum_of(releases.costs)
+
+
+class Tallied(Rule):
+    """A rule that weighs each entry, and keeps the sum of the weights within its allowance."""
+
+    is_tallied = True
+
+    def rho_total(self, promise: Promise) -> Fraction:
+        return Fraction(0)
+
+    def window_rho(self, promise: Promise) -> Fraction | None:
+        return None
+
+    def holds(self, promise: Promise, total: Total) -> bool:
+        return total.weight <= self.allowance(promise)
+
+    def share(self, promise: Promise, total: Total) -> Fraction:
+        """What is left of the allowance."""
+        most = self.allowance(promise)
+        return max(1 - total.weight / most, Fraction(0)) if most else Fraction(0)
+
+    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+        return max(int((self.allowance(promise) - total.weight) // self.weight(promise, cost)), 0)
+
+
+def price_of(cost: Cost) -> Fraction:
+    """The ε in which a cost is said: its own, or √(2ρ) of Gaussian noise (to four digits, for people)."""
+    return gaussian_price(cost.rho) if cost.epsilon is None else cost.epsilon
+
+
+def gaussian_price(rho: Fraction) -> Fraction:
+    """√(2ρ): the ε at which Gaussian noise has this ρ (to four digits, for people)."""
+    return Fraction((Decimal(2 * rho.numerator) / Decimal(rho.denominator)).sqrt())
