@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
-from typing import ClassVar
+from typing import ClassVar, final
 
 from dpsql.errors import DataError
 from dpsql.privacy.accountants.rule import Tallied, Total, price_of
@@ -22,6 +22,7 @@ from dpsql.privacy.rounding import exp_bounds, log_bounds
 MOST_STATEMENTS = 10**9
 
 
+@final
 @dataclass(frozen=True)
 class AdvancedComposition(Tallied):
     """Advanced composition, whose number of statements and whose price are fixed before the first one."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, final
 
 from dpsql.privacy.accountants.rule import LedgerSums, Total
 from dpsql.privacy.accountants.theorem import Invalid, Releases
 from dpsql.privacy.measure import Cost, Promise
 
 
+@final
 @dataclass(frozen=True)
 class Basic(LedgerSums):
     """The sum of pure ε, and that of δ."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, final
 
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.rule import LedgerSums, Total
@@ -19,6 +19,7 @@ _PURE: Final = Basic()
 _CONCENTRATED: Final = Concentrated()
 
 
+@final
 @dataclass(frozen=True)
 class Hybrid(LedgerSums):
     """Pure ε or zCDP, whichever admits: the default."""

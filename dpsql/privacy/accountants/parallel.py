@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, final
 
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.theorem import Releases, Theorem
 from dpsql.privacy.measure import Cost
 
 
+@final
 class Parallel(Theorem):
     """The most that releases cost together which one unit can be in, where public conditions part the units."""
 

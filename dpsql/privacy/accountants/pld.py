@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, final
 
 from dpsql.errors import DataError
 from dpsql.privacy.accountants.theorem import (
@@ -20,6 +20,7 @@ from dpsql.privacy.loss import epsilon_of_losses
 from dpsql.privacy.measure import Cost
 
 
+@final
 class LossDistributions(Theorem):
     """Privacy loss distributions of all releases, at a δ of the block's own."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, final
 
 from dpsql.errors import DataError
 from dpsql.privacy.accountants.rule import Tallied, Total, gaussian_price
@@ -24,6 +24,7 @@ _GRID, _BITS, _DIGITS = 10**PLACES, 256, 70
 _SMALL = 2**128
 
 
+@final
 @dataclass(frozen=True)
 class Renyi(Tallied):
     """The sum of Rényi divergences of the one order that the promise gives: the moments accountant."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import final
 
 from dpsql.privacy.accountants.rule import LedgerSums, Total, gaussian_price
 from dpsql.privacy.accountants.theorem import Invalid, Releases
 from dpsql.privacy.measure import Cost, Promise, epsilon_of_rho, rho_total
 
 
+@final
 @dataclass(frozen=True)
 class Concentrated(LedgerSums):
     """The sum of ρ (zCDP)."""
