@@ -20,22 +20,22 @@ from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
 from dpsql.release.noise import NOTHING, Released
 from dpsql.session.answer_store import Paid
-from dpsql.session.answer_store.cache import Memory
 from dpsql.session.cancellation import Running, Turns
 from dpsql.session.execution import Execution
 from dpsql.session.public_sizes import many_candidates
 
 
 class Answering:
-    """Answers plans, and remembers in ``memory``, where there is one, what a kept release came to."""
+    """Answers plans, from the results that the database keeps where it can."""
 
-    def __init__(self, execution: Execution, turns: Turns, memory: Memory | None) -> None:
-        self._execution, self._turns, self._memory = execution, turns, memory
+    def __init__(self, execution: Execution, turns: Turns) -> None:
+        self._execution, self._turns = execution, turns
 
     def answer(self, plan: Plan) -> tuple[Result, Released | None]:
         """The answer to a plan, and what was released for it where it was not found as a whole."""
-        version = None if self._memory is None else self._execution.version
-        known = None if self._memory is None or version is None else self._memory.result(plan, version)
+        store = self._execution.answers
+        version = store.version if store is not None and store.keeps_results else None
+        known = None if store is None or version is None else store.result(plan, version)
         if known is not None:
             return known, None
         with self._turns.turn() as running:
@@ -56,8 +56,8 @@ class Answering:
             notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))
         notices += () if rows.rows else nothing_seen(plan)
         result = replace(rows, price=price, notices=notices)
-        if self._memory is not None and paid.version is not None:
-            self._memory.remember(plan, paid.version, result)
+        if self._execution.answers is not None and paid.version is not None:
+            self._execution.answers.keep_result(plan, paid.version, result)
         return result
 
 

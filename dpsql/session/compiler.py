@@ -17,8 +17,8 @@ from dpsql.postprocessing import Shell
 from dpsql.postprocessing.answer import Described
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
-from dpsql.session.answer_store.cache import Memory
 from dpsql.session.cancellation import Turns
+from dpsql.session.plan_cache import PlanCache
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.statement import Choices
 from dpsql.session.statement.settings import allowed_price, budget_row
@@ -39,13 +39,13 @@ class Compiler:
     """Makes the plans of an analyst's statements; ``accountant`` is asked for nothing but what is left, ``sizes`` for
     the sizes of public tables where rows are multiplied by them.
 
-    A plan is the one that was made before of the same, where there is a ``memory`` and the statement names neither the
+    A plan is the one that was made before of the same, where there are ``plans`` and the statement names neither the
     time nor the budget.
     """
 
     def __init__(
         self, schema: Schema, accountant: Accountant, analyst: str, dialect_options: DialectOptions, turns: Turns,
-        memory: Memory | None, sizes: PublicSizes,
+        plans: PlanCache | None, sizes: PublicSizes,
     ) -> None:  # fmt: skip
         self._schema, self._accountant, self._analyst, self.dialect_options = (
             schema,
@@ -53,7 +53,7 @@ class Compiler:
             analyst,
             dialect_options,
         )
-        self._turns, self._memory, self._sizes = turns, memory, sizes
+        self._turns, self._plans, self._sizes = turns, plans, sizes
 
     def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
         """The plan at the price that is chosen, or at that which the statement names; ``parsed`` is the text's."""
@@ -62,9 +62,9 @@ class Compiler:
             with self._compiling(text) as shell:
                 return self._plan(parsed or parse(text), tuple(parameters), choices, shell)
 
-        if self._memory is None or names_budget(text) or names_clock(text):
+        if self._plans is None or names_budget(text) or names_clock(text):
             return make()
-        return self._memory.plan(text, parameters, choices, self.dialect_options, self._sizes.version, make)
+        return self._plans.plan(text, parameters, choices, self.dialect_options, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The statement, parsed, and the types of its parameters, of which the client declares some."""

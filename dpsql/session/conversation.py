@@ -22,14 +22,14 @@ from dpsql.schema import Noise, Schema
 from dpsql.session import statement
 from dpsql.session.accuracy.target import Goal, Target
 from dpsql.session.accuracy.target_plans import Targets, after, first_only
-from dpsql.session.answer_store import Answers
-from dpsql.session.answer_store.cache import Memory
+from dpsql.session.answer_store import AnswerStore
 from dpsql.session.answering import Answering, Asked, BatchExecution, asked, statuses
 from dpsql.session.cancellation import Turns, in_one_turn
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
+from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared import Prepared, described
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.statement import SETTINGS, Choices
@@ -43,8 +43,8 @@ class Session:
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
     without them the session has its own, and closing it closes the engine and the ledger. ``answers`` are those already
-    paid for; ``dialect_options`` say what the front end chooses where SQL leaves it open; ``memory`` what was planned
-    and answered lately.
+    paid for; ``dialect_options`` say what the front end chooses where SQL leaves it open; ``plans`` are those that
+    were made lately.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Session:
         analyst: str,
         *,
         shells: Shells | None = None,
-        answers: Answers | None = None,
+        answers: AnswerStore | None = None,
         dialect_options: DialectOptions = PEOPLE,
-        memory: Memory | None = None,
+        plans: PlanCache | None = None,
     ) -> None:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
         self._owned: tuple[Shells | Engine | Ledger, ...] = ()
@@ -66,12 +66,10 @@ class Session:
             self._owned = (shells, engine, accountant.ledger)
         privacy, self._turns = schema.privacy, Turns(shells, analyst)
         self._choices = self._default = Choices(privacy.query_epsilon, mechanism=privacy.mechanism)
-        self._compiler = Compiler(
-            schema, accountant, analyst, dialect_options, self._turns, memory, PublicSizes(engine)
-        )
+        self._compiler = Compiler(schema, accountant, analyst, dialect_options, self._turns, plans, PublicSizes(engine))
         self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
-        self._answering = Answering(self._execution, self._turns, memory)
+        self._answering = Answering(self._execution, self._turns)
         self._together = BatchExecution(self._execution, self._answering, self._turns)
 
     @property

@@ -10,9 +10,9 @@ from dpsql.postprocessing import Shells
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.answer_store.cache import Memory
 from dpsql.session.execution import timed_rows
 from dpsql.session.opening import declared_schema, open_answers
+from dpsql.session.plan_cache import PlanCache
 from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, DialectOptions
 
 __all__ = ["PEOPLE", "TOOLS", "Database", "DialectOptions", "open_database"]
@@ -24,7 +24,7 @@ class Database:
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
         self._shells = Shells(schema, timed_rows(engine, schema.privacy.time_bucket), engine.version)
-        self._answers, self._memory = open_answers(schema, engine, accountant), Memory()
+        self._answers, self._plans = open_answers(schema, engine, accountant, keeps_results=True), PlanCache()
 
     @property
     def schema(self) -> Schema:
@@ -42,7 +42,7 @@ class Database:
         """
         return Session(
             self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers,
-            dialect_options=dialect_options, memory=self._memory,
+            dialect_options=dialect_options, plans=self._plans,
         )  # fmt: skip
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.noise import NOTHING, Released, release
-from dpsql.session.answer_store import Answers, Paid
+from dpsql.session.answer_store import AnswerStore, Paid
 from dpsql.session.cancellation import Running
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
@@ -52,7 +52,7 @@ class Execution:
     """
 
     def __init__(
-        self, accountant: Accountant, analyst: str, engine: Engine, answers: Answers | None, time_bucket: Fraction
+        self, accountant: Accountant, analyst: str, engine: Engine, answers: AnswerStore | None, time_bucket: Fraction
     ) -> None:
         self._accountant, self._analyst, self._time_bucket = accountant, analyst, time_bucket
         self.engine, self.answers = engine, answers

@@ -20,7 +20,7 @@ from dpsql.privacy.ledger import NAMELESS, Belongs, Ledger, Names, ledger_path, 
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.schema import Schema, load
 from dpsql.schema.privacy import Noise
-from dpsql.session.answer_store import Answers
+from dpsql.session.answer_store import AnswerStore
 from dpsql.session.conversation import Session
 from dpsql.sql.analysis.contribution import Norm, counted_once, norm_of
 
@@ -35,9 +35,13 @@ def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: 
     return Session(completed, engine, accountant, analyst, answers=open_answers(completed, engine, accountant))
 
 
-def open_answers(schema: Schema, engine: Engine, accountant: Accountant) -> Answers | None:
+def open_answers(
+    schema: Schema, engine: Engine, accountant: Accountant, *, keeps_results: bool = False
+) -> AnswerStore | None:
     """The answers that the database has paid for; None where its owner keeps none."""
-    return Answers(accountant.ledger, engine.version) if schema.privacy.keep_answers else None
+    if not schema.privacy.keep_answers:
+        return None
+    return AnswerStore(accountant.ledger, engine.version, keeps_results=keeps_results)
 
 
 def declared_schema(schema: Schema | str | Path) -> Schema:

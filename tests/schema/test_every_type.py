@@ -15,6 +15,7 @@ from uuid import UUID
 import duckdb
 import pyarrow as pa
 import pytest
+from dpsql.session.answer_store.paid import canonical
 from sqlalchemy import types as sqlalchemy_types
 from sqlglot import exp
 
@@ -40,7 +41,6 @@ from dpsql.server.catalogue.store.types import OIDS, column_type
 from dpsql.server.protocol import binary_format, text_format, types
 from dpsql.server.protocol.types import by_name
 from dpsql.session.answer_store import serialization
-from dpsql.session.answer_store.paid import canonical
 from dpsql.session.prepared import stand_ins
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal

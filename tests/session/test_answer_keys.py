@@ -14,7 +14,7 @@ from untouched import planning_session
 
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.session import Session
-from dpsql.session.answer_store.paid import answer_key
+from dpsql.session.answer_store.keys import answer_key
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))
 
@@ -56,7 +56,7 @@ def released(plan: Plan) -> list[CorePlan]:
 
 def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:
     """What stands in a core's plan stands in the text that is hashed, by name."""
-    from dpsql.session.answer_store.paid import canonical
+    from dpsql.session.answer_store.keys import canonical
 
     def names(value: object) -> Iterator[str]:
         if is_dataclass(value):
@@ -78,7 +78,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[1:3]
 from test_answer_keys import GOLDEN, planned
-from dpsql.session.answer_store.paid import answer_key
+from dpsql.session.answer_store.keys import answer_key
 Path(sys.argv[3]).mkdir()
 for plan in planned(GOLDEN[:6], Path(sys.argv[3])).values():
     print(answer_key(plan, "v"))

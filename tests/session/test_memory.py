@@ -12,8 +12,8 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.session.answer_store.cache import Recent
 from dpsql.session.database import TOOLS, Database, open_database
+from dpsql.session.plan_cache import LRUCache
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex"
 
@@ -75,7 +75,7 @@ def test_plans_differ_where_values_prices_and_manners_do(database: Database) -> 
 
 
 def test_what_was_used_longest_ago_is_forgotten() -> None:
-    recent = Recent[str, int](100, lambda size: size)
+    recent = LRUCache[str, int](100, lambda size: size)
     for name in "abcdefghij":
         recent.keep(name, 10)
     assert recent.find("a") == 10

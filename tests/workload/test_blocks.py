@@ -144,7 +144,7 @@ def test_a_price_that_was_told_is_not_passed_behind_ones_back(session: Session) 
     late = session.workload(asked)
     answers = session._execution.answers
     assert answers is not None
-    answers._memory.clear()
+    answers._released._values.clear()
     with session.accountant.ledger._store.transaction(write=True) as tables:
         tables.execute("DELETE FROM answers")
     with pytest.raises((DataError, OperationalError), match="price"):

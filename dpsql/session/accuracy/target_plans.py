@@ -17,7 +17,7 @@ from dpsql.release.noise import Released
 from dpsql.session.accuracy.price_search import Reached, plain, said
 from dpsql.session.accuracy.pricing import Known, Pricing, Unknown
 from dpsql.session.accuracy.target import Goal
-from dpsql.session.answer_store import Answers
+from dpsql.session.answer_store import AnswerStore
 from dpsql.session.cancellation import Turns
 from dpsql.session.statement import Choices
 
@@ -32,7 +32,7 @@ class Targets:
     """
 
     def __init__(
-        self, accountant: Accountant, analyst: str, answers: Answers | None, turns: Turns, largest: Fraction
+        self, accountant: Accountant, analyst: str, answers: AnswerStore | None, turns: Turns, largest: Fraction
     ) -> None:
         self._accountant, self._analyst, self._answers = accountant, analyst, answers
         self._turns, self._largest = turns, largest

@@ -1,92 +1,32 @@
-"""The answers that a database has paid for: what makes two the same, and how one is found or made once.
+"""The answers that a database has paid for: kept in the ledger and, those that were used last, in memory.
 
 Proved in ``docs/proofs/answers.md``.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from hashlib import blake2b
 
-from dpsql.errors import InternalError, LedgerError
-from dpsql.planning.plan import CorePlan, Plan
+from dpsql.errors import LedgerError
+from dpsql.planning.plan import Plan
+from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.noise import Released
-from dpsql.schema.types import STORED_FORMS
+from dpsql.session.answer_store.keys import answer_key, kin_key
 from dpsql.session.answer_store.serialization import read, written
-
-#: Raised whenever the same cores come to mean another release, or are written in another way.
-FORMAT = 3
-
-
-def answer_key(plan: Plan, version: str) -> str:
-    """A digest of all that the release of a plan depends on: cores with their SQL and noise, derived tables, data.
-
-    The text of the statement, its analyst and what its shell makes of the release are not in it.
-    """
-    cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]
-    read = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
-    later = [canonical(plan.derived), canonical(plan.cubes), *read] if plan.derived else []
-    whole = ["dpsql answer", FORMAT, version, repr(plan.confidence), cores, later]
-    return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
-
-
-def _as_released(core: CorePlan) -> CorePlan:
-    """The core without the evidence of its groups, where these are released with it or without."""
-    return core if core.presence is not None and core.presence.released else replace(core, presence=None)
-
-
-def kin_key(plan: Plan, version: str) -> str:
-    """A digest of the same without noise, price and confidence: that of all releases of the same exact rows."""
-    cores = [
-        [core.sql, canonical(core.core), canonical([cell.contribution for cell in core.cells]),
-         canonical([histogram.contribution for histogram in core.histograms]), canonical(core.estimates)]
-        for core in plan.cores
-    ]  # fmt: skip
-    whole = ["dpsql kin", FORMAT, version, cores, canonical(plan.derived), canonical(plan.cubes)]
-    return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
-
-
-#: The Python types of values that JSON does not have.
-_MARKED = tuple(form.python for form in STORED_FORMS)
-
-
-def canonical(value: object) -> object:
-    """A value of a plan as JSON, so that two are the same only where the values are, in every process.
-
-    >>> canonical((1, True, 1.0, "1", None))
-    ['tuple', 1, ['bool', 'True'], ['float', '1.0'], '1', None]
-    """
-    match value:
-        case None | str():
-            return value
-        case bool() | float() | Fraction():
-            return [type(value).__name__, repr(value)]
-        case int():
-            return value
-        case _ if isinstance(value, _MARKED):
-            return [type(value).__name__, repr(value)]
-        case tuple() | list():
-            return [type(value).__name__, *map(canonical, value)]
-        case frozenset():
-            return ["frozenset", *sorted((canonical(each) for each in value), key=json.dumps)]
-        case _ if is_dataclass(value):
-            parts = [[field.name, canonical(getattr(value, field.name))] for field in fields(value)]
-            return [type(value).__name__, *parts]
-    raise InternalError(f"a plan may not hold a {type(value).__name__}")
-
+from dpsql.session.plan_cache import LRUCache
 
 #: How many prices are kept of releases of the same exact rows.
 MOST_PRICES = 64
-#: How many released cells stay in memory, and the seconds between looks at whether a waiting statement was ended.
-MEMORY, PATIENCE = 1_000_000, 0.05
+#: How many cells of releases, and of results, stay in memory.
+CELLS = 1_000_000
+#: The seconds between looks at whether a waiting statement was ended.
+PATIENCE = 0.05
 _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 
 
@@ -99,19 +39,20 @@ class Paid:
     version: str | None
 
 
-class Answers:
+class AnswerStore:
     """The kept answers of one database; any thread may ask.
 
-    ``version`` tells the version of the data that would be read now, None where that is not known.
+    ``version`` tells the version of the data that would be read now, None where that is not known. With
+    ``keeps_results`` it also has what post-processing made of them, for plans that stay in a `PlanCache`.
     """
 
-    def __init__(self, ledger: Ledger, version: Callable[[], str | None]) -> None:
-        self._ledger, self._version = ledger, version
+    def __init__(self, ledger: Ledger, version: Callable[[], str | None], *, keeps_results: bool = False) -> None:
+        self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
         self._lock = threading.Lock()
         self._making: dict[str, threading.Lock] = {}
         self._waiting: dict[str, int] = {}
-        self._memory: OrderedDict[str, Released] = OrderedDict()
-        self._size = 0
+        self._released = LRUCache[str, Released](CELLS, _released_cells)
+        self._results = LRUCache[int, tuple[Plan, str, Result]](CELLS, lambda kept: _result_cells(kept[2]))
 
     @property
     def version(self) -> str | None:
@@ -196,10 +137,9 @@ class Answers:
                     del self._waiting[key], self._making[key]
 
     def _find(self, key: str, plan: Plan) -> Released | None:
-        with self._lock:
-            if key in self._memory:
-                self._memory.move_to_end(key)
-                return self._memory[key]
+        recent = self._released.find(key)
+        if recent is not None:
+            return recent
         answer = self._ledger.kept(key)
         if answer is None:
             return None
@@ -207,7 +147,7 @@ class Answers:
             released = read(answer, plan.cores)
         except _UNREADABLE:
             return None  # whole, and not what this version of dpsql writes: it is made and paid for again
-        self._remember(key, released)
+        self._released.keep(key, released)
         return released
 
     def _keep(self, key: str, entry: int, released: Released, plan: Plan, version: str) -> Paid:
@@ -219,23 +159,31 @@ class Answers:
         if answer is None:
             return Paid(released, False, None)
         kept = read(answer, plan.cores)
-        self._remember(key, kept)
+        self._released.keep(key, kept)
         with suppress(LedgerError):
             self._note_price(plan, entry, version)
         return Paid(kept, False, version)
 
-    def _remember(self, key: str, released: Released) -> None:
-        size = _cells(released)
-        with self._lock:
-            if key in self._memory or size > MEMORY // 10:
-                return
-            self._memory[key] = released
-            self._size += size
-            while self._size > MEMORY:
-                _, oldest = self._memory.popitem(last=False)
-                self._size -= _cells(oldest)
+    def result(self, plan: Plan, version: str) -> Result | None:
+        """What this very plan gave on this version of the data, at no cost."""
+        kept = self._results.find(id(plan))
+        if kept is None or kept[0] is not plan or kept[1] != version:
+            return None
+        return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
+
+    def keep_result(self, plan: Plan, version: str, result: Result) -> None:
+        """Keep what a plan gave; a plan that is kept here is not another one with the same ``id``."""
+        if not self.keeps_results:
+            return
+        price = Price(Fraction(0), stored=bool(plan.cores))
+        kept = replace(result, rows=list(result.rows), intervals=list(result.intervals), price=price)
+        self._results.keep(id(plan), (plan, version, kept))
 
 
-def _cells(released: Released) -> int:
+def _released_cells(released: Released) -> int:
     """How much a release takes in memory, in cells; an empty one is not nothing."""
     return sum(100 + len(table.keys) * (len(table.shape.keys) + len(table.plan.estimates)) for table in released.tables)
+
+
+def _result_cells(result: Result) -> int:
+    return 100 + len(result.rows) * len(result.columns)

@@ -1,25 +1,19 @@
-"""What a database has planned and answered lately, so that a dashboard that asks again is answered at once.
-
-Everything here was planned from public things or released already. Proved in ``docs/proofs/answers.md``.
-"""
+"""The plans that were used last, which are made of public things alone. Proved in ``docs/proofs/answers.md``."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.planning.plan import Plan
-from dpsql.postprocessing import Price, Result
 from dpsql.schema.types import STORED_FORMS
 from dpsql.session.statement import Choices
 from dpsql.sql.ir.dialect_options import DialectOptions
 
-#: How many plans stay in memory, and how many cells of results.
-PLANS, CELLS = 1_000, 1_000_000
+#: How many plans stay in memory.
+PLANS = 1_000
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -29,7 +23,7 @@ _PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in
 PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], Choices, DialectOptions, str | None]
 
 
-class Recent(Generic[K, V]):
+class LRUCache(Generic[K, V]):
     """The values that were used last, up to a sum of their sizes; any thread may ask."""
 
     def __init__(self, most: int, size: Callable[[V], int]) -> None:
@@ -58,19 +52,20 @@ class Recent(Generic[K, V]):
                 self._sum -= self._size(self._values.popitem(last=False)[1])
 
 
-class Memory:
-    """The plans and the results of one database."""
+class PlanCache:
+    """The plans of one database, so that a dashboard that asks again is not compiled again."""
 
     def __init__(self) -> None:
-        self._plans = Recent[PlanKey, Plan](PLANS, lambda _: 1)
-        self._results = Recent[int, tuple[Plan, str, Result]](CELLS, lambda kept: _cells(kept[2]))
+        self._plans = LRUCache[PlanKey, Plan](PLANS, lambda _: 1)
 
     def plan(
         self, text: str, parameters: Sequence[object], choices: Choices, dialect_options: DialectOptions,
         version: str | None, make: Callable[[], Plan],
     ) -> Plan:  # fmt: skip
-        """The plan that was made before of the same, or the one that ``make`` makes; ``version`` is that of the public
-        tables whose sizes it depends on."""
+        """The plan that was made before of the same, or the one that ``make`` makes.
+
+        ``version`` is that of the public tables whose sizes the plan depends on.
+        """
         if any(type(value) not in _PLAIN for value in parameters):
             return make()
         key = (
@@ -85,20 +80,3 @@ class Memory:
             plan = make()
             self._plans.keep(key, plan)
         return plan
-
-    def result(self, plan: Plan, version: str) -> Result | None:
-        """What this very plan gave on this version of the data, at no cost."""
-        kept = self._results.find(id(plan))
-        if kept is None or kept[0] is not plan or kept[1] != version:
-            return None
-        return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
-
-    def remember(self, plan: Plan, version: str, result: Result) -> None:
-        """Keep what a plan gave; a plan that is kept here is not another one with the same ``id``."""
-        price = Price(Fraction(0), stored=bool(plan.cores))
-        kept = replace(result, rows=list(result.rows), intervals=list(result.intervals), price=price)
-        self._results.keep(id(plan), (plan, version, kept))
-
-
-def _cells(result: Result) -> int:
-    return 100 + len(result.rows) * len(result.columns)
