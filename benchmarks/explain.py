@@ -32,7 +32,7 @@ from dpsql.release.grouping_sets import cube_table  # noqa: E402
 from dpsql.release.noise import release  # noqa: E402
 from dpsql.schema import load  # noqa: E402
 from dpsql.session import Session, open_session  # noqa: E402
-from dpsql.session.accuracy.expected_errors import expected  # noqa: E402
+from dpsql.session.pricing.expected_errors import expected  # noqa: E402
 
 _OLD = "SELECT male, age >= 50 AS old FROM patients"
 STATEMENTS = {

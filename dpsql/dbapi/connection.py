@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     from dpsql.privacy.filter import Remaining
     from dpsql.schema import Schema
     from dpsql.session import Session
-    from dpsql.session.accuracy.target import Goal, Target
     from dpsql.session.explain import Explanation
+    from dpsql.session.pricing.target import Goal, Target
 
 
 class Workload:
@@ -69,7 +69,7 @@ T = TypeVar("T")
 
 
 def _goal(text: str | None) -> Goal | None:
-    from dpsql.session.accuracy.target import read_goal
+    from dpsql.session.pricing.target import read_goal
 
     try:
         return None if text is None else read_goal(text)

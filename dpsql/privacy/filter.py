@@ -155,6 +155,14 @@ class Remaining:
         """How many more statements of this cost are admitted, if nobody else asks."""
         return min(standing.affordable(cost) for standing in self.standings)
 
+    def shares_after(self, cost: Cost) -> tuple[Fraction, ...] | None:
+        """What would be left of each budget after a charge, from 0 to 1; None where one does not admit it."""
+        if cost == FREE:
+            return tuple(standing.share for standing in self.standings)
+        if not all(admits(each.budget, each.spent, cost, each.tallied) for each in self.standings):
+            return None
+        return tuple(standing.after(cost).share for standing in self.standings)
+
     @property
     def renewal(self) -> date | None:
         """The day, in UTC, on which the budget is renewed; None where it never is."""

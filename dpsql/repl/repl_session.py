@@ -14,6 +14,7 @@ from dpsql.errors import (
     Error,
     ExecutionFailed,
     InternalError,
+    OperationalError,
     QueryCancelled,
     ShellFailed,
     ShellStopped,
@@ -21,10 +22,11 @@ from dpsql.errors import (
 from dpsql.output import Rows, as_text, said_trouble, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.background import interruptibly
+from dpsql.repl.budget_display import left, price_line
 from dpsql.repl.command_list import ends_statement
 from dpsql.repl.display import Display
+from dpsql.repl.dry_run import PriceList, require_within
 from dpsql.repl.input import Command, Piece, Sql, joined, listing, whole
-from dpsql.repl.prices import Declined, Prices, left, price_line, within
 from dpsql.repl.screen import Screen, complaint, said_of
 from dpsql.repl.statement_execution import Answer, answer, planned, price_of
 
@@ -47,6 +49,15 @@ class Rules:
     quiet: bool = False
 
 
+class Declined(OperationalError):
+    """The person did not agree to the price; nothing was charged."""
+
+    sqlstate = "57014"
+
+    def __init__(self) -> None:
+        super().__init__("not run, and nothing was charged")
+
+
 class ReplSession:
     """One sitting at a session: display settings, the last statement and rows, what was paid, the first error."""
 
@@ -56,7 +67,7 @@ class ReplSession:
         self._session, self.screen, self.display = session, screen, display
         self.rules = rules or Rules()
         self.last, self.rows = "", Rows.exact([], [])
-        self.paid, self.statements, self.prices = Fraction(0), 0, Prices()
+        self.paid, self.statements, self.prices = Fraction(0), 0, PriceList()
         self.failure: Error | None = None
         self.over, self.draft = False, ""
         self._depth, self._parquet, self._asked = 0, False, ""
@@ -130,7 +141,7 @@ class ReplSession:
                 self.answer(text)
                 return None
             self.prices.add(plan, price_of(self.session, plan), self.session.remaining)
-            return within(self.rules.most, self.prices.epsilon, Fraction(0))
+            return require_within(self.rules.most, self.prices.epsilon, Fraction(0))
         self.show(self.answer(text), style)
 
     def answer(self, text: str) -> Answer:
@@ -204,7 +215,7 @@ class ReplSession:
         price, ask = price_of(self.session, plan), self.display.ask
         if self.rules.dry:
             raise Declined
-        within(self.rules.most, self.paid + charged, price)
+        require_within(self.rules.most, self.paid + charged, price)
         if ask is None or price <= ask:
             return
         if not self.screen.interactive:

@@ -15,7 +15,7 @@ from dpsql.errors import DataError, OperationalError
 from dpsql.planning.explanation import nothing_seen, taken_as_given
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Offer, Workload
-from dpsql.planning.workload.priced import Status
+from dpsql.planning.workload.offers import Status
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
 from dpsql.release.noise import NOTHING, Released

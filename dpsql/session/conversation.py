@@ -20,8 +20,6 @@ from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.schema import Noise, Schema
 from dpsql.session import statement
-from dpsql.session.accuracy.target import Goal, Target
-from dpsql.session.accuracy.target_plans import Targets, after, first_only
 from dpsql.session.answer_store import AnswerStore
 from dpsql.session.answering import Answering, Asked, BatchExecution, asked, statuses
 from dpsql.session.cancellation import Turns, in_one_turn
@@ -31,6 +29,8 @@ from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared import Prepared, described
+from dpsql.session.pricing.target import Goal, Target
+from dpsql.session.pricing.target_plans import Targets, after, first_only
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.statement import SETTINGS, Choices
 from dpsql.session.statement import settings as status_rows

@@ -27,8 +27,8 @@ from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.filter import Remaining
 from dpsql.privacy.measure import Cost, shown
-from dpsql.session.accuracy.expected_errors import ColumnError, expected, place_of
-from dpsql.session.accuracy.price_search import Errors, Reached
+from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
+from dpsql.session.pricing.price_search import Errors, Reached
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.emit import readable
 from dpsql.sql.ir.interval import Interval

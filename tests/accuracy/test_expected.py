@@ -18,7 +18,7 @@ from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session
-from dpsql.session.accuracy.expected_errors import key_sizes
+from dpsql.session.pricing.expected_errors import key_sizes
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

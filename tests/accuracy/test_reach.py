@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.session import Session
-from dpsql.session.accuracy.expected_errors import expected
-from dpsql.session.accuracy.price_search import Reached, decimal, least, nearest
+from dpsql.session.pricing.expected_errors import expected
+from dpsql.session.pricing.price_search import Reached, decimal, least, nearest
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",

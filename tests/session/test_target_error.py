@@ -19,8 +19,8 @@ from dpsql.errors import BudgetExhausted, DataError, Refused
 from dpsql.planning.plan import Plan
 from dpsql.repl.statement_execution import answer
 from dpsql.session import Session
-from dpsql.session.accuracy.expected_errors import expected
 from dpsql.session.database import Database, open_database
+from dpsql.session.pricing.expected_errors import expected
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 MEAN = "SELECT AVG(weight) AS a FROM patients"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpsql.errors import Refused, StatementError
-from dpsql.session.accuracy.target import EXAMPLES, Goal, read_goal
+from dpsql.session.pricing.target import EXAMPLES, Goal, read_goal
 from dpsql.session.statement.settings import SETTINGS, SHOWN
 from dpsql.sql.parser.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
 

@@ -16,7 +16,7 @@ from dpsql.privacy.filter import Remaining
 from dpsql.privacy.measure import exact
 from dpsql.schema import Privacy
 from dpsql.schema.privacy import Noise
-from dpsql.session.accuracy.target import Target, read_target
+from dpsql.session.pricing.target import Target, read_target
 from dpsql.sql.binder.budget_table import BudgetRow
 from dpsql.sql.binder.empty_groups import EmptyGroups
 

@@ -16,8 +16,8 @@ FAULTS = (
     Fault(
         "what a script may cost counts each statement alone",
         "dpsql/repl/repl_session.py",
-        "        within(self.rules.most, self.paid + charged, price)",
-        "        within(self.rules.most, charged, price)",
+        "        require_within(self.rules.most, self.paid + charged, price)",
+        "        require_within(self.rules.most, charged, price)",
         (f"{TERMINAL}_batch.py::test_no_more_is_paid_than_was_allowed",),
     ),
     Fault(

@@ -20,8 +20,8 @@ from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import shown
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.rounding import confidence_tail
-from dpsql.session.accuracy.expected_errors import ColumnError, expected, place_of
-from dpsql.session.accuracy.target import Goal
+from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
+from dpsql.session.pricing.target import Goal
 
 #: Three-digit numbers of one power of ten: 100 … 999.
 _MANTISSAS = 900

@@ -14,11 +14,11 @@ from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
 from dpsql.release.noise import Released
-from dpsql.session.accuracy.price_search import Reached, plain, said
-from dpsql.session.accuracy.pricing import Known, Pricing, Unknown
-from dpsql.session.accuracy.target import Goal
 from dpsql.session.answer_store import AnswerStore
 from dpsql.session.cancellation import Turns
+from dpsql.session.pricing.price_search import Reached, plain, said
+from dpsql.session.pricing.pricing import Known, Pricing, Unknown
+from dpsql.session.pricing.target import Goal
 from dpsql.session.statement import Choices
 
 #: What is paid where there is no pilot.

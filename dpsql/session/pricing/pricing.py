@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.errors import BudgetExhausted, Refused, StatementError
+from dpsql.errors import StatementError
 from dpsql.planning.estimators.estimate import Interval, interval
 from dpsql.planning.estimators.histogram import Clip, Counted, Most
 from dpsql.planning.estimators.quantiles import Curve, Ranked
@@ -19,8 +19,8 @@ from dpsql.postprocessing import Result
 from dpsql.privacy.filter import Remaining
 from dpsql.privacy.measure import Cost
 from dpsql.release.noise import Released, ReleasedTable
-from dpsql.session.accuracy.expected_errors import ColumnError, expected, has_interval, typical
-from dpsql.session.accuracy.price_search import (
+from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, typical
+from dpsql.session.pricing.price_search import (
     Errors,
     Reached,
     Wanted,
@@ -31,7 +31,7 @@ from dpsql.session.accuracy.price_search import (
     least,
     nearest,
 )
-from dpsql.session.accuracy.target import Goal, Target
+from dpsql.session.pricing.target import Goal, Target
 
 
 @dataclass(frozen=True)
@@ -210,15 +210,12 @@ class Pricing:
 
     def _share(self, cost: Cost) -> float | None:
         """The part of what is left that a cost takes, None where the budget does not admit it."""
-        cost, shares = cost.rounded_up(), []
-        for standing in self.remaining.standings:
-            try:
-                standing.require(cost)
-            except (BudgetExhausted, Refused):
-                return None
-            left = standing.after(cost).share
-            shares.append(1 - left / standing.share if standing.share else Fraction(1))
-        return float(max(shares))
+        after = self.remaining.shares_after(cost.rounded_up())
+        if after is None:
+            return None
+        before = [standing.share for standing in self.remaining.standings]
+        taken = [1 - left / share if share else Fraction(1) for left, share in zip(after, before, strict=True)]
+        return float(max(taken))
 
 
 def _by_size(goal: Goal, plan: Plan, place: int) -> bool:

@@ -12,8 +12,8 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload.block import Block
 from dpsql.privacy.accountants import THEOREMS, Theorem
 from dpsql.privacy.accountants.theorem import Invalid
-from dpsql.privacy.filter import Remaining, admits
-from dpsql.privacy.measure import FREE, Cost, shown
+from dpsql.privacy.filter import Remaining
+from dpsql.privacy.measure import Cost, shown
 from dpsql.schema import Schema
 
 #: The part of the δ for thresholds that a block may use, where it is priced as (ε, δ).
@@ -133,21 +133,10 @@ def _offer(theorem: type[Theorem], block: Block, delta: Fraction, remaining: Rem
     try:
         cost = block.cost.rounded_up()
         epsilon = theorem.block_epsilon(block, cost, delta)
-        return Offer(theorem.name, block, epsilon, cost, _left(remaining, cost), "")
+        shares = remaining.shares_after(cost)
+        return Offer(theorem.name, block, epsilon, cost, None if shares is None else min(shares), "")
     except Invalid as error:
         return Offer(theorem.name, block, None, None, None, str(error))
-
-
-def _left(remaining: Remaining, cost: Cost) -> Fraction | None:
-    """The share of the tightest budget that would be left; None where the cost does not fit."""
-    if cost == FREE:
-        return remaining.share
-    after = []
-    for each in remaining.standings:
-        if not admits(each.budget, each.spent, cost, each.tallied):
-            return None
-        after.append(each.after(cost).share)
-    return min(after)
 
 
 def _number(value: Fraction | None) -> float | None:
