@@ -8,30 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
+from dpsql.planning.cell_list import CellList, Pairs
 from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shifted
 from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, Most
-from dpsql.planning.estimators.moments import Moment, Variable
+from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.schema import SqlType
-from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.analysis.quantisation import product_quantum, quantum
+from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.ir.aggregate import Measure, MomentSums, ResultType
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
-from dpsql.sql.ir.relation import (
-    Aggregate,
-    Cell,
-    Core,
-    Distinct,
-    Frequencies,
-    Histogram,
-    Joint,
-    Paired,
-    Product,
-    Rows,
-    Total,
-    Units,
-)
+from dpsql.sql.ir.relation import Aggregate, Cell, Core, Distinct, Frequencies, Histogram, Rows, Units
 
 #: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
 SCAN_WEIGHT = Fraction(1, 3)
@@ -93,102 +82,81 @@ class _Chooser:
     """The cells of one core while they are chosen."""
 
     def __init__(self, core: Core) -> None:
-        self._core, self._cells, self._histograms = core, list[Cell](), list[Histogram | Frequencies]()
+        self._core = core
         self._thresholded = bool(core.keys) and core.domain is None
-        self._centred = {each for aggregate in core.aggregates for each in _centred(aggregate)}
+        self._cells = CellList({each for aggregate in core.aggregates for each in _centred(aggregate)})
 
     def choice(self, wanted: tuple[Cell, ...]) -> Choice:
         found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
-        estimates = tuple(Alone(len(self._cells)) if each is None else each for each in found)
-        evidence = bool(wanted) and not any(each in wanted for each in self._cells)
+        cells = self._cells.cells
+        estimates = tuple(Alone(len(cells)) if each is None else each for each in found)
+        evidence = bool(wanted) and not any(each in wanted for each in cells)
         if evidence:
-            self._cells.append(Units(None))
-        counts = tuple(place for place, each in enumerate(self._cells) if each in COUNTS)
-        return Choice(tuple(self._cells), tuple(self._histograms), estimates, counts, evidence)
+            cells.append(Units(None))
+        counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
+        return Choice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
 
     def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | Frequent | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
-        function, argument, condition = aggregate.function, aggregate.argument, aggregate.condition
-        if function == "count":
-            return Alone(self._rows(argument, condition))
-        if function == "units":
-            return None if self._thresholded and condition is None else Alone(self._place(Units(condition)))
-        assert argument is not None
-        match function:
-            case "quantiles":
-                assert aggregate.ranks is not None
-                return Ranked(self._histogram(Histogram(argument, condition)), aggregate.ranks)
-            case "histogram":
-                return Counted(self._histogram(Frequencies(argument, aggregate.values, condition)), aggregate.values)
-            case "mode" | "top k":
-                place = self._histogram(Frequencies(argument, aggregate.values, condition))
-                return Most(place, aggregate.values, aggregate.most)
-            case "clip":
-                places = tuple(range(len(aggregate.values)))
-                place = self._histogram(Frequencies(argument, places, condition, sizes=True))
-                return Clip(place, aggregate.values)
-            case "count distinct":
-                return Alone(self._place(Distinct(argument, condition)))
-            case "every" | "some":
-                speaks = Call("not", (argument,), BOOLEAN) if function == "every" else argument
+        measure, condition, cells = aggregate.function.measure, aggregate.condition, self._cells
+        match measure:
+            case Measure.ROWS:
+                return Alone(cells.rows(aggregate.argument, condition))
+            case Measure.UNITS:
+                return None if self._thresholded and condition is None else Alone(cells.place(Units(condition)))
+            case Measure.DISTINCT:
+                return Alone(cells.place(Distinct(_argument(aggregate), condition)))
+            case Measure.SUM:
+                return _sum(_argument(aggregate), condition, cells)
+            case Measure.MEAN:
+                argument = _argument(aggregate)
+                total = cells.total(argument, condition)
+                return _mean(argument, total, cells.rows(argument, condition))
+            case Measure.PAIRS:
+                return Alone(cells.rows(*Pairs.of(aggregate).counted))
+            case Measure.MEAN_OF_X:
+                pairs = Pairs.of(aggregate)
+                count = cells.rows(*pairs.counted)
+                return _mean(pairs.x, cells.total(pairs.x, pairs.x_where), count)
+            case Measure.MEAN_OF_Y:
+                pairs = Pairs.of(aggregate)
+                count = cells.rows(*pairs.counted)
+                return _mean(pairs.y, cells.total(pairs.y, pairs.y_where), count)
+            case MomentSums():
+                return moment(measure, aggregate, cells)
+            case Measure.EVIDENCE_FOR | Measure.EVIDENCE_AGAINST:
+                against = measure is Measure.EVIDENCE_AGAINST
+                argument = _argument(aggregate)
+                speaks = Call("not", (argument,), BOOLEAN) if against else argument
                 where = conjunction([speaks] if condition is None else [condition, speaks])
-                return Seen(self._place(Rows(None, where)), against=function == "every")
-            case "sum":
-                total = self._total(argument, condition)
-                if (argument, condition) not in self._centred:
-                    return Alone(total)
-                grid = quantum(argument)
-                return Shifted(total, self._rows(argument, condition), grid.middle * grid.size)
-            case "avg":
-                total = self._total(argument, condition)
-                return _mean(argument, total, self._rows(argument, condition))
-            case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
-                x = self._variable(argument, condition, squared=True)
-                return Moment(function, self._rows(argument, condition), x)
+                return Seen(cells.place(Rows(None, where)), against=against)
+            case Measure.QUANTILES:
+                assert aggregate.ranks is not None
+                return Ranked(cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks)
+            case Measure.FREQUENCIES | Measure.MOST_FREQUENT:
+                place = cells.histogram(Frequencies(_argument(aggregate), aggregate.values, condition))
+                if measure is Measure.FREQUENCIES:
+                    return Counted(place, aggregate.values)
+                return Most(place, aggregate.values, aggregate.most)
+            case Measure.SIZE:
+                places = tuple(range(len(aggregate.values)))
+                place = cells.histogram(Frequencies(_argument(aggregate), places, condition, sizes=True))
+                return Clip(place, aggregate.values)
             case _:
-                return self._joint(function, Pairs.of(aggregate))
+                assert_never(measure)
 
-    def _joint(self, function: Joint | Paired, pairs: Pairs) -> Estimate:
-        """A statistic of the rows in which both arguments have a value."""
-        count = self._rows(*pairs.counted)
-        match function:
-            case "regr_count":
-                return Alone(count)
-            case "regr_avgx":
-                return _mean(pairs.x, self._total(pairs.x, pairs.x_where), count)
-            case "regr_avgy":
-                return _mean(pairs.y, self._total(pairs.y, pairs.y_where), count)
-            case _:
-                x = self._variable(pairs.x, pairs.x_where, function in _SQUARES_OF_X)
-                y = self._variable(pairs.y, pairs.y_where, function in _SQUARES_OF_Y)
-                if function in _WITHOUT_PRODUCTS:
-                    return Moment(function, count, x, y)
-                products = self._place(Product(*pairs.factors, pairs.condition))
-                grid = product_quantum(*pairs.factors)
-                return Moment(function, count, x, y, products, grid.middle * grid.size)
 
-    def _variable(self, argument: Expression, condition: Expression | None, squared: bool) -> Variable:
-        grid, squares = quantum(argument), product_quantum(argument, argument)
-        total = self._total(argument, condition)
-        place = self._place(Product(argument, argument, condition)) if squared else None
-        reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size
-        return Variable(total, place, middle, reach, squares.middle * squares.size)
+def _argument(aggregate: Aggregate) -> Expression:
+    assert aggregate.argument is not None
+    return aggregate.argument
 
-    def _total(self, argument: Expression, condition: Expression | None) -> int:
-        return self._place(Total(argument, condition, (argument, condition) in self._centred))
 
-    def _rows(self, argument: Expression | None, condition: Expression | None) -> int:
-        return self._place(Rows(argument if argument is not None and is_nullable(argument) else None, condition))
-
-    def _histogram(self, histogram: Histogram | Frequencies) -> int:
-        if histogram not in self._histograms:
-            self._histograms.append(histogram)
-        return self._histograms.index(histogram)
-
-    def _place(self, cell: Cell) -> int:
-        if cell not in self._cells:
-            self._cells.append(cell)
-        return self._cells.index(cell)
+def _sum(argument: Expression, condition: Expression | None, cells: CellList) -> Estimate:
+    total = cells.total(argument, condition)
+    if not cells.is_centred(argument, condition):
+        return Alone(total)
+    grid = quantum(argument)
+    return Shifted(total, cells.rows(argument, condition), grid.middle * grid.size)
 
 
 def _mean(argument: Expression, total: int, count: int) -> Mean:
@@ -198,45 +166,52 @@ def _mean(argument: Expression, total: int, count: int) -> Mean:
 
 #: Cells that are above 0 in each group that has a row.
 COUNTS: tuple[Cell, ...] = (Rows(None, None), Units(None))
-_SQUARES_OF_X = frozenset({"corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx"})
-_SQUARES_OF_Y = frozenset({"corr", "regr_r2", "regr_syy"})
-_WITHOUT_PRODUCTS = frozenset({"regr_sxx", "regr_syy"})
 
 
-def _centred(aggregate: Aggregate) -> list[tuple[Expression | None, Expression | None]]:
+def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]:
     """The expressions whose totals are measured from the middle of their bounds, each with its condition."""
-    if aggregate.other is not None:
-        pairs = Pairs.of(aggregate)
-        return [(pairs.x, pairs.x_where), (pairs.y, pairs.y_where)]
-    if aggregate.function in ("avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"):
-        return [(aggregate.argument, aggregate.condition)]
-    return []
+    measure = aggregate.function.measure
+    match measure:
+        case MomentSums() | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y if aggregate.other is not None:
+            pairs = Pairs.of(aggregate)
+            return [(pairs.x, pairs.x_where), (pairs.y, pairs.y_where)]
+        case MomentSums() | Measure.MEAN | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y:
+            return [(_argument(aggregate), aggregate.condition)]
+        case (
+            Measure.ROWS | Measure.UNITS | Measure.DISTINCT | Measure.SUM | Measure.EVIDENCE_FOR
+            | Measure.EVIDENCE_AGAINST | Measure.QUANTILES | Measure.FREQUENCIES | Measure.MOST_FREQUENT | Measure.SIZE
+        ):  # fmt: skip
+            return []
+        case _:
+            assert_never(measure)
 
 
 def aggregate_type(aggregate: Aggregate) -> str:
     """The sandbox's type of a released aggregate: fixed by the plan, whatever the data hold."""
-    match aggregate.function:
-        case "count" | "units" | "count distinct" | "regr_count":
+    result = aggregate.function.result
+    match result:
+        case ResultType.WHOLE_NUMBER:
             return "BIGINT"
-        case "every" | "some":
+        case ResultType.TRUTH:
             return "BOOLEAN"
-        case "sum":
-            assert aggregate.argument is not None
-            return sum_type(aggregate.argument.type)
-        case "quantiles":
-            assert aggregate.argument is not None and aggregate.ranks is not None
-            value = quantile_type(aggregate.argument.type, aggregate.ranks.continuous)
+        case ResultType.DOUBLE:
+            return "DOUBLE"
+        case ResultType.SUM:
+            return sum_type(_argument(aggregate).type)
+        case ResultType.QUANTILES:
+            assert aggregate.ranks is not None
+            value = quantile_type(_argument(aggregate).type, aggregate.ranks.continuous)
             return f"{value}[]" if aggregate.ranks.listed else value
-        case "histogram":
-            assert aggregate.argument is not None
-            return f"MAP({engine_type(aggregate.argument.type).upper()}, BIGINT)"
-        case "mode" | "top k":
-            assert aggregate.argument is not None
-            return engine_type(aggregate.argument.type).upper() + ("[]" if aggregate.function == "top k" else "")
-        case "clip":
+        case ResultType.COUNT_BY_VALUE:
+            return f"MAP({engine_type(_argument(aggregate).type).upper()}, BIGINT)"
+        case ResultType.VALUE:
+            return engine_type(_argument(aggregate).type).upper()
+        case ResultType.LIST_OF_VALUES:
+            return engine_type(_argument(aggregate).type).upper() + "[]"
+        case ResultType.SIZE:
             return "BIGINT" if all(isinstance(size, int) for size in aggregate.values) else "DOUBLE"
         case _:
-            return "DOUBLE"
+            assert_never(result)
 
 
 def quantile_type(sql_type: SqlType, continuous: bool) -> str:
@@ -254,49 +229,3 @@ def sum_type(sql_type: SqlType) -> str:
             return f"DECIMAL(38,{sql_type.scale})"
         case _:
             return "DOUBLE"
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Two expressions, and the conditions under which each is added so that both have a value.
-
-    Cells of one expression have one form wherever they are needed: an expression's own NULLs are left to the cell.
-    """
-
-    y: Expression
-    x: Expression
-    condition: Expression | None
-
-    @classmethod
-    def of(cls, aggregate: Aggregate) -> Pairs:
-        """The pairs of an aggregate with two arguments."""
-        assert aggregate.argument is not None and aggregate.other is not None
-        return cls(aggregate.argument, aggregate.other, aggregate.condition)
-
-    @property
-    def x_where(self) -> Expression | None:
-        return _where_known(self.y, self.condition)
-
-    @property
-    def y_where(self) -> Expression | None:
-        return _where_known(self.x, self.condition)
-
-    @property
-    def factors(self) -> tuple[Expression, Expression]:
-        """Both, in an order that does not depend on which is called y."""
-        first, second = sorted((self.x, self.y), key=repr)
-        return first, second
-
-    @property
-    def counted(self) -> tuple[Expression, Expression | None]:
-        """What is counted: the values of one expression where the other has one. Of one that is nullable, if any is."""
-        chosen = max(self.factors, key=is_nullable)
-        return chosen, self.x_where if chosen == self.x else self.y_where
-
-
-def _where_known(expression: Expression, condition: Expression | None) -> Expression | None:
-    """The condition, where the expression has a value."""
-    if not is_nullable(expression):
-        return condition
-    known = Call("not", (Call("is null", (expression,), BOOLEAN),), BOOLEAN)
-    return conjunction([known] if condition is None else [condition, known])

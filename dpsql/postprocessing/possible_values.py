@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
+from typing import assert_never
 
 import sqlglot
 from sqlglot import exp
@@ -19,48 +20,45 @@ from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive, shapes
 from dpsql.sql.analysis.key_domain.enumeration import column_values, values
 from dpsql.sql.functions.interval_rules import abs_interval
+from dpsql.sql.ir.aggregate import COUNT, SUM, Range
 from dpsql.sql.ir.expression import Column, Expression, conjuncts
 from dpsql.sql.ir.interval import EVERYTHING, Interval
-from dpsql.sql.ir.relation import Aggregate, Core, Spread
-
-_FROM_ZERO = Interval(Fraction(0), None)
-#: Statistics whose range needs no bounds.
-_RANGES = dict.fromkeys("count units regr_count regr_sxx regr_syy histogram".split(), _FROM_ZERO) | {
-    "corr": Interval(Fraction(-1), Fraction(1)),
-    "regr_r2": Interval(Fraction(0), Fraction(1)),
-}
+from dpsql.sql.ir.relation import Aggregate, Core
+from dpsql.sql.ir.unit_function import Dispersion
 
 
 @lru_cache(maxsize=1024)
 def possible(aggregate: Aggregate) -> Interval:
     """Where an aggregate lies whatever the data hold, as long as they keep what the schema declares."""
-    argument = aggregate.argument
-    match aggregate.function:
-        case "count distinct":
+    argument, known = aggregate.argument, aggregate.function.possible
+    match known:
+        case Interval():
+            return known
+        case Range.OF_DIFFERENT_VALUES:
             assert argument is not None
             count = _different(argument)
             return Interval(Fraction(0), None if count is None else Fraction(count))
-        case "sum":
+        case Range.OF_SUM:
             assert argument is not None
             within, zero = bounds(argument), Fraction(0)
             low, high = within.low is not None and within.low >= 0, within.high is not None and within.high <= 0
             return Interval(zero if low else None, zero if high else None)
-        case "avg":
+        case Range.OF_ARGUMENT:
             assert argument is not None
             return bounds(argument)
-        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" as function:
+        case Dispersion():
             assert argument is not None
-            return Interval(Fraction(0), _widest(function, bounds(argument)))
-        case function:
-            return _RANGES.get(function, EVERYTHING)
+            return Interval(Fraction(0), _widest(known, bounds(argument)))
+        case _:
+            assert_never(known)
 
 
-def _widest(function: Spread, within: Interval) -> Fraction | None:
+def _widest(dispersion: Dispersion, within: Interval) -> Fraction | None:
     """The greatest spread of values within bounds: that of halves at both ends, of two values for a sample's."""
     if within.low is None or within.high is None:
         return None
-    variance = ((within.high - within.low) / 2) ** 2 * (2 if function.endswith("samp") else 1)
-    if function.startswith("var"):
+    variance = ((within.high - within.low) / 2) ** 2 * (2 if dispersion.of_sample else 1)
+    if not dispersion.is_deviation:
         return variance
     return Fraction(math.nextafter(math.sqrt(variance), math.inf)) if variance < 10**300 else None
 
@@ -139,10 +137,10 @@ def _most_of(part: exp.Expr, whole: exp.Expr, aggregates: tuple[Aggregate, ...])
         return None
     factor = above[0] / below[0]
     same = one.argument == other.argument
-    if one.function == other.function and one.function in ("count", "units", "sum"):
-        counts_all = one.function == "count" and (other.argument is None or not is_nullable(other.argument))
+    if one.function is other.function and one.function.bounds_its_parts:
+        counts_all = one.function is COUNT and (other.argument is None or not is_nullable(other.argument))
         return factor if (same or counts_all) and possible(one).low == 0 else None
-    if one.function == "sum" and other.function == "count" and one.argument is not None:
+    if one.function is SUM and other.function is COUNT and one.argument is not None:
         within = bounds(one.argument)
         counted = same or other.argument is None or not is_nullable(other.argument)
         return factor * within.high if counted and within.low is not None and within.low >= 0 and within.high else None

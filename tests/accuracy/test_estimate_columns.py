@@ -18,6 +18,7 @@ from dpsql.planning.estimators.estimate_columns import read_column
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
 from dpsql.planning.estimators.moments import Moment, Variable
 from dpsql.release.noise import in_order, rank
+from dpsql.sql.ir.aggregate import Statistic
 
 STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))
 SIZES = (0, 3, 10**3, 10**9, 2**52, 2**61)
@@ -75,7 +76,7 @@ def _estimates(middle: Fraction, reach: Fraction) -> list[tuple[Estimate, tuple[
         (Shifted(0, 1, middle), ("BIGINT", "DOUBLE", "DECIMAL(38,1)")),
         (Mean(0, 1, middle, reach), ("DOUBLE",)),
         (Seen(0, against=True), ("BOOLEAN",)),
-        (Moment("var_pop", 1, variable), ("DOUBLE",)),
+        (Moment(Statistic.VAR_POP, 1, variable), ("DOUBLE",)),
     ]
 
 

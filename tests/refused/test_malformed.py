@@ -12,11 +12,13 @@ from dpsql.errors import DatabaseError
 from dpsql.session import Session, open_session
 from dpsql.sql.binder.aggregates import aggregate
 from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS
 
 PARSER = Dialect.get_or_raise("duckdb").parser_class
+AGGREGATES = aggregate._WITHOUT_FORM.union(*(each.spellings for each in AGGREGATE_FUNCTIONS))
 NAMES = sorted(
     name.lower()
-    for name in {*exp.FUNCTION_BY_NAME, *PARSER.FUNCTIONS, *PARSER.FUNCTION_PARSERS, *FUNCTIONS, *aggregate._UNNAMED}
+    for name in {*exp.FUNCTION_BY_NAME, *PARSER.FUNCTIONS, *PARSER.FUNCTION_PARSERS, *FUNCTIONS, *AGGREGATES}
     if name.replace("_", "").isalnum()
 )
 FORMS = (

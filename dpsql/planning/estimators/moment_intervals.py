@@ -23,6 +23,7 @@ from dpsql.planning.estimators.linear_forms import (
     ratio,
 )
 from dpsql.planning.estimators.moments import Moment, Variable
+from dpsql.sql.ir.aggregate import Statistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,33 +84,33 @@ def moment_interval(moment: Moment, cells: Sequence[Noisy], law: Law = GAUSSIAN)
     found = forms(moment, cells, law)
     x, y = float(moment.x.reach), 1.0 if moment.y is None else float(moment.y.reach)
     match moment.statistic:
-        case "var_pop":
+        case Statistic.VAR_POP:
             return _scaled(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x * x)
-        case "var_samp":
+        case Statistic.VAR_SAMP:
             return _scaled(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x * x)
-        case "stddev_pop":
+        case Statistic.STDDEV_POP:
             return _root(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x)
-        case "stddev_samp":
+        case Statistic.STDDEV_SAMP:
             return _root(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x)
-        case "regr_sxx":
+        case Statistic.REGR_SXX:
             return _scaled(_alone(_known(found.square_x)), x * x)
-        case "regr_syy":
+        case Statistic.REGR_SYY:
             return _scaled(_alone(_known(found.square_y)), y * y)
-        case "regr_sxy":
+        case Statistic.REGR_SXY:
             return _scaled(_known(found.product).interval, x * y)
-        case "covar_pop":
+        case Statistic.COVAR_POP:
             return _scaled(ratio(_known(found.product), found.count, (-1.0, 1.0)), x * y)
-        case "covar_samp":
+        case Statistic.COVAR_SAMP:
             return _scaled(ratio(_known(found.product), found.count.plus(-1.0), (-2.0, 2.0)), x * y)
-        case "corr":
+        case Statistic.CORR:
             return _correlation(found)
-        case "regr_r2":
+        case Statistic.REGR_R2:
             low, high = _correlation(found)
             least = 0.0 if low <= 0 <= high else min(low * low, high * high)
             return least, max(low * low, high * high)
-        case "regr_slope":
+        case Statistic.REGR_SLOPE:
             return _scaled(ratio(_known(found.product), _known(found.square_x), EVERYTHING), y / x)
-        case "regr_intercept":
+        case Statistic.REGR_INTERCEPT:
             return _intercept(moment, found)
         case _:
             assert_never(moment.statistic)
@@ -167,25 +168,25 @@ def typical_half_width(moment: Moment, halves: Sequence[float]) -> str:
         )
     )
     match moment.statistic:
-        case "var_pop" | "var_samp":
+        case Statistic.VAR_POP | Statistic.VAR_SAMP:
             return f"about ± {square_x:.4g} / count"
-        case "stddev_pop" | "stddev_samp":
+        case Statistic.STDDEV_POP | Statistic.STDDEV_SAMP:
             return f"about ± {square_x:.4g} / (2 · count · deviation)"
-        case "covar_pop" | "covar_samp":
+        case Statistic.COVAR_POP | Statistic.COVAR_SAMP:
             return f"about ± {product:.4g} / count"
-        case "regr_sxx":
+        case Statistic.REGR_SXX:
             return f"about ± {square_x:.4g}"
-        case "regr_syy":
+        case Statistic.REGR_SYY:
             return f"about ± {square_y:.4g}"
-        case "regr_sxy":
+        case Statistic.REGR_SXY:
             return f"about ± {product:.4g}"
-        case "corr":
+        case Statistic.CORR:
             return f"about ± {product:.4g} / (count · both deviations)"
-        case "regr_r2":
+        case Statistic.REGR_R2:
             return f"about ± {product:.4g} · 2 · correlation / (count · both deviations)"
-        case "regr_slope":
+        case Statistic.REGR_SLOPE:
             return f"about ± {product:.4g} / (count · variance of x)"
-        case "regr_intercept":
+        case Statistic.REGR_INTERCEPT:
             return f"about ± {product:.4g} · mean of x / (count · variance of x)"
         case _:
             assert_never(moment.statistic)

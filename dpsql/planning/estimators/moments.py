@@ -13,7 +13,11 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.sql.ir.relation import Joint, Spread
+from dpsql.planning.cell_list import CellList, Pairs
+from dpsql.sql.analysis.quantisation import product_quantum, quantum
+from dpsql.sql.ir.aggregate import MomentSums, Statistic
+from dpsql.sql.ir.expression import Expression
+from dpsql.sql.ir.relation import Aggregate, Product
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -45,7 +49,7 @@ class Moment:
     ``product_middle`` for each row is missing in the cell of products: it is not 0 where both are one expression.
     """
 
-    statistic: Spread | Joint
+    statistic: Statistic
     count: int
     x: Variable
     y: Variable | None = None
@@ -57,6 +61,31 @@ class Moment:
         """``y`` and ``x``."""
         assert self.y is not None
         return self.y, self.x
+
+
+def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> Moment:
+    """The statistic with the cells that it needs; those of pairs are of the rows in which both have a value."""
+    if aggregate.other is None:
+        assert aggregate.argument is not None
+        x = _variable(aggregate.argument, aggregate.condition, sums.x, cells)
+        return Moment(sums.statistic, cells.rows(aggregate.argument, aggregate.condition), x)
+    pairs = Pairs.of(aggregate)
+    count = cells.rows(*pairs.counted)
+    x = _variable(pairs.x, pairs.x_where, sums.x, cells)
+    y = _variable(pairs.y, pairs.y_where, sums.y, cells)
+    if not sums.products:
+        return Moment(sums.statistic, count, x, y)
+    products = cells.place(Product(*pairs.factors, pairs.condition))
+    grid = product_quantum(*pairs.factors)
+    return Moment(sums.statistic, count, x, y, products, grid.middle * grid.size)
+
+
+def _variable(argument: Expression, condition: Expression | None, power: int, cells: CellList) -> Variable:
+    grid, squares = quantum(argument), product_quantum(argument, argument)
+    total = cells.total(argument, condition)
+    place = cells.place(Product(argument, argument, condition)) if power >= 2 else None
+    reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size
+    return Variable(total, place, middle, reach, squares.middle * squares.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +141,35 @@ def _statistic(moment: Moment, cells: Sequence[Numbers]) -> Numbers:
     count, x = found.count, float(moment.x.reach)
     sample = np.maximum(count, 2.0) / (np.maximum(count, 2.0) - 1.0)
     match moment.statistic:
-        case "var_pop":
+        case Statistic.VAR_POP:
             return found.variance_x * x * x
-        case "var_samp":
+        case Statistic.VAR_SAMP:
             return found.variance_x * sample * x * x
-        case "stddev_pop":
+        case Statistic.STDDEV_POP:
             return np.sqrt(found.variance_x) * x
-        case "stddev_samp":
+        case Statistic.STDDEV_SAMP:
             return np.sqrt(found.variance_x * sample) * x
     y = float(moment.pair[0].reach)
     match moment.statistic:
-        case "regr_sxx":
+        case Statistic.REGR_SXX:
             return found.variance_x * count * x * x
-        case "regr_syy":
+        case Statistic.REGR_SYY:
             return found.variance_y * count * y * y
-        case "regr_sxy":
+        case Statistic.REGR_SXY:
             return found.covariance * count * x * y
-        case "covar_pop":
+        case Statistic.COVAR_POP:
             return found.covariance * x * y
-        case "covar_samp":
+        case Statistic.COVAR_SAMP:
             return found.covariance * sample * x * y
-        case "corr":
+        case Statistic.CORR:
             return _correlation(found)
-        case "regr_r2":
+        case Statistic.REGR_R2:
             return np.where(
                 found.variance_y == 0, np.where(found.variance_x == 0, np.nan, 1.0), _correlation(found) ** 2
             )
-        case "regr_slope":
+        case Statistic.REGR_SLOPE:
             return _slope(found) * y / x
-        case "regr_intercept":
+        case Statistic.REGR_INTERCEPT:
             middle_x, middle_y = float(moment.x.middle), float(moment.pair[0].middle)
             return middle_y + y * found.mean_y - _slope(found) * y / x * (middle_x + x * found.mean_x)
         case _:

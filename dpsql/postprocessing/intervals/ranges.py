@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import product
-from typing import get_args
 
 import numpy as np
 import sqlglot
@@ -23,7 +22,8 @@ from dpsql.postprocessing.resampling.resampled_tables import AT_A_TIME, Rows, dr
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
-from dpsql.sql.ir.relation import Core, Spread
+from dpsql.sql.ir.relation import Core
+from dpsql.sql.ir.unit_function import Dispersion
 
 #: In how many parts an interval is cut, at whose ends an expression is looked at; fewer where there are many rows.
 PARTS, FEWEST_PARTS, MOST_POINTS = 200, 20, 1_000_000
@@ -145,8 +145,8 @@ def row_from_zero(sql: str, known: frozenset[str]) -> bool:
 
 def spreads(shape: Core | Cube) -> frozenset[str]:
     """The columns of a released table that are variances or deviations."""
-    kinds = get_args(Spread)
-    return frozenset(f"a{place}" for place, each in enumerate(shape.aggregates) if each.function in kinds)
+    kinds = [each.function.possible for each in shape.aggregates]
+    return frozenset(f"a{place}" for place, possible in enumerate(kinds) if isinstance(possible, Dispersion))
 
 
 def _of_query(query: exp.Select, shapes: Mapping[str, Core | Cube], part: exp.Column | exp.Subquery) -> bool:

@@ -30,6 +30,7 @@ from dpsql.postprocessing.resampling.resampled_tables import (
     drawn_values,
 )
 from dpsql.postprocessing.sandbox import Sandbox
+from dpsql.sql.ir.aggregate import Measure
 
 #: The interval of an expression, by its number, on a row of its table.
 Found: TypeAlias = dict[tuple[int, int], Interval]
@@ -128,7 +129,7 @@ def _added(table: Rows, row: int, sum_of: Linear, confidence: float) -> Interval
         average, ends = table.average(row, place, confidence), table.intervals[row][place]
         if average is not None:
             averages.append((float(factor), average))
-        elif ends is not None and table.shape.aggregates[place].function == "quantiles":
+        elif ends is not None and table.shape.aggregates[place].function.measure is Measure.QUANTILES:
             below, above = sorted(float(factor) * end for end in ends)
             low, high = low + below, high + above
         else:

@@ -59,9 +59,6 @@ def date_ends(curve: Curve, sql_type: str) -> tuple[date, date]:
 
 Rows: TypeAlias = ReleasedTable | CubeTable
 
-#: Aggregates whose noise is not drawn again.
-WITHOUT = frozenset({"every", "some", "histogram", "mode", "top k", "clip"})
-
 #: How many drawn rows, or rows of points, are put into the sandbox at a time.
 AT_A_TIME = 200_000
 
@@ -93,7 +90,7 @@ def drawn_places(shape: Core | Cube) -> frozenset[int]:
     types = column_types(shape)
     return frozenset(
         place for place, aggregate in enumerate(shape.aggregates)
-        if aggregate.function not in WITHOUT and (is_number(types[f"a{place}"]) or is_date(types[f"a{place}"]))
+        if aggregate.function.is_resampled and (is_number(types[f"a{place}"]) or is_date(types[f"a{place}"]))
     )  # fmt: skip
 
 

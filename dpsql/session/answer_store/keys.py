@@ -10,6 +10,7 @@ from hashlib import blake2b
 from dpsql.errors import InternalError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.schema.types import STORED_FORMS
+from dpsql.sql.ir.aggregate import AggregateFunction
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
 FORMAT = 3
@@ -66,6 +67,8 @@ def canonical(value: object) -> object:
             return [type(value).__name__, *map(canonical, value)]
         case frozenset():
             return ["frozenset", *sorted((canonical(each) for each in value), key=json.dumps)]
+        case AggregateFunction():
+            return value.name
         case _ if is_dataclass(value):
             parts = [[field.name, canonical(getattr(value, field.name))] for field in fields(value)]
             return [type(value).__name__, *parts]

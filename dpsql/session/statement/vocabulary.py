@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from dpsql.session.statement import SHOWN
 from dpsql.sql.functions import FAMILIES
+from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS
 from dpsql.sql.postprocess.functions import FUNCTIONS as OVER_RELEASED
 
 __all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
@@ -16,15 +17,7 @@ __all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
 Place: TypeAlias = Literal["aggregate", "over private rows", "over released rows"]
 
 #: Each aggregate over private rows, as it is called: x and y are columns with bounds, c is a condition.
-AGGREGATES = (
-    "COUNT(*)", "COUNT_IF(c)", "SUM(x)", "AVG(x)", "MIN(x)", "MAX(x)", "MEDIAN(x)", "QUANTILE(x, 0.9)",
-    "QUANTILE_CONT(x, 0.9)", "QUANTILE_DISC(x, 0.9)", "APPROX_QUANTILE(x, 0.9)",
-    "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)", "PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x)", "MODE(x)",
-    "HISTOGRAM(x)", "APPROX_TOP_K(x, 3)", "STDDEV(x)", "STDDEV_SAMP(x)", "STDDEV_POP(x)", "VARIANCE(x)", "VAR_SAMP(x)",
-    "VAR_POP(x)", "CORR(y, x)", "COVAR_SAMP(y, x)", "COVAR_POP(y, x)", "REGR_SLOPE(y, x)", "REGR_INTERCEPT(y, x)",
-    "REGR_R2(y, x)", "REGR_COUNT(y, x)", "REGR_AVGX(y, x)", "REGR_AVGY(y, x)", "REGR_SXX(y, x)", "REGR_SYY(y, x)",
-    "REGR_SXY(y, x)", "BOOL_AND(c)", "BOOL_OR(c)", "EVERY(c)", "DP_CLIP(x)",
-)  # fmt: skip
+AGGREGATES = tuple(example for function in AGGREGATE_FUNCTIONS for example in function.examples)
 
 KEYWORDS = tuple(
     "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT JOIN ON AND OR NOT AS ALL ASC BETWEEN CASE CAST CROSS CUBE "

@@ -12,12 +12,6 @@ from dpsql.sql.analysis.contribution import Norm
 from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.relation import Aggregate, Core
 
-#: Aggregates that are read off sums of row values: those of a group are the sums of its subgroups'.
-ADDITIVE = frozenset(
-    "count sum avg var_pop var_samp stddev_pop stddev_samp covar_pop covar_samp corr regr_slope regr_intercept regr_r2 "
-    "regr_count regr_avgx regr_avgy regr_sxx regr_syy regr_sxy every some".split()
-)
-
 #: The places of some of the keys, in order.
 Places = tuple[int, ...]
 
@@ -73,7 +67,7 @@ def shapes(cores: Sequence[Core], cubes: Sequence[Cube]) -> dict[str, Core | Cub
 
 def is_additive(aggregate: Aggregate) -> bool:
     """Whether the aggregate of a group can be read off the cells of its subgroups."""
-    return aggregate.function in ADDITIVE
+    return aggregate.function.is_additive
 
 
 def finest_alone(sizes: Mapping[Places, int | None], norm: Norm) -> bool:

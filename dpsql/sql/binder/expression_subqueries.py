@@ -26,6 +26,7 @@ from dpsql.sql.ir.interval import Interval
 from dpsql.sql.ir.reads import is_of_outside, outer_columns
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Relation, UnitAggregate, unit_of
+from dpsql.sql.ir.unit_function import UnitFunction
 from dpsql.sql.parser.parameter import PLACE
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Subqueries:
             source = self._source(query)
             (value,) = source.columns.values()
             self._require_admitted(source.relation, query)
-            largest = UnitAggregate("max", value, None)
+            largest = UnitAggregate(UnitFunction.MAX, value, None)
             if is_of_outside(source.relation, largest):
                 has_rows = _subquery(without_known_parents(source.relation, self._outside), [], None)
                 return Case(((has_rows, value),), None, value.type)
@@ -187,7 +188,7 @@ class Subqueries:
         relation, reader = source.relation, self._from.reader()
         for key, node in zip(keys, () if tied is None else tied.outer, strict=True):
             relation = Filter(relation, call("=", [reader.read(node), key], node))
-        found = self._aggregated(relation, UnitAggregate("max", value, None))
+        found = self._aggregated(relation, UnitAggregate(UnitFunction.MAX, value, None))
         if tied is None or tied.empty is None:
             return found
         found, empty = alike([found, reader.read(tied.empty)], select)

@@ -18,6 +18,7 @@ from dpsql.sql.analysis.grouping_levels import Cube, Level, Places, finest_alone
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Aggregate, Core, KeyDomain, Relation, unit_of
@@ -158,7 +159,7 @@ def cube(
 
     ``keeps`` tells that an outer join keeps the public rows that the keys are read from.
     """
-    asked = tuple(aggregates) or (Aggregate("count", None, None),)
+    asked = tuple(aggregates) or (Aggregate(COUNT, None, None),)
     different = list(dict.fromkeys(sets))
     domains = {
         places: None if domain is None else replace(domain, kept=keeps)

@@ -18,6 +18,7 @@ from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
 from dpsql.sql.binder.schema_answers import listed_keys
 from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Core, unit_of
@@ -109,7 +110,7 @@ class _Cut:
             if keys is not None:
                 return keys.alias, keys
         if not aggregates and (domain is not None or not self._keys):
-            aggregates.append(Aggregate("count", None, None))
+            aggregates.append(Aggregate(COUNT, None, None))
         name = f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
         return name, released_sql.released_table(name)
 

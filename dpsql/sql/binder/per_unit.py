@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
-from typing import Literal as OneOf
 
 from sqlglot import exp
 
@@ -15,14 +14,17 @@ from dpsql.schema import UNIT, SqlType, fold
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable, summand
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split, statistic
+from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
 from dpsql.sql.ir.reads import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, Spread, UnitAggregate, unit_of
+from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, UnitAggregate, unit_of
+from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
 
 if TYPE_CHECKING:
     from dpsql.sql.binder.bind import Binder
@@ -118,21 +120,23 @@ def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
         return _of_one_unit(found, node)
     function, distinct, argument, condition = split(node, reader)
     if isinstance(function, exp.CountIf) and argument is not None and argument.type == BOOLEAN and not distinct:
-        return UnitAggregate("count", None, conjunction([part for part in (condition, argument) if part is not None]))
-    name = _function(function, distinct, node)
-    if name in ("sum", "avg"):
+        held = conjunction([part for part in (condition, argument) if part is not None])
+        return UnitAggregate(UnitFunction.COUNT, None, held)
+    form = _form(function, distinct, node)
+    if form is UnitFunction.SUM or form is UnitFunction.AVG:
         assert argument is not None
-        argument = summand(argument, name.upper(), node)
-    return UnitAggregate(name, argument, condition)
+        argument = summand(argument, form.upper(), node)
+    return UnitAggregate(form, argument, condition)
 
 
 def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
-    """A statistic of one unit's rows; those of pairs are not computed there."""
-    match found.function:
-        case "sum" | "avg" | "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" | "every" | "some" as function:
-            return UnitAggregate(function, found.argument, found.condition)
-        case _:
-            refuse("E_AGG", "statistics of pairs are not answered per unit; ask for them over all rows", node)
+    """A statistic of one unit's rows; refused where it is not computed there."""
+    form = found.function.per_unit
+    if form is None:
+        asked = "statistics of pairs are" if found.other is not None else f"{found.function.name.upper()} is"
+        them = "them" if found.other is not None else "it"
+        refuse("E_AGG", f"{asked} not answered per unit; ask for {them} over all rows", node)
+    return UnitAggregate(form, found.argument, found.condition)
 
 
 def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.Expr) -> None:
@@ -151,47 +155,41 @@ def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interv
     """The type, the interval and the nullability of an aggregate of at most so many rows."""
     many = Interval(Fraction(0), None if rows is None else Fraction(rows))
     match aggregate.function:
-        case "count" | "count distinct":
+        case UnitFunction.COUNT | UnitFunction.COUNT_DISTINCT:
             return INTEGER, many, False
-        case "sum":
+        case UnitFunction.SUM:
             assert aggregate.argument is not None
             return _sum_type(aggregate.argument.type), bounds(aggregate.argument) * many, True
-        case "avg":
+        case UnitFunction.AVG:
             assert aggregate.argument is not None
             return DOUBLE, bounds(aggregate.argument), True
-        case "every" | "some":
+        case UnitFunction.EVERY | UnitFunction.SOME:
             return BOOLEAN, UNIT_INTERVAL, True
-        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+        case Dispersion() as dispersion:
             assert aggregate.argument is not None
-            return DOUBLE, _spread(aggregate.function, bounds(aggregate.argument)), True
-        case "min" | "max":
+            return DOUBLE, _spread(dispersion, bounds(aggregate.argument)), True
+        case UnitFunction.MIN | UnitFunction.MAX:
             assert aggregate.argument is not None
             return aggregate.argument.type, bounds(aggregate.argument), True
         case _:
             assert_never(aggregate.function)
 
 
-def _spread(statistic: Spread, values: Interval) -> Interval:
+def _spread(dispersion: Dispersion, values: Interval) -> Interval:
     """Values between two ends 2A apart have a variance of at most A², and a sample variance of at most 2A²."""
     assert values.low is not None and values.high is not None
     reach = (values.high - values.low) / 2
-    most = {"var_pop": reach**2, "var_samp": 2 * reach**2, "stddev_pop": reach, "stddev_samp": reach * Fraction(3, 2)}
-    return Interval(Fraction(0), most[statistic])
+    if dispersion.is_deviation:
+        return Interval(Fraction(0), reach * Fraction(3, 2) if dispersion.of_sample else reach)
+    return Interval(Fraction(0), 2 * reach**2 if dispersion.of_sample else reach**2)
 
 
-def _function(
-    function: exp.Expr, distinct: bool, node: exp.Expr
-) -> OneOf["count", "sum", "avg", "min", "max", "count distinct"]:
-    match function:
-        case exp.Count():
-            return "count distinct" if distinct else "count"
-        case exp.Sum() if not distinct:
-            return "sum"
-        case exp.Avg() if not distinct:
-            return "avg"
-        case exp.Min():
-            return "min"
-        case exp.Max():
-            return "max"
-        case _:
-            refuse("E_AGG", "this aggregate is not answered per unit", node)
+def _form(call: exp.Expr, distinct: bool, node: exp.Expr) -> UnitForm:
+    """How one of the functions that `split` knows is computed over the rows of one unit."""
+    function = function_named(call)
+    if function is COUNT and distinct:
+        function = COUNT_DISTINCT
+    form = None if function is None or isinstance(call, exp.CountIf) else function.per_unit
+    if form is None or (distinct and not unit_ignores_repeated_rows(form)):
+        refuse("E_AGG", "this aggregate is not answered per unit", node)
+    return form

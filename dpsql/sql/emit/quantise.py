@@ -15,7 +15,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.scalar import double, native
 from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Column, Expression
-from dpsql.sql.ir.relation import Spread
+from dpsql.sql.ir.unit_function import Dispersion
 
 #: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
 MOST_BIGINT = 2**61
@@ -69,7 +69,7 @@ def product(left: Expression, right: Expression, grid: ProductQuantum) -> exp.Ex
     return node.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
 
 
-def spread(statistic: Spread, argument: Expression, when: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+def spread(dispersion: Dispersion, argument: Expression, when: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """The variance or deviation of a group's values, NULL where it has too few; ``when`` keeps what a FILTER keeps.
 
     Sums are of integers from the middle of the bounds, so that they do not depend on the order of the rows. Rounding
@@ -81,10 +81,10 @@ def spread(statistic: Spread, argument: Expression, when: Callable[[exp.Expr], e
     total = node.cast(exp.Sum(this=when(steps.copy())), "double")
     squares = node.cast(exp.Sum(this=when(node.times(node.cast(steps.copy(), "hugeint"), steps.copy()))), "double")
     mean = _over(node.times(total, total.copy()), count)
-    rows = count.copy() if statistic in ("var_pop", "stddev_pop") else _less_one(count.copy())
+    rows = _less_one(count.copy()) if dispersion.of_sample else count.copy()
     variance = _over(exp.Sub(this=squares, expression=node.paren(mean)), rows)
     scaled = node.times(node.function("ABS", variance), number(float(grid.size * grid.size)))
-    return scaled if statistic in ("var_pop", "var_samp") else node.function("SQRT", scaled)
+    return node.function("SQRT", scaled) if dispersion.is_deviation else scaled
 
 
 def _less_one(count: exp.Expr) -> exp.Expr:

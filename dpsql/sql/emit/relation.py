@@ -38,6 +38,7 @@ from dpsql.sql.ir.relation import (
     UnitAggregate,
     unit_of,
 )
+from dpsql.sql.ir.unit_function import Dispersion, UnitFunction
 
 T = TypeVar("T")
 
@@ -330,26 +331,26 @@ def _aggregate(aggregate: UnitAggregate) -> exp.Expr:
         return value if aggregate.condition is None else node.case((native(aggregate.condition), value))
 
     match aggregate.function:
-        case "count":
+        case UnitFunction.COUNT:
             return exp.Count(this=when(node.integer(1) if argument is None else native(argument)))
-        case "count distinct":
+        case UnitFunction.COUNT_DISTINCT:
             assert argument is not None
             return exp.Count(this=exp.Distinct(expressions=[when(key(argument))]))
-        case "every" | "some":
+        case UnitFunction.EVERY | UnitFunction.SOME:
             assert argument is not None
-            return node.function("MIN" if aggregate.function == "every" else "MAX", when(native(argument)))
-        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+            return node.function("MIN" if aggregate.function is UnitFunction.EVERY else "MAX", when(native(argument)))
+        case Dispersion() as dispersion:
             assert argument is not None
-            return spread(aggregate.function, argument, when)
-        case "min" | "max":
+            return spread(dispersion, argument, when)
+        case UnitFunction.MIN | UnitFunction.MAX:
             assert argument is not None
             return node.function(aggregate.function.upper(), when(key(argument)))
-        case "sum" | "avg":
+        case UnitFunction.SUM | UnitFunction.AVG:
             assert argument is not None
             grid = quantum(argument)
             total = node.cast(exp.Sum(this=when(quantised(argument, grid))), "double")
             scaled = node.times(total, number(float(grid.size)))
-            if aggregate.function == "sum":
+            if aggregate.function is UnitFunction.SUM:
                 return scaled
             count = exp.Count(this=when(quantised(argument, grid)))
             return exp.Div(this=node.paren(scaled), expression=exp.Nullif(this=count, expression=node.integer(0)),

@@ -9,7 +9,9 @@ from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
 from dpsql.schema import UNIT
+from dpsql.sql.ir.aggregate import AggregateFunction
 from dpsql.sql.ir.expression import Column, Expression, Literal, Scalar
+from dpsql.sql.ir.unit_function import UnitForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +120,11 @@ class Filter:
     condition: Expression
 
 
-#: Statistics of the spread of one expression, and of how two vary together; means and counts of pairs of two.
-Spread: TypeAlias = OneOf["var_pop", "var_samp", "stddev_pop", "stddev_samp"]
-Joint: TypeAlias = OneOf["covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2", "regr_sxx",
-                         "regr_syy", "regr_sxy"]  # fmt: skip
-Paired: TypeAlias = OneOf["regr_avgx", "regr_avgy", "regr_count"]
-
-
 @dataclass(frozen=True, slots=True)
 class UnitAggregate:
     """An exact aggregate over the rows of one unit; it stays private."""
 
-    function: OneOf["count", "sum", "avg", "min", "max", "count distinct", "every", "some"] | Spread
+    function: UnitForm
     argument: Expression | None
     condition: Expression | None
 
@@ -218,17 +213,13 @@ class Ranks:
 class Aggregate:
     """One private aggregate as the analyst wrote it.
 
-    ``count`` has no argument for COUNT(*); ``units`` is COUNT(DISTINCT unit); ``every`` and ``some`` have a condition
-    for their argument. ``other`` is the second argument of a statistic of pairs; ``quantiles``
-    have ranks. A ``histogram``, ``mode`` and ``top k`` have the public values of their
-    argument; ``most`` is k. A ``clip`` has for its argument the place of a row's size among sizes, and these as values.
+    COUNT(*) and a count of units have no argument; a truth value has a condition for its argument. ``other`` is the
+    second argument of a statistic of pairs; quantiles have ranks. Frequencies have the public values of their argument;
+    ``most`` is the k of APPROX_TOP_K. A size has for its argument the place of a row's size among sizes, and these as
+    values.
     """
 
-    function: (
-        OneOf["count", "sum", "avg", "units", "count distinct", "every", "some", "quantiles", "histogram", "mode",
-              "top k", "clip"]
-        | Spread | Joint | Paired
-    )  # fmt: skip
+    function: AggregateFunction
     argument: Expression | None
     condition: Expression | None
     other: Expression | None = None

@@ -14,6 +14,7 @@ from dpsql.sql.analysis.grouping_levels import shapes
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes
 from dpsql.sql.binder.aggregates.dp_clip import sizes_first
 from dpsql.sql.binder.aggregates.frequencies import frequent_value
+from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
 from dpsql.sql.ir.refusal import place
@@ -39,10 +40,6 @@ _MENDABLE = frozenset(
 
 #: What makes another statement of one, in place; None where it has nothing to change.
 Mend: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
-
-#: Aggregates that are answered as they are, by their nodes.
-_ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.CountIf, exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop,
-             exp.StddevSamp, exp.CovarPop, exp.CovarSamp, exp.Corr, exp.LogicalAnd, exp.LogicalOr)  # fmt: skip
 
 
 def with_hint(
@@ -160,11 +157,17 @@ def _bounded(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 def _average_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """MIN, MAX, MEDIAN and their like become AVG of the same value."""
-    found = [node for node in tree.find_all(exp.AggFunc) if not isinstance(node, _ANSWERED)]
+    found = [node for node in tree.find_all(exp.AggFunc) if not _is_of_rows(node)]
     for node in found:
         if isinstance(node.this, exp.Expr) and not isinstance(node.parent, exp.Window | exp.WithinGroup):
             node.replace(exp.Avg(this=node.this.copy()))
     return tree if found else None
+
+
+def _is_of_rows(node: exp.AggFunc) -> bool:
+    """Whether the aggregate is answered, and read off sums over rows."""
+    function = function_named(node)
+    return function is not None and function.is_additive
 
 
 def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:

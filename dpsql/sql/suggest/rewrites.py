@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
+from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.postprocess.functions import ENDS
 
 
@@ -148,16 +149,12 @@ def nearest_aggregate(node: exp.Expr) -> exp.Expr | None:
         return None
     if isinstance(argument, exp.Order):
         argument = argument.this
+    known = [] if function_named(node) is not None else [build for family, build in _BUILDS if names & set(family)]
     if isinstance(argument, exp.Distinct) and not isinstance(node, exp.Count):
         argument = next(iter(argument.expressions), None)
-        if argument is not None and not any(names & set(family) for family, _ in _BUILDS):
+        if argument is not None and not known:
             return _without_distinct(node, argument)
-    if argument is None:
-        return None
-    for family, build in _BUILDS:
-        if names & set(family):
-            return build(argument.copy())
-    return None
+    return None if argument is None or not known else known[0](argument.copy())
 
 
 def _without_distinct(node: exp.Expr, argument: exp.Expr) -> exp.Expr:

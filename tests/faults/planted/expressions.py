@@ -85,7 +85,7 @@ FAULTS = (
     ),
     Fault(
         "a pair without its second value counts",
-        "dpsql/planning/cells.py",
+        "dpsql/planning/cell_list.py",
         "    if not is_nullable(expression):\n        return condition",
         "    return condition",
         (f"{STATISTICS}[]",),
@@ -107,8 +107,8 @@ FAULTS = (
     Fault(
         "distinct units are added up over subgroups",
         "dpsql/sql/analysis/grouping_levels.py",
-        "return aggregate.function in ADDITIVE",
-        'return aggregate.function in ADDITIVE or aggregate.function in ("units", "count distinct")',
+        "return aggregate.function.is_additive",
+        "return aggregate.function.is_additive or aggregate.function.ignores_repeated_rows",
         ("tests/properties/test_cube.py::test_without_noise_the_answer_is_that_of_duckdb",),
     ),
     Fault(

@@ -119,8 +119,8 @@ FAULTS = (
     Fault(
         "units above a limit are counted by their rows, once for each",
         "dpsql/sql/binder/aggregates/clipping_report.py",
-        'core = Core(rows, unit, (), (Aggregate("units", None, more), Aggregate("units", None, None)), None)',
-        'core = Core(relation, unit, (), (Aggregate("count", None, None), Aggregate("units", None, None)), None)',
+        "core = Core(rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), None)",
+        "core = Core(relation, unit, (), (Aggregate(COUNT, None, None), Aggregate(UNITS, None, None)), None)",
         (f"{CLIPPING}::test_units_above_each_limit_are_counted",),
     ),
     Fault(

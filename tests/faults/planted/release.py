@@ -11,9 +11,9 @@ COLUMNS = ("tests/accuracy/test_estimate_columns.py",)
 FAULTS = (
     Fault(
         "what is shown of a count may be below 0",
-        "dpsql/postprocessing/possible_values.py",
-        'dict.fromkeys("count units regr_count',
-        'dict.fromkeys("units regr_count',
+        "dpsql/sql/ir/aggregate.py",
+        "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultType.WHOLE_NUMBER, possible=FROM_ZERO,",
+        "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultType.WHOLE_NUMBER, possible=EVERYTHING,",
         (POSSIBLE,),
     ),
     Fault(

@@ -10,6 +10,7 @@ from math import prod
 
 from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
 from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.expression import (
     Call,
     Cast,
@@ -140,6 +141,6 @@ def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
     """The caveat, once, where some core shows the number of units that its keys are chosen by."""
     for core in cores:
         chosen = core.keys and core.domain is None
-        if chosen and any(each.function == "units" and each.condition is None for each in core.aggregates):
+        if chosen and any(each.function is UNITS and each.condition is None for each in core.aggregates):
             return (CAVEAT,)
     return ()

@@ -29,9 +29,7 @@ from dpsql.sql.ir.relation import (
     UnitAggregate,
     unit_of,
 )
-
-#: Aggregates that are the same however often each row stands there.
-_OF_DIFFERENT = frozenset({"units", "count distinct", "min", "max", "every", "some"})
+from dpsql.sql.ir.unit_function import unit_ignores_repeated_rows
 
 
 def without_unread_joins(core: Core) -> Core:
@@ -41,7 +39,7 @@ def without_unread_joins(core: Core) -> Core:
     ``SELECT COUNT(DISTINCT p.id) FROM p WHERE EXISTS (SELECT 1 FROM v WHERE v.id = p.id)`` does.
     """
     read = [core.unit, *core.keys, *_parts(core.aggregates)]
-    as_set = all(each.function in ("units", "count distinct") for each in core.aggregates)
+    as_set = all(each.function.ignores_repeated_rows for each in core.aggregates)
     return replace(core, relation=_relation(core.relation, read, as_set))
 
 
@@ -125,7 +123,7 @@ def _inside(relation: Relation) -> Relation:
         case PerUnit(child=child, keys=keys, aggregates=aggregates):
             unit = unit_of(child)
             read = [*(key for _, key in keys), *_parts([each for _, each in aggregates]), *([unit] if unit else [])]
-            as_set = all(each.function in _OF_DIFFERENT for _, each in aggregates)
+            as_set = all(unit_ignores_repeated_rows(each.function) for _, each in aggregates)
             return replace(relation, child=_relation(child, read, as_set))
         case Compound(operator=operator, branches=branches):
             as_set = operator in ("union", "intersect", "except")
@@ -143,7 +141,7 @@ def _expression(expression: Expression) -> Expression:
     if not isinstance(expression, Subquery):
         return rebuilt(expression, _expression)
     aggregate = expression.aggregate
-    as_set = aggregate is None or aggregate.function in _OF_DIFFERENT
+    as_set = aggregate is None or unit_ignores_repeated_rows(aggregate.function)
     read = [] if aggregate is None else _parts([aggregate])
     return replace(expression, relation=_relation(expression.relation, read, as_set))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal as OneOf
-from typing import get_args
+from typing import assert_never
 
 from sqlglot import exp
 
@@ -13,81 +12,72 @@ from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.binder.aggregates.dp_clip import clip_aggregate
 from dpsql.sql.binder.aggregates.frequencies import frequent_aggregate
 from dpsql.sql.binder.aggregates.quantiles import ranked_aggregate
+from dpsql.sql.binder.aggregates.spellings import function_named, is_named
 from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.ir.aggregate import AVG, COUNT, COUNT_DISTINCT, SUM, UNITS, Arguments
 from dpsql.sql.ir.expression import BOOLEAN, Call, Column, Expression, Literal
 from dpsql.sql.ir.refusal import called, only, refuse
-from dpsql.sql.ir.relation import Aggregate, Joint, Paired, Spread
-
-#: What a function of one number means.
-SPREADS: dict[str, Spread] = {
-    "var_pop": "var_pop", "variance_pop": "var_pop", "var_samp": "var_samp", "variance": "var_samp",
-    "variance_samp": "var_samp", "stddev_pop": "stddev_pop", "stddev_samp": "stddev_samp", "stddev": "stddev_samp",
-}  # fmt: skip
-#: Functions of two numbers, y and x.
-JOINT: dict[str, Joint | Paired] = {name: name for name in (*get_args(Joint), *get_args(Paired))}
-#: Functions of a condition.
-TRUTHS: dict[str, OneOf["every", "some"]] = {
-    "bool_and": "every", "logical_and": "every", "every": "every", "bool_or": "some", "logical_or": "some",
-}  # fmt: skip
-#: Other names of SUM and AVG.
-SYNONYMS: dict[str, OneOf["avg", "sum"]] = {
-    "mean": "avg", "favg": "avg", "fsum": "sum", "sumkahan": "sum", "kahan_sum": "sum",
-}  # fmt: skip
+from dpsql.sql.ir.relation import Aggregate
 
 
 def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """What the call of a statistic measures, with its FILTER; None where the function is none of these."""
+    """What a function of a condition, of two numbers or of one measures, with its FILTER; None where it is another.
+
+    SUM and AVG are left to `split`.
+    """
     call = node.this if isinstance(node, exp.Filter) else node
-    name = _name(call)
-    if name is None:
+    function = function_named(call)
+    if function is None or isinstance(call, exp.Sum | exp.Avg):
         return None
-    condition = None
-    if isinstance(node, exp.Filter):
-        only(node, "this", "expression", code="E_AGG")
-        condition = reader.condition(node.expression.this)
-    arguments = _arguments(call, name)
-    if name in TRUTHS:
-        truth = reader.condition(arguments[0])
-        return Aggregate(TRUTHS[name], truth, condition)
-    said = name.upper()
-    values = [summand(reader.read(argument), said, node) for argument in arguments]
-    if name in JOINT:
-        return Aggregate(JOINT[name], values[0], condition, values[1])
-    return Aggregate(SYNONYMS[name] if name in SYNONYMS else SPREADS[name], values[0], condition)
+    match function.arguments:
+        case Arguments.CONDITION:
+            condition = _filter(node, reader)
+            return Aggregate(function, reader.condition(_arguments(call, 1)[0]), condition)
+        case Arguments.NUMBER | Arguments.PAIR:
+            condition = _filter(node, reader)
+            arguments = _arguments(call, 2 if function.arguments is Arguments.PAIR else 1)
+            values = [summand(reader.read(argument), _spelled(call), node) for argument in arguments]
+            return Aggregate(function, values[0], condition, values[1] if len(values) > 1 else None)
+        case Arguments.ROWS | Arguments.RANKED | Arguments.LISTED | Arguments.SIZE:
+            return None
+        case _:
+            assert_never(function.arguments)
 
 
-def _name(call: exp.Expr) -> str | None:
-    """The name under which these tables know the function; sqlglot has nodes for some, and for each several names."""
-    if isinstance(call, exp.Anonymous):
-        names = [call.name.lower()]
-    else:
-        names = [name.lower() for name in call.sql_names()] if isinstance(call, exp.Func) else []
-    known = (SPREADS, JOINT, TRUTHS, SYNONYMS)
-    return next((name for name in names if any(name in table for table in known)), None)
+def _filter(node: exp.Expr, reader: Reader) -> Expression | None:
+    """The condition of the FILTER, where the node has one."""
+    if not isinstance(node, exp.Filter):
+        return None
+    only(node, "this", "expression", code="E_AGG")
+    return reader.condition(node.expression.this)
 
 
-def _arguments(call: exp.Expr, name: str) -> list[exp.Expr]:
+def _spelled(call: exp.Expr) -> str:
+    """The name of the function, as it is called in a refusal."""
+    names = [call.name] if isinstance(call, exp.Anonymous) else call.sql_names() if isinstance(call, exp.Func) else []
+    return next(name.upper() for name in names if is_named(name.lower()))
+
+
+def _arguments(call: exp.Expr, wanted: int) -> list[exp.Expr]:
+    name = _spelled(call)
     if isinstance(call, exp.Anonymous):
         arguments = list(call.expressions)
     else:
-        only(call, "this", "expression", code="E_AGG", what=f"this form of {name.upper()}")
+        only(call, "this", "expression", code="E_AGG", what=f"this form of {name}")
         arguments = [part for part in (call.this, call.args.get("expression")) if part is not None]
     if arguments and isinstance(arguments[0], exp.Distinct):
-        refuse("E_AGG", f"{name.upper()}(DISTINCT …) is not answered: one person can hide another's value", call)
-    wanted = 2 if name in JOINT else 1
+        refuse("E_AGG", f"{name}(DISTINCT …) is not answered: one person can hide another's value", call)
     if len(arguments) != wanted:
-        refuse("E_AGG", f"{name.upper()} takes {'two arguments' if wanted == 2 else 'one argument'}", call)
+        refuse("E_AGG", f"{name} takes {'two arguments' if wanted == 2 else 'one argument'}", call)
     return arguments
 
 
-#: Aggregates that sqlglot leaves unnamed, so that they are called by their right name in a refusal.
-_UNNAMED = frozenset(
-    "any_value arbitrary arg_min_null arg_max_null bitstring_agg bool_and bool_or favg fsum kahan_sum sumkahan "
-    "product mad entropy kurtosis_pop reservoir_quantile list array_agg group_concat string_agg histogram "
-    "histogram_exact mode median first last approx_top_k min_by max_by argmin argmax regr_sxx regr_syy regr_sxy "
-    "regr_count regr_avgx regr_avgy regr_intercept regr_r2 regr_slope sem weighted_avg geomean geometric_mean "
-    "approx_count_distinct approx_quantile quantile quantile_cont quantile_disc bit_and bit_or bit_xor count_star "
-    "skewness kurtosis covar_pop covar_samp corr max_n min_n every mean sumkahan dp_clip".split()
+#: Aggregates without a private form that sqlglot has no node for; a refusal calls them by their name.
+_WITHOUT_FORM = frozenset(
+    "any_value arbitrary arg_min_null arg_max_null bitstring_agg product mad entropy kurtosis kurtosis_pop skewness "
+    "reservoir_quantile list array_agg group_concat string_agg histogram_exact first last min_by max_by argmin argmax "
+    "max_n min_n sem weighted_avg geomean geometric_mean approx_count_distinct bit_and bit_or bit_xor "
+    "count_star".split()
 )
 
 
@@ -96,7 +86,7 @@ def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Filter | exp.WithinGroup):
         return True
     if isinstance(node, exp.Anonymous):
-        return node.name.lower() in _UNNAMED
+        return node.name.lower() in _WITHOUT_FORM or function_named(node) is not None
     if isinstance(node, exp.Grouping | exp.GroupingId):
         return False
     return isinstance(node, exp.AggFunc | exp.List) and not isinstance(node.parent, exp.Window)
@@ -177,20 +167,20 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
     match function:
         case exp.CountIf() if argument is not None and argument.type == BOOLEAN and not distinct:
             whole = argument if condition is None else Call("and", (condition, argument), BOOLEAN)
-            return Aggregate("count", None, whole)
+            return Aggregate(COUNT, None, whole)
         case exp.Count() if distinct and argument is not None:
             if isinstance(argument, Column) and argument.identifies == UNIT:
-                return Aggregate("units", None, condition)
+                return Aggregate(UNITS, None, condition)
             if argument.type.kind == "double":
                 refuse("E_AGG", "COUNT(DISTINCT …) of a double is not answered; CAST it to INTEGER or DECIMAL", node)
-            return Aggregate("count distinct", argument, condition)
+            return Aggregate(COUNT_DISTINCT, argument, condition)
         case exp.Count():
-            return Aggregate("count", None if isinstance(argument, Literal) and argument.value is not None
+            return Aggregate(COUNT, None if isinstance(argument, Literal) and argument.value is not None
                              else argument, condition)  # fmt: skip
         case exp.Sum() | exp.Avg() if argument is not None:
             name = function.sql_name()
             if distinct:
                 refuse("E_AGG", f"{name}(DISTINCT …) is not answered: one person can hide another's value", node)
-            return Aggregate("sum" if name == "SUM" else "avg", summand(argument, name, node), condition)
+            return Aggregate(SUM if isinstance(function, exp.Sum) else AVG, summand(argument, name, node), condition)
         case _:
             refuse("E_AGG", "this aggregate has no private form here", node)

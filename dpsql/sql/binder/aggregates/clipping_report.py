@@ -15,8 +15,10 @@ from typing import TypeAlias
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.contribution import Norm, held_rows
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
+from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, UNITS
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, Column, Expression, Literal, conjunction
 from dpsql.sql.ir.relation import Aggregate, Core, Filter, PerUnit, Relation, UnitAggregate, unit_of
+from dpsql.sql.ir.unit_function import UnitFunction
 
 #: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
 _UNITS, _GROUPS, _ROWS = "units", "groups", "rows"
@@ -73,8 +75,8 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
     wholes = list(dict.fromkeys(whole for *_, whole in outside))
     if not outside:
         return (), []
-    counts = [Aggregate("count", None, beyond) for *_, beyond, _ in outside]
-    all_rows = [Aggregate("count", None, whole) for whole in wholes]
+    counts = [Aggregate(COUNT, None, beyond) for *_, beyond, _ in outside]
+    all_rows = [Aggregate(COUNT, None, whole) for whole in wholes]
     made = (Core(relation, cores[0].unit, (), tuple(each), None) for each in (counts, all_rows))
     return tuple(made), [
         LeftOut("rows", name, low, high, 0, place, 1, wholes.index(whole))
@@ -89,7 +91,7 @@ _Beyond: TypeAlias = tuple[str, Fraction, Fraction, Expression | None, Expressio
 def _outside(aggregate: Aggregate) -> list[_Beyond]:
     found: list[_Beyond] = []
     for argument in (aggregate.argument, aggregate.other):
-        if argument is None or not argument.type.is_numeric or aggregate.function in _UNCLAMPED:
+        if argument is None or not argument.type.is_numeric or not aggregate.function.clamps:
             continue
         ends = bounds(argument)
         if ends.low is None or ends.high is None:
@@ -100,12 +102,6 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
         whole = conjunction([*own, *has_value])
         found.append((_name(argument) or "what is added up", ends.low, ends.high, conjunction([*own, beyond]), whole))
     return found
-
-
-#: Aggregates that take values as they are, or sizes for what they are.
-_UNCLAMPED = frozenset(
-    {"count", "units", "count distinct", "every", "some", "histogram", "mode", "top k", "regr_count", "clip"}
-)
 
 
 def _name(argument: Expression) -> str | None:
@@ -140,12 +136,12 @@ def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iter
 def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...], int]]:
     """Each limit on in how many groups a unit counts, and of how many different values, that the core holds it to."""
     declared = limits(core.relation).rows
-    by_units = any(each.function == "units" for each in core.aggregates)
+    by_units = any(each.function is UNITS for each in core.aggregates)
     groups = groups_by(core.relation, list(core.keys))
     if core.keys and groups is not None and (core.domain is None or by_units):
         yield "groups", "", core.keys, groups
     for each in core.aggregates:
-        if each.function == "count distinct" and each.argument is not None:
+        if each.function is COUNT_DISTINCT and each.argument is not None:
             keys = (*core.keys, each.argument)
             pairs = groups_by(core.relation, list(keys))
             most = pairs if declared is None else declared if pairs is None else min(pairs, declared)
@@ -161,7 +157,7 @@ def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> 
 
 def _adds_rows(core: Core) -> bool:
     """Whether an aggregate of the core is made of rows, by whose number units are held."""
-    return any(each.function not in ("units", "count distinct") for each in core.aggregates)
+    return any(not each.function.ignores_repeated_rows for each in core.aggregates)
 
 
 def _is_one_row_each(relation: Relation) -> bool:
@@ -177,9 +173,9 @@ def _is_one_row_each(relation: Relation) -> bool:
 
 def _above(relation: Relation, kind: Kind, name: str, most: int) -> _Counting:
     """The number of units with more than ``most`` rows in the relation, and of all units that have one."""
-    rows = PerUnit(_UNITS, relation, (), ((_ROWS, UnitAggregate("count", None, None)),))
+    rows = PerUnit(_UNITS, relation, (), ((_ROWS, UnitAggregate(UnitFunction.COUNT, None, None)),))
     more = Call(">", (Column(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
     unit = unit_of(rows)
     assert unit is not None
-    core = Core(rows, unit, (), (Aggregate("units", None, more), Aggregate("units", None, None)), None)
+    core = Core(rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), None)
     return (core,), [LeftOut(kind, name, Fraction(0), Fraction(most), 0, 0, 0, 1)]

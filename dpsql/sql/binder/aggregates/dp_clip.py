@@ -17,6 +17,7 @@ from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.functions.signature import number
+from dpsql.sql.ir.aggregate import CLIP
 from dpsql.sql.ir.expression import Scalar
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate
@@ -44,7 +45,7 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         refuse("E_TYPE", f"DP_CLIP needs a number, and this is {argument.type}", call)
     grid = quantum(summand(argument, "DP_CLIP", call))
     sizes = _sizes(grid.size, grid.largest)
-    return Aggregate("clip", reader.read(_place(value, grid.size, len(sizes))), condition, values=sizes)
+    return Aggregate(CLIP, reader.read(_place(value, grid.size, len(sizes))), condition, values=sizes)
 
 
 def is_clip(call: exp.Expr) -> bool:

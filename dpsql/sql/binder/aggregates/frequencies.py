@@ -5,12 +5,12 @@ Proved in ``docs/proofs/frequencies.md``.
 
 from __future__ import annotations
 
-from typing import Literal as OneOf
-
 from sqlglot import exp
 
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_values, values
+from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.ir.aggregate import MODE, Arguments
 from dpsql.sql.ir.expression import Case, Column, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import called, only, refuse
 from dpsql.sql.ir.relation import Aggregate
@@ -28,18 +28,9 @@ def frequent_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     if isinstance(call, exp.WithinGroup):
         return _ordered_mode(call, condition, reader)
     value, most = _arguments(call, reader)
-    argument = reader.read(value)
-    return Aggregate(_function(call), argument, condition, values=_listed(argument, call), most=most)
-
-
-def _function(call: exp.Expr) -> OneOf["histogram", "mode", "top k"]:
-    match call:
-        case exp.Mode():
-            return "mode"
-        case exp.ApproxTopK():
-            return "top k"
-        case _:
-            return "histogram"
+    argument, function = reader.read(value), function_named(call)
+    assert function is not None
+    return Aggregate(function, argument, condition, values=_listed(argument, call), most=most)
 
 
 def _ordered_mode(call: exp.WithinGroup, condition: Expression | None, reader: Reader) -> Aggregate:
@@ -50,7 +41,7 @@ def _ordered_mode(call: exp.WithinGroup, condition: Expression | None, reader: R
     (ordered,) = order.expressions
     only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
     argument = reader.read(ordered.this)
-    return Aggregate("mode", argument, condition, values=_listed(argument, call.this))
+    return Aggregate(MODE, argument, condition, values=_listed(argument, call.this))
 
 
 def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
@@ -88,9 +79,8 @@ def frequent_value(node: exp.Expr) -> exp.Expr | None:
 def _is_frequent(call: exp.Expr) -> bool:
     if isinstance(call, exp.WithinGroup):
         return isinstance(call.this, exp.Mode)
-    return isinstance(call, exp.Mode | exp.ApproxTopK) or (
-        isinstance(call, exp.Anonymous) and call.name.lower() == "histogram"
-    )
+    function = function_named(call)
+    return function is not None and function.arguments is Arguments.LISTED
 
 
 def _listed(argument: Expression, call: exp.Expr) -> tuple[Scalar, ...]:

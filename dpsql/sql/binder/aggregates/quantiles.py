@@ -10,8 +10,10 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import bounds, is_bounded, without_bounds
+from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.ir import literal
+from dpsql.sql.ir.aggregate import QUANTILE_CONT, Arguments
 from dpsql.sql.ir.expression import Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Ranks
@@ -21,8 +23,6 @@ LARGEST = 10**100
 #: The most quantiles of one aggregate.
 MOST_RANKS = 100
 _HALF = Fraction(1, 2)
-_DISCRETE = ("quantile", "quantile_disc", "percentile_disc", "approx_quantile")
-_CONTINUOUS = ("quantile_cont", "percentile_cont")
 
 
 def ranked_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
@@ -35,16 +35,16 @@ def ranked_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     if not _is_ranked(inner):
         return None
     value, ranks = _within_group(inner, reader) if isinstance(inner, exp.WithinGroup) else _called(inner, reader)
-    return Aggregate("quantiles", ranked_value(reader.read(value), node), condition, ranks=ranks)
+    function = function_named(_bare(inner))
+    assert function is not None
+    return Aggregate(function, ranked_value(reader.read(value), node), condition, ranks=ranks)
 
 
 def _is_ranked(node: exp.Expr) -> bool:
     if isinstance(node, exp.WithinGroup):
         return _is_ranked(node.this) and not isinstance(node.this, exp.Min | exp.Max | exp.Median)
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower() in (*_DISCRETE, *_CONTINUOUS, "median")
-    return isinstance(node, exp.Median | exp.PercentileCont | exp.PercentileDisc | exp.Quantile | exp.ApproxQuantile
-                      | exp.Min | exp.Max)  # fmt: skip
+    function = function_named(node)
+    return function is not None and function.arguments is Arguments.RANKED
 
 
 def _called(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, Ranks]:
@@ -103,7 +103,7 @@ def _name(node: exp.Expr) -> str:
 
 
 def _is_continuous(node: exp.Expr) -> bool:
-    return isinstance(node, exp.PercentileCont) or _name(node).lower() in _CONTINUOUS
+    return function_named(node) is QUANTILE_CONT
 
 
 def _fractions(node: exp.Expr, whole: exp.Expr, reader: Reader) -> tuple[tuple[Fraction, ...], bool]:

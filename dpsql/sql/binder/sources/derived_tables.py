@@ -116,7 +116,7 @@ def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Col
 
 
 def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:
-    """Where the values of an output column lie: known of averages and of keys that are passed on as they are."""
+    """Where the values of an output column lie: known of what stays within bounds and of keys passed on as they are."""
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
         return EVERYTHING
     item, source = tree.expressions[place].unalias(), tree.args.get("from_")
@@ -134,6 +134,6 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
     if item.name.startswith("g"):
         return UNIT_INTERVAL
     aggregate = shape.aggregates[number]
-    if aggregate.function not in ("avg", "quantiles") or aggregate.argument is None:
+    if not aggregate.function.is_within_bounds or aggregate.argument is None:
         return EVERYTHING
     return bounds(aggregate.argument)

@@ -12,6 +12,7 @@ from typing import NoReturn, TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.binder.scope import Visible
+from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.expression import Call, Cast, Column, Expression, columns, conjuncts
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Aggregate, Filter, Join, Relation, unit_of
@@ -43,7 +44,7 @@ class Kept:
             self.refuse()
 
     def _passes_over(self, aggregate: Aggregate) -> bool:
-        if aggregate.function == "units":
+        if aggregate.function is UNITS:
             return True
         argument, condition = aggregate.argument, aggregate.condition
         lacks = argument is not None and is_null_without(argument, self.relations)
