@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsql.planning.cell_list import CellList, Pairs
 from dpsql.sql.analysis.quantisation import product_quantum, quantum
-from dpsql.sql.ir.aggregate import MomentSums, Statistic
+from dpsql.sql.ir.aggregate import MomentSums, Power, Statistic
 from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.relation import Aggregate, Product
 
@@ -80,10 +80,16 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> Moment:
     return Moment(sums.statistic, count, x, y, products, grid.middle * grid.size)
 
 
-def _variable(argument: Expression, condition: Expression | None, power: int, cells: CellList) -> Variable:
+def _variable(argument: Expression, condition: Expression | None, power: Power, cells: CellList) -> Variable:
     grid, squares = quantum(argument), product_quantum(argument, argument)
     total = cells.total(argument, condition)
-    place = cells.place(Product(argument, argument, condition)) if power >= 2 else None
+    match power:
+        case 0 | 1:
+            place = None
+        case 2:
+            place = cells.place(Product(argument, argument, condition))
+        case _:
+            assert_never(power)
     reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size
     return Variable(total, place, middle, reach, squares.middle * squares.size)
 

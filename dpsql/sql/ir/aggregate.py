@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from fractions import Fraction
+from typing import Literal as OneOf
+from typing import TypeAlias
 
-from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
+from dpsql.sql.ir.interval import EVERYTHING, FROM_ZERO, UNIT_INTERVAL, Interval
 from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction
 
 
@@ -63,18 +65,21 @@ class Statistic(StrEnum):
     REGR_SXY = "regr_sxy"
 
 
+#: The highest power of a value that is added up; 0 where there is no such value.
+Power: TypeAlias = OneOf[0, 1, 2]
+
+
 @dataclass(frozen=True, slots=True)
 class MomentSums:
     """A statistic, and the sums that it is computed of beside the count of rows.
 
-    ``x`` and ``y`` are the highest powers of both values that are added up; ``y`` is 0 where there is one value alone.
-    ``products`` tells that x · y is added up, too.
+    ``x`` and ``y`` are the powers of both values, ``products`` tells that x · y is added up, too.
     """
 
     statistic: Statistic
-    x: int
-    y: int = 0
-    products: bool = False
+    x: Power
+    y: Power
+    products: bool
 
 
 class ResultType(Enum):
@@ -134,9 +139,6 @@ class AggregateFunction:
 
     def __repr__(self) -> str:
         return repr(self.name)
-
-
-FROM_ZERO = Interval(Fraction(0), None)
 
 
 COUNT = AggregateFunction(
@@ -224,9 +226,9 @@ def _dispersion(
     """How far the values of one number spread."""
     return AggregateFunction(
         name=statistic.value, spellings=spellings, examples=examples, arguments=Arguments.NUMBER,
-        measure=MomentSums(statistic, x=2), result=ResultType.DOUBLE, possible=form, is_within_bounds=False,
-        is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, is_resampled=True,
-        per_unit=form,
+        measure=MomentSums(statistic, x=2, y=0, products=False), result=ResultType.DOUBLE, possible=form,
+        is_within_bounds=False, is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False,
+        is_resampled=True, per_unit=form,
     )  # fmt: skip
 
 
@@ -257,7 +259,7 @@ def _paired(
     )  # fmt: skip
 
 
-def _joint(statistic: Statistic, possible: Interval, x: int, y: int, products: bool) -> AggregateFunction:
+def _joint(statistic: Statistic, possible: Interval, x: Power, y: Power, products: bool) -> AggregateFunction:
     """How two numbers vary together."""
     sums = MomentSums(statistic, x, y, products)
     return _paired(statistic.value, sums, ResultType.DOUBLE, possible, clamps=True)

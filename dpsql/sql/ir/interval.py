@@ -130,3 +130,4 @@ def on_the_line(bound: Bound) -> Fraction:
 ZERO = Interval(Fraction(0), Fraction(0))
 EVERYTHING = Interval(None, None)
 UNIT_INTERVAL = Interval(Fraction(0), Fraction(1))
+FROM_ZERO = Interval(Fraction(0), None)
