@@ -11,13 +11,14 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, prod, sqrt
 from statistics import median
-from typing import cast
+from typing import assert_never, cast
 
 import numpy as np
 
 from dpsql.planning.estimators.estimate import Alone, Estimate, Interval, Mean, Seen, Shifted
 from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, Most
 from dpsql.planning.estimators.least_squares import DENSE, Measured, cell_variance, spread_half_width, spreads
+from dpsql.planning.estimators.moments import Moment
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
@@ -142,8 +143,10 @@ def has_interval(plan: Plan, number: int) -> bool:
             return not ranks.listed and bins is not None and bins.axis == "number"
         case Seen() | Counted() | Most() | Clip():
             return False
-        case _:
+        case Alone() | Shifted() | Mean() | Moment():
             return True
+        case _:
+            assert_never(core.estimates[place])
 
 
 def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | None, ...]:

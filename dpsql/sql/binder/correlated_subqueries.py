@@ -13,8 +13,10 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate
+from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.scope import Scope
 from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.unit_function import unit_counts
 
 #: What a name of the query around a subquery is in the sandbox.
 Outside: TypeAlias = Callable[[exp.Expr], exp.Expr]
@@ -112,13 +114,18 @@ def _refuse_other_ties(node: exp.Expr) -> NoReturn:
 
 def _on_no_rows(item: exp.Expr) -> exp.Expr | None:
     """The value of the item over no rows: counts are 0 and all other aggregates NULL."""
-    if item.find(exp.Count, exp.CountIf, exp.Coalesce, exp.Case, exp.If, exp.Is) is None:
+    if item.find(exp.Coalesce, exp.Case, exp.If, exp.Is) is None and not any(map(_counts, item.find_all(exp.Func))):
         return None
 
     def emptied(node: exp.Expr) -> exp.Expr:
         if not is_aggregate(node):
             return node
-        counts = isinstance(node.this if isinstance(node, exp.Filter) else node, exp.Count | exp.CountIf)
+        counts = _counts(node.this if isinstance(node, exp.Filter) else node)
         return exp.Literal.number(0) if counts else exp.null()
 
     return item.copy().transform(emptied)
+
+
+def _counts(call: exp.Expr) -> bool:
+    function = function_named(call)
+    return function is not None and function.per_unit is not None and unit_counts(function.per_unit)

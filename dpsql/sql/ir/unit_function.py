@@ -40,3 +40,17 @@ def unit_ignores_repeated_rows(form: UnitForm) -> bool:
             return False
         case _:
             assert_never(form)
+
+
+def unit_counts(form: UnitForm) -> bool:
+    """Whether the aggregate is 0 over no rows; any other is NULL there."""
+    match form:
+        case UnitFunction.COUNT | UnitFunction.COUNT_DISTINCT:
+            return True
+        case (
+            UnitFunction.SUM | UnitFunction.AVG | UnitFunction.MIN | UnitFunction.MAX | UnitFunction.EVERY
+            | UnitFunction.SOME | Dispersion()
+        ):  # fmt: skip
+            return False
+        case _:
+            assert_never(form)
