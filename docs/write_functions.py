@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from dpsql.schema import SqlType
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.functions import FAMILIES
-from dpsql.sql.functions.dates import ordinary
 from dpsql.sql.functions.signature import Function
 from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
 from dpsql.sql.ir.interval import Interval
@@ -59,7 +59,7 @@ def _row(names: list[str], entry: Function) -> str:
     written = ", ".join(f"`{each}`" for each in entry.examples)
     if len(names) > 1:
         written += f" and the units {', '.join(name.split()[1] for name in names)}"
-    cells = (written, _types(entry), _interval(entry), _nulls(entry), f"`{_total(entry)}`")
+    cells = (written, _types(entry), _interval(entry), _nulls(entry), f"`{_total(names[len(names) // 2], entry)}`")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -99,7 +99,7 @@ def _nulls(entry: Function) -> str:
     return "where it has no value" if entry.fallible else ""
 
 
-def _total(entry: Function) -> str:
+def _total(name: str, entry: Function) -> str:
     arguments: list[exp.Expr] = []
     for place, kind in enumerate(entry.kinds(len(entry.parameters))):
         if kind in ("constant", "amount", "size"):
@@ -108,9 +108,9 @@ def _total(entry: Function) -> str:
             arguments.append(exp.Literal.string("a"))
         else:
             arguments.append(exp.column(NAMES[place]))
-    emitted = entry.total(*arguments).sql(dialect="duckdb")
-    for name in NAMES:
-        emitted = emitted.replace(ordinary(exp.column(name)).sql(dialect="duckdb"), name)
+    emitted = DUCKDB.write(DUCKDB.total(name, *arguments))
+    for each in NAMES:
+        emitted = emitted.replace(DUCKDB.write(DUCKDB.ordinary(exp.column(each))), each)
     return emitted
 
 

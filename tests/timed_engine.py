@@ -41,6 +41,7 @@ class TimedEngine:
 
     def __init__(self, engine: Engine, on_stage: Callable[[int], None]) -> None:
         self._engine, self._on_stage = engine, on_stage
+        self.dialect = engine.dialect
 
     def dry_run(self, plan: Plan) -> None:
         self._engine.dry_run(plan)

@@ -10,12 +10,15 @@ from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import loads
 from dpsql.session import Session, open_accountant
+from dpsql.sql.emit.duckdb import DUCKDB
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 
 
 class UntouchedEngine:
     """An engine that nobody may ask for anything."""
+
+    dialect = DUCKDB
 
     def dry_run(self, plan: Plan) -> None:
         raise AssertionError("the engine was asked what it would say")

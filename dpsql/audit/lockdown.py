@@ -21,7 +21,7 @@ from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.instance import close_instance, open_instance
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.schema import Schema
-from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.emit.duckdb import DUCKDB
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
         place.mkdir()
     with duckdb.connect(":memory:" if folder else str(place)) as connection:
         for name, table in schema.tables.items():
-            columns = ", ".join(f'"{column}" {engine_type(its.type)}' for column, its in table.columns.items())
+            columns = ", ".join(f'"{column}" {DUCKDB.type_name(its.type)}' for column, its in table.columns.items())
             connection.execute(f'CREATE TABLE "{name}" ({columns})')
             if folder:
                 file = str(place / f"{name}.parquet").replace("'", "''")

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
+from dpsql.sql.emit import Dialect
 
 #: The rows of a table that the sandbox has made.
 Rowset: TypeAlias = Sequence[tuple[Any, ...]]
@@ -54,6 +55,11 @@ class Held(Protocol):
 
 class Engine(Protocol):
     """Where a charged plan is run."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The SQL that it reads: plans are written in it."""
+        ...
 
     def hold(self, opening: Callable[[], None] = ...) -> Held:
         """The version of the data as they are now; ``opening`` is called where that takes the time of an opening.

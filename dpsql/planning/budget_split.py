@@ -16,6 +16,7 @@ from dpsql.planning.sensitivity import key_threshold, mechanism
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query
+from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.relation import Cell, Core, Units
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
@@ -29,11 +30,16 @@ DELTA_SHARE = Fraction(1, 100)
 
 
 def plan_cores(
-    query: Query, privacy: Privacy, epsilon: Fraction, delta_selection: Fraction, beside: tuple[Core, ...] = ()
+    query: Query,
+    dialect: Dialect,
+    privacy: Privacy,
+    epsilon: Fraction,
+    delta_selection: Fraction,
+    beside: tuple[Core, ...] = (),
 ) -> tuple[CorePlan, ...]:
     """The cores of a statement priced ``epsilon``, which is split over them by the weight of their cells.
 
-    Those ``beside`` get `BESIDE_SHARE` of it together.
+    Those ``beside`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that will run them.
     """
     norm = norm_of(privacy)
     needed = query.evident
@@ -62,7 +68,7 @@ def plan_cores(
     shares = [draft.weight / whole * (1 - BESIDE_SHARE if beside else 1) for draft in drafts[:asked]]
     shares += [draft.weight / other * BESIDE_SHARE for draft in drafts[asked:]]
     cores = tuple(
-        _plan_core(draft, norm, privacy, epsilon, share, delta / max(thresholded, 1))
+        _plan_core(draft, dialect, norm, privacy, epsilon, share, delta / max(thresholded, 1))
         for draft, share in zip(drafts, shares, strict=True)
     )
     told = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
@@ -95,7 +101,7 @@ class _Draft:
 
 
 def _plan_core(
-    draft: _Draft, norm: Norm, privacy: Privacy, epsilon: Fraction, share: Fraction, delta: Fraction
+    draft: _Draft, dialect: Dialect, norm: Norm, privacy: Privacy, epsilon: Fraction, share: Fraction, delta: Fraction
 ) -> CorePlan:
     core, each = draft.core, share / draft.weight
     contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
@@ -115,7 +121,7 @@ def _plan_core(
     if groups is not None:
         part = each * draft.selection_weight
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
-    return CorePlan(core, cells, histograms, selection, draft.choice.estimates, norm, groups)
+    return CorePlan(core, cells, histograms, selection, draft.choice.estimates, norm, groups, dialect)
 
 
 def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:

@@ -17,7 +17,7 @@ from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import quantum
-from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.aggregate import Measure, MomentSums, ResultType
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 from dpsql.sql.ir.relation import Aggregate, Cell, Core, Distinct, Frequencies, Histogram, Rows, Units
@@ -203,11 +203,11 @@ def aggregate_type(aggregate: Aggregate) -> str:
             value = quantile_type(_argument(aggregate).type, aggregate.ranks.continuous)
             return f"{value}[]" if aggregate.ranks.listed else value
         case ResultType.COUNT_BY_VALUE:
-            return f"MAP({engine_type(_argument(aggregate).type).upper()}, BIGINT)"
+            return f"MAP({SANDBOX.type_name(_argument(aggregate).type).upper()}, BIGINT)"
         case ResultType.VALUE:
-            return engine_type(_argument(aggregate).type).upper()
+            return SANDBOX.type_name(_argument(aggregate).type).upper()
         case ResultType.LIST_OF_VALUES:
-            return engine_type(_argument(aggregate).type).upper() + "[]"
+            return SANDBOX.type_name(_argument(aggregate).type).upper() + "[]"
         case ResultType.SIZE:
             return "BIGINT" if all(isinstance(size, int) for size in aggregate.values) else "DOUBLE"
         case _:

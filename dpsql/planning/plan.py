@@ -26,7 +26,7 @@ from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, Evident
 from dpsql.sql.binder.sources.derived_tables import Derived
-from dpsql.sql.emit import core_sql
+from dpsql.sql.emit import Dialect, core_sql
 from dpsql.sql.ir.reads import Read, tables_measured
 from dpsql.sql.ir.relation import Core
 
@@ -76,7 +76,7 @@ class CorePlan:
     ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded. ``estimates`` says, for
     each aggregate, how it is read off the cells; the number of units that a threshold has released is the cell after
     the last, and the bins of histograms come after that. ``presence`` tells which public keys have rows, where that
-    is asked.
+    is asked. ``dialect`` is that of the engine that will run the SQL.
     """
 
     core: Core
@@ -86,6 +86,7 @@ class CorePlan:
     estimates: tuple[Estimate | Ranked | Frequent, ...]
     norm: Norm
     kept_groups: int | None
+    dialect: Dialect = field(repr=False, compare=False)
     presence: Presence | None = None
 
     @cached_property
@@ -93,7 +94,7 @@ class CorePlan:
         """The engine SQL, written when it is first wanted: what it does and costs is fixed by the fields."""
         contributions = tuple(cell.contribution for cell in self.cells)
         histograms = tuple(histogram.contribution for histogram in self.histograms)
-        return core_sql(self.core, contributions, histograms, self.norm, self.kept_groups, "duckdb")
+        return core_sql(self.core, contributions, histograms, self.norm, self.kept_groups, self.dialect)
 
     @property
     def cost(self) -> Cost:

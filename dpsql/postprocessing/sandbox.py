@@ -23,7 +23,7 @@ from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.noise import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube
-from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.relation import Core
 
 SEALED: dict[str, Any] = {
@@ -183,12 +183,12 @@ class Sandbox:
             raise failed(error) from None
 
     def _public_types(self, name: str) -> dict[str, str]:
-        return {each: engine_type(column.type) for each, column in self._schema.tables[name].columns.items()}
+        return {each: SANDBOX.type_name(column.type) for each, column in self._schema.tables[name].columns.items()}
 
 
 def column_types(shape: Core | Cube) -> dict[str, str]:
     """The columns of a released table: the number of the row, keys, which keys it is a total over, aggregates."""
-    keys = {f"k{place}": engine_type(key.type) for place, key in enumerate(shape.keys)}
+    keys = {f"k{place}": SANDBOX.type_name(key.type) for place, key in enumerate(shape.keys)}
     totals = {f"g{place}": "BIGINT" for place, _ in enumerate(shape.keys) if isinstance(shape, Cube)}
     values = {f"a{place}": aggregate_type(each) for place, each in enumerate(shape.aggregates)}
     return {"row": "BIGINT", **keys, **totals, **values}

@@ -27,6 +27,7 @@ from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
+from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
@@ -37,7 +38,7 @@ from dpsql.sql.suggest.hint import with_hint
 
 class Compiler:
     """Makes the plans of an analyst's statements; ``accountant`` is asked for nothing but what is left, ``sizes`` for
-    the sizes of public tables where rows are multiplied by them.
+    the sizes of public tables where rows are multiplied by them. Plans are written in the engine's ``dialect``.
 
     A plan is the one that was made before of the same, where there are ``plans`` and the statement names neither the
     time nor the budget.
@@ -45,7 +46,7 @@ class Compiler:
 
     def __init__(
         self, schema: Schema, accountant: Accountant, analyst: str, dialect_options: DialectOptions, turns: Turns,
-        plans: PlanCache | None, sizes: PublicSizes,
+        plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect,
     ) -> None:  # fmt: skip
         self._schema, self._accountant, self._analyst, self.dialect_options = (
             schema,
@@ -53,7 +54,7 @@ class Compiler:
             analyst,
             dialect_options,
         )
-        self._turns, self._plans, self._sizes = turns, plans, sizes
+        self._turns, self._plans, self._sizes, self._dialect = turns, plans, sizes, dialect
 
     def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
         """The plan at the price that is chosen, or at that which the statement names; ``parsed`` is the text's."""
@@ -79,9 +80,10 @@ class Compiler:
         price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
         reports = choices.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
-        cores = plan_cores(query, privacy, price, delta, beside)
+        cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
         told = shell.describe(query, cores)
-        return Compiled(parsed.text, query.without_shell(), privacy, delta, beside, left_out, told).plan(price, cores)
+        whole = query.without_shell()
+        return Compiled(parsed.text, whole, self._dialect, privacy, delta, beside, left_out, told).plan(price, cores)
 
     def _with_constants(self, parsed: Statement) -> Statement:
         """The statement with what is left of the budget, and what the time is, as constants."""
@@ -111,6 +113,7 @@ class Compiled:
 
     text: str
     query: Query
+    dialect: Dialect
     privacy: Privacy
     delta: Fraction
     beside: tuple[Core, ...]
@@ -119,7 +122,7 @@ class Compiled:
 
     def at(self, price: Fraction) -> Plan:
         """The plan at a price."""
-        return self.plan(price, plan_cores(self.query, self.privacy, price, self.delta, self.beside))
+        return self.plan(price, plan_cores(self.query, self.dialect, self.privacy, price, self.delta, self.beside))
 
     def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
         """The plan of these cores, which were planned at the price."""

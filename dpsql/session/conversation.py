@@ -66,7 +66,9 @@ class Session:
             self._owned = (shells, engine, accountant.ledger)
         privacy, self._turns = schema.privacy, Turns(shells, analyst)
         self._choices = self._default = Choices(privacy.query_epsilon, mechanism=privacy.mechanism)
-        self._compiler = Compiler(schema, accountant, analyst, dialect_options, self._turns, plans, PublicSizes(engine))
+        self._compiler = Compiler(
+            schema, accountant, analyst, dialect_options, self._turns, plans, PublicSizes(engine), engine.dialect
+        )
         self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = Answering(self._execution, self._turns)

@@ -30,7 +30,7 @@ from dpsql.privacy.measure import Cost, shown
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
 from dpsql.session.pricing.price_search import Errors, Reached
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
-from dpsql.sql.emit import readable
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.interval import Interval
 
 
@@ -168,8 +168,8 @@ def explain(
     )
     needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
     return Explanation(
-        tuple(readable(core.sql) for core in plan.cores),
-        tuple(readable(table.sql) for table in plan.derived),
+        tuple(core.dialect.pretty(core.sql) for core in plan.cores),
+        tuple(SANDBOX.pretty(table.sql) for table in plan.derived),
         cells,
         tuple(column.name for column in plan.columns),
         tuple(_half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)),

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from dpsql.planning.plan import Plan
 from dpsql.release.noise import Released
+from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.key_domain import counting, many_keys, require_few_keys
 
 #: The number that SQL over public tables gives.
@@ -18,7 +19,10 @@ PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]
 
 
 class Counts(Protocol):
-    """What counts public rows."""
+    """What counts public rows, by SQL of its dialect."""
+
+    @property
+    def dialect(self) -> Dialect: ...
 
     def version(self) -> str | None: ...
 
@@ -45,18 +49,20 @@ class PublicSizes:
             self._known, self._version = {}, version
         asked = table, columns
         if asked not in self._known:
-            self._known[asked] = self._counts.public_count(fanout_sql(table, columns), frozenset({table}))
+            sql = fanout_sql(self._counts.dialect, table, columns)
+            self._known[asked] = self._counts.public_count(sql, frozenset({table}))
         return self._known[asked]
 
 
-def fanout_sql(table: str, columns: tuple[str, ...]) -> str:
+def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
     """The SQL that counts them, over tables and columns of the schema.
 
-    >>> fanout_sql("days", ())
+    >>> from dpsql.sql.emit.duckdb import DUCKDB
+    >>> fanout_sql(DUCKDB, "days", ())
     'SELECT COALESCE(MAX(g."n"), 0) FROM (SELECT COUNT(*) AS "n" FROM "source"."main"."days" AS t) AS g'
     """
     names = ", ".join(f't."{column}"' for column in columns)
-    counted = f'SELECT COUNT(*) AS "n" FROM "source"."main"."{table}" AS t'
+    counted = f'SELECT COUNT(*) AS "n" FROM {dialect.source_name(table)} AS t'
     grouped = f"{counted} GROUP BY {names}" if names else counted
     return f'SELECT COALESCE(MAX(g."n"), 0) FROM ({grouped}) AS g'
 
@@ -64,13 +70,14 @@ def fanout_sql(table: str, columns: tuple[str, ...]) -> str:
 def require_few_candidates(plan: Plan, count: PublicCount) -> None:
     """Refuse a plan that shows very many keys of public tables; StatementError (E_LIMITS)."""
     for core in plan.cores:
-        found = counting(core.core)
+        found = counting(core.dialect, core.core)
         if found is not None:
             require_few_keys(core.core, prod(count(*each) for each in found.queries))
 
 
 def many_candidates(plan: Plan, released: Released) -> tuple[str, ...]:
     """What it means that many keys of public tables are shown."""
-    tables = [table for table in released.tables[: len(plan.cores)] if counting(table.shape) is not None]
+    pairs = zip(plan.cores, released.tables, strict=False)
+    tables = [table for core, table in pairs if counting(core.dialect, table.shape) is not None]
     said = [many_keys(table.shape, len(table.keys)) for table in tables]
     return tuple(each for each in said if each is not None)

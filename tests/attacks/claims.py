@@ -13,7 +13,7 @@ from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.binder.sources.derived_tables import Derived
-from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.emit.duckdb import DUCKDB
 
 Vectors = dict[tuple[object, ...], tuple[int, ...]]
 #: By key and bin.
@@ -104,7 +104,7 @@ def filled(table: Derived) -> list[str]:
     """SQL that makes a derived table with some rows: a claim holds whatever they are, if neighbours have the same."""
     names = [f"c{place}" for place in range(len(table.types))]
     rows = zip(*(_SAMPLES[each.kind] for each in table.types), strict=True)
-    columns = ", ".join(f"{name} {engine_type(each)}" for name, each in zip(names, table.types, strict=True))
+    columns = ", ".join(f"{name} {DUCKDB.type_name(each)}" for name, each in zip(names, table.types, strict=True))
     name = f"derived.main.{table.name}"
     values = ", ".join(f"({', '.join(row)})" for row in rows)
     return [f"CREATE OR REPLACE TABLE {name} ({columns})", f"INSERT INTO {name} VALUES {values}"]

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from databases import CANARIES, clinic
+from sqlglot import exp
 
 from dpsql import cli, connect
 from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Report, Room, audit
@@ -27,7 +27,8 @@ from dpsql.audit.html_report import page as drawn_page
 from dpsql.audit.samplers import check_samplers, seconds_of_samplers
 from dpsql.engines.duckdb.process import landlock
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.sql.emit import node, quantise
+from dpsql.sql.emit import core
+from dpsql.sql.emit.duckdb import DuckDB
 
 #: The last is a sum of what is above 0: of others a value that is not clamped shows in its size, and is scaled down.
 STATEMENTS = (
@@ -82,14 +83,14 @@ def test_an_honest_database_passes(asked_clinic: Path) -> None:
     assert not report.passed or report.closing.startswith("all ")
 
 
-class Unclamped:
-    """The nodes of emitted SQL, where GREATEST and LEAST leave values as they are."""
+class Unclamped(DuckDB):
+    """The SQL of DuckDB, where GREATEST and LEAST leave values as they are."""
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(node, name)
+    def greatest(self, *values: exp.Expr) -> exp.Expr:
+        return values[0]
 
-    def function(self, name: str, *arguments: Any) -> Any:
-        return arguments[0] if name in ("GREATEST", "LEAST") else node.function(name, *arguments)
+    def least(self, *values: exp.Expr) -> exp.Expr:
+        return values[0]
 
 
 def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_path: Path) -> None:
@@ -107,7 +108,8 @@ def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_p
 
 
 def test_a_clamp_that_is_missing_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantise, "node", Unclamped())
+    clamped = core.quantised
+    monkeypatch.setattr(core, "quantised", lambda _, *arguments: clamped(Unclamped(), *arguments))
     report = audit(asked_clinic, Asked(**FEW))
     assert room(report, "sensitivity")[STATEMENTS[-1]] == "failed" and not report.passed
 

@@ -14,7 +14,8 @@ from ordinary import ROWS, read
 from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import bounds, is_nullable
-from dpsql.sql.emit.scalar import double, engine_type, key, native
+from dpsql.sql.emit.duckdb import DUCKDB
+from dpsql.sql.emit.scalar import double, key, native
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.expression import Call, Expression, parts
@@ -70,7 +71,7 @@ def _alike(mine: object, theirs: object) -> bool:
 
 
 def _emitted(expression: Expression) -> str:
-    value = double(expression) if expression.type.is_numeric else native(expression)
+    value = double(DUCKDB, expression) if expression.type.is_numeric else native(DUCKDB, expression)
     return value.sql(dialect="duckdb")
 
 
@@ -103,13 +104,17 @@ def test_the_values_of_an_example_have_its_type_and_lie_in_its_interval(
     expression = read(example)
     types = {
         row[0]
-        for row in connection.execute(f"SELECT typeof({native(expression).sql(dialect='duckdb')}) FROM t").fetchall()
+        for row in connection.execute(
+            f"SELECT typeof({native(DUCKDB, expression).sql(dialect='duckdb')}) FROM t"
+        ).fetchall()
     }
-    wanted = "DOUBLE" if is_double(expression) else engine_type(expression.type).upper()
+    wanted = "DOUBLE" if is_double(expression) else DUCKDB.type_name(expression.type).upper()
     small = expression.type.kind == "integer" and types <= {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
     assert types == {wanted} or (small and not is_double(expression)), (types, wanted)
-    keyed = connection.execute(f"SELECT DISTINCT typeof({key(expression).sql(dialect='duckdb')}) FROM t").fetchall()
-    assert keyed == [(engine_type(expression.type).upper(),)]
+    keyed = connection.execute(
+        f"SELECT DISTINCT typeof({key(DUCKDB, expression).sql(dialect='duckdb')}) FROM t"
+    ).fetchall()
+    assert keyed == [(DUCKDB.type_name(expression.type).upper(),)]
     values = [
         row[0] for row in connection.execute(f"SELECT {_emitted(expression)} FROM t WHERE i IS NOT NULL").fetchall()
     ]

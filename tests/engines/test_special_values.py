@@ -12,6 +12,7 @@ from databases import clinic, without_noise
 from dpsql.schema import SqlType
 from dpsql.session import Session, open_session
 from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.quantise import at_least, quantised
 from dpsql.sql.ir.expression import Column
 
@@ -25,7 +26,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 
 def _quantised(column: Column, values: str) -> list[int | None]:
-    sql = quantised(column, quantum(column)).sql(dialect="duckdb")
+    sql = quantised(DUCKDB, column, quantum(column)).sql(dialect="duckdb")
     with duckdb.connect() as connection:
         rows = connection.execute(f'SELECT {sql} FROM (VALUES {values}) AS "t"("x")').fetchall()
     return [row[0] for row in rows]
@@ -60,9 +61,9 @@ def test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid(sql_type: SqlTyp
     ]
     numbers = [1e9, -1e9, 0, 16, 300, 0.005, 0.015, -0.005, 3.14, *(float(each * grid.size) for each in near)]
     special = ["('nan'::DOUBLE)", "('inf')", "('-inf')", "(1e308)", "(5e-324)"] if sql_type.kind == "double" else []
-    size = at_least(column, grid)
+    size = at_least(DUCKDB, column, grid)
     assert size is not None
-    whole, most = quantised(column, grid).sql(dialect="duckdb"), size.sql(dialect="duckdb")
+    whole, most = quantised(DUCKDB, column, grid).sql(dialect="duckdb"), size.sql(dialect="duckdb")
     values = ", ".join([f"({number!r}::{'DOUBLE' if special else 'DECIMAL(12,2)'})" for number in numbers] + special)
     least = f"ABS({whole}) * {float(grid.size) * (1 - 1e-12)!r}::DOUBLE"
     compared = f'SELECT BOOL_AND({most} >= {least}), COUNT(*) FROM (VALUES {values}) AS "t"("x")'
@@ -112,9 +113,9 @@ def test_rows_of_nobody_are_taken_back_in_every_sum_and_group(session: Session) 
 @pytest.mark.parametrize("bounds", [(-300, 0), (0, 300)])
 def test_a_column_that_ends_at_zero_has_sizes_where_it_may_be_null(bounds: tuple[int, int]) -> None:
     column = Column("t", "x", SqlType("double"), True, bounds)  # type: ignore[arg-type]
-    size, grid = at_least(column, quantum(column)), quantum(column)
+    size, grid = at_least(DUCKDB, column, quantum(column)), quantum(column)
     assert size is not None
-    most, whole = size.sql(dialect="duckdb"), quantised(column, grid).sql(dialect="duckdb")
+    most, whole = size.sql(dialect="duckdb"), quantised(DUCKDB, column, grid).sql(dialect="duckdb")
     values = "(-300.0::DOUBLE), (300), (-1e-5), (1e-5), ('nan'), ('inf'), ('-inf'), (1e308), (-1e308)"
     compared = f'SELECT BOOL_AND({most} >= ABS({whole}) * {float(grid.size)!r}) FROM (VALUES {values}) AS "t"("x")'
     with duckdb.connect() as connection:

@@ -13,7 +13,8 @@ import pytest
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.emit.scalar import double, engine_type, key, native
+from dpsql.sql.emit.duckdb import DUCKDB
+from dpsql.sql.emit.scalar import double, key, native
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call, castable, is_double
 from dpsql.sql.functions.dates import BUCKETS
@@ -150,17 +151,17 @@ def _source(*expressions: Expression) -> str:
 
 def _run(connection: duckdb.DuckDBPyConnection, expression: Expression) -> None:
     """The expression as a value, as a key, under an aggregate, and in WHERE."""
-    value = native(expression).sql(dialect="duckdb")
-    keyed = key(expression).sql(dialect="duckdb")
+    value = native(DUCKDB, expression).sql(dialect="duckdb")
+    keyed = key(DUCKDB, expression).sql(dialect="duckdb")
     source = _source(expression)
     types = connection.execute(f"SELECT DISTINCT typeof({value}), typeof({keyed}) FROM {source}").fetchall()
-    engine = engine_type(expression.type).upper()
+    engine = DUCKDB.type_name(expression.type).upper()
     assert len(types) == 1 and types[0][1] == engine
     wanted = {"DOUBLE"} if is_double(expression) else {engine}
     if expression.type.kind == "integer" and not is_double(expression):
         wanted |= {"TINYINT", "SMALLINT", "INTEGER"}
     assert types[0][0] in wanted, (types, wanted)
-    measured = double(expression).sql(dialect="duckdb") if expression.type.is_numeric else value
+    measured = double(DUCKDB, expression).sql(dialect="duckdb") if expression.type.is_numeric else value
     connection.execute(f"SELECT max({keyed}), count({measured}) FROM {source} WHERE ({value}) IS NOT NULL").fetchall()
 
 
@@ -178,7 +179,7 @@ def test_nothing_fails_within_try(connection: duckdb.DuckDBPyConnection, name: s
     """What fails there is computed once more row by row, for all rows that the engine has at hand: it takes longer."""
     ran = 0
     for expression in _calls(name, FUNCTIONS[name]):
-        value = re.sub(r"\bTRY\(", "(", native(expression).sql(dialect="duckdb"))
+        value = re.sub(r"\bTRY\(", "(", native(DUCKDB, expression).sql(dialect="duckdb"))
         connection.execute(f"SELECT count({value}) FROM {_source(expression)}").fetchall()
         ran += 1
     assert ran > 0
@@ -197,7 +198,7 @@ def test_functions_of_the_same_arguments_never_fail_together(
         if entry.parameters == kinds:
             for expression in _calls(name, entry):
                 shared = tuple(dict.fromkeys(columns(expression)))
-                together.setdefault(shared, []).append(native(expression).sql(dialect="duckdb"))
+                together.setdefault(shared, []).append(native(DUCKDB, expression).sql(dialect="duckdb"))
     assert together
     for shared, values in together.items():
         source = _source(*shared)

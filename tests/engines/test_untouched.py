@@ -13,6 +13,7 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import ExecutionFailed
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
+from dpsql.sql.emit.duckdb import DUCKDB
 
 
 class Touched(AssertionError):
@@ -22,6 +23,7 @@ class Touched(AssertionError):
 class FailingEngine:
     """An engine that may not be touched, and remembers that it was."""
 
+    dialect = DUCKDB
     readings = 0
 
     def dry_run(self, plan: object) -> None:

@@ -26,6 +26,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release.noise import NOTHING, release
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.parser.parse import parse
 
 Rowset = list[tuple[Any, ...]]
@@ -40,7 +41,7 @@ def plan_of(world: World, text: str, price: Fraction | None = None) -> Plan:
     delta = DELTA_SELECTION if schema.privacy.delta else Fraction(0)
     query = bind(parse(text), schema, (), world.shell.types, fanout=world.public_fanout)
     price = schema.privacy.query_epsilon if price is None else price
-    cores = plan_cores(query, schema.privacy, price, delta)
+    cores = plan_cores(query, DUCKDB, schema.privacy, price, delta)
     assert all(core.sql for core in cores)  # what cannot be written is refused
     return Plan(text, cores, query.derived, query.shell.sql(dialect="duckdb"), query.public, (), price, 0.95)
 

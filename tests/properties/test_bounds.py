@@ -13,6 +13,7 @@ from statements import Writer
 from dpsql.errors import DatabaseError
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.emit import node
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.relation import from_clause
 from dpsql.sql.emit.scalar import double
 from dpsql.sql.ir.relation import Total
@@ -35,8 +36,8 @@ def test_values_within_bounds_stay_within_the_derived_interval(chunk: int) -> No
                     continue
                 (total,) = [cell.contribution.cell for cell in core.cells]
                 assert isinstance(total, Total)
-                source, joins, conditions = from_clause(core.core.relation)
-                value = node.aliased(double(total.argument), "value")
+                source, joins, conditions = from_clause(DUCKDB, core.core.relation)
+                value = node.aliased(double(DUCKDB, total.argument), "value")
                 sql = node.select([value], source, joins, node.conjoined(conditions)).sql(dialect="duckdb")
                 values = [row[0] for row in connection.execute(sql).fetchall()]
                 interval = bounds(total.argument)

@@ -15,6 +15,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.sql.binder.bind import bind
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.parser.parse import parse
 
@@ -142,7 +143,9 @@ def wild() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _core(keys: str, where: str = "true") -> CorePlan:
     query = bind(parse(f"SELECT {keys}, COUNT(*) FROM people WHERE {where} GROUP BY ALL"), SCHEMA, (), lambda *_: [])
-    (core,) = plan_cores(query, SCHEMA.privacy, SCHEMA.privacy.query_epsilon, SCHEMA.privacy.query_epsilon / 10**7)
+    (core,) = plan_cores(
+        query, DUCKDB, SCHEMA.privacy, SCHEMA.privacy.query_epsilon, SCHEMA.privacy.query_epsilon / 10**7
+    )
     return core
 
 
@@ -204,7 +207,7 @@ def test_a_subquery_of_private_rows_is_a_condition_like_others() -> None:
     exists = "EXISTS (SELECT 1 FROM visits v WHERE v.pid = people.id)"
     for core in (_core(f"{exists} AS visited"), _core("age // 10", exists)):
         assert core.core.domain is not None
-        assert "visits" not in domain_select(core.core).sql(dialect="duckdb")
+        assert "visits" not in domain_select(DUCKDB, core.core).sql(dialect="duckdb")
 
 
 @pytest.mark.parametrize("keys", UNKNOWN)

@@ -11,6 +11,7 @@ from hand_world import hand_world
 from neighbours import planned
 
 from dpsql.errors import StatementError
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import native
 from dpsql.sql.functions.like_patterns import liked, matched
 from dpsql.sql.ir.expression import TEXT, Column, Literal
@@ -28,10 +29,10 @@ def test_every_form_of_a_pattern_is_that_of_the_engine(function: str) -> None:
         for pattern in PATTERNS:
             tokens = [(each in "%_", each) for each in pattern]
             for form in (liked(function, value, Literal(pattern, TEXT)), matched(function, value, tokens)):
-                sql = native(form).sql(dialect="duckdb")
+                sql = native(DUCKDB, form).sql(dialect="duckdb")
                 found = connection.execute(f"SELECT s, {sql}, s {function} ? FROM t", [pattern]).fetchall()
                 assert [row for row in found if row[1] != row[2]] == [], (pattern, sql)
-        column = native(liked(function, value, Column("p", "p", TEXT, nullable=False))).sql(dialect="duckdb")
+        column = native(DUCKDB, liked(function, value, Column("p", "p", TEXT, nullable=False))).sql(dialect="duckdb")
         found = connection.execute(f"SELECT p, {column}, s {function} p FROM t, p").fetchall()
     assert all(mine == theirs for pattern, mine, theirs in found if pattern.count("%") < 3)
     assert all(mine is None for pattern, mine, _ in found if pattern.count("%") > 2)
@@ -49,7 +50,7 @@ def test_no_row_makes_a_pattern_slow() -> None:
 
 def test_a_long_text_is_compared_with_what_it_begins_with_alone() -> None:
     value, pattern = Column("t", "s", TEXT, nullable=False), Column("t", "p", TEXT, nullable=False)
-    sql = native(liked("like", value, pattern)).sql(dialect="duckdb")
+    sql = native(DUCKDB, liked("like", value, pattern)).sql(dialect="duckdb")
     patterns = {"a%": True, "a_%": True, "%a": None, "a%a": None, "%": True, "b": False}
     with duckdb.connect() as connection:
         rows = "SELECT repeat('a', 1001) AS s, unnest(?::VARCHAR[]) AS p"

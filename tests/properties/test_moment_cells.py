@@ -16,6 +16,7 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import product_quantum
 from dpsql.sql.emit import node
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.quantise import product
 from dpsql.sql.ir.expression import Column
 
@@ -35,7 +36,7 @@ def test_every_row_is_the_rounded_product_or_null_and_within_reach(left: str) ->
         first, second = _column("a", left), _column("b", right)
         for pair in ((first, second), (first, first)):
             grid = product_quantum(*pair)
-            tree = node.select([product(*pair, grid)], node.table("t"))
+            tree = node.select([product(DUCKDB, *pair, grid)], node.table("t"))
             values = " UNION ALL ".join(
                 f"SELECT ({a})::{KINDS[left].engine[0]} AS a, ({b})::{KINDS[right].engine[0]} AS b"
                 for a in (*KINDS[left].tame, *KINDS[left].nasty, "NULL")

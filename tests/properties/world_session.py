@@ -26,6 +26,7 @@ from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.tree import NoisyTree, Tree
 from dpsql.privacy.selection import Threshold
 from dpsql.session import Session, open_accountant
+from dpsql.sql.emit.duckdb import DUCKDB
 
 __all__ = ["FrozenNoise", "WorldEngine", "session_on", "without_noise"]
 
@@ -54,6 +55,8 @@ class WorldReading:
 
 class WorldEngine:
     """A generated world as the engine that runs charged plans."""
+
+    dialect = DUCKDB
 
     def __init__(self, world: World) -> None:
         self._world, self._connection = world, world.connect()

@@ -12,6 +12,7 @@ from dpsql.errors import ExecutionFailed, StatementError
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.emit import key_domain
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.key_domain import counting
 
 SCHEMA = """
@@ -60,7 +61,7 @@ def _session(tmp_path: Path) -> Iterator[Session]:
 
 
 def test_keys_are_counted_in_public_tables(session: Session) -> None:
-    found = counting(session.plan(ALL.format("WHERE size < 5 AND days.day <> 3")).cores[0].core)
+    found = counting(DUCKDB, session.plan(ALL.format("WHERE size < 5 AND days.day <> 3")).cores[0].core)
     assert found is not None and {table for _, tables in found.queries for table in tables} == {"days", "shops"}
     engine = session._execution.engine
     assert sorted(engine.public_count(*each) for each in found.queries) == [10, 19]

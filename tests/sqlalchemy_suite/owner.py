@@ -17,6 +17,7 @@ from dpsql.privacy.accountant import Accountant, Charge
 from dpsql.schema import loads
 from dpsql.session import open_accountant
 from dpsql.session.database import Database
+from dpsql.sql.emit.duckdb import DUCKDB
 
 #: The private table that every schema needs; nothing is asked of it.
 PRIVATE = "guests"
@@ -36,6 +37,8 @@ guest = {{ type = "integer" }}
 
 class Owner:
     """Tables that tests make and fill; ``database`` is what dpsql has of them, ``changes`` counts what was done."""
+
+    dialect = DUCKDB
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()

@@ -21,6 +21,7 @@ from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.prepared import TEXTS, stand_ins
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS
 
 #: What people and tools may ask, in the order in which a statement of the journal is tried.
@@ -29,6 +30,8 @@ _MANNERS = (PEOPLE, TOOLS)
 
 class _Unread:
     """An engine that gives public rows and reads nothing for a charge: an audit has none."""
+
+    dialect = DUCKDB
 
     def __init__(self, neighbours: Neighbours) -> None:
         self._neighbours = neighbours

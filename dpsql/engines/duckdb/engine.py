@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
+from typing import Final
 
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.local import LocalData
@@ -36,11 +37,14 @@ from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema
 from dpsql.sql.binder.sources.derived_tables import Derived
-from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.emit import Dialect
+from dpsql.sql.emit.duckdb import DUCKDB
 
 
 class DuckDBEngine:
     """The owner's data in a DuckDB file or a folder of Parquet; ``opens`` opens them, in this process or another."""
+
+    dialect: Final[Dialect] = DUCKDB
 
     def __init__(self, schema: Schema, opens: Callable[[Source], Data] = LocalData) -> None:
         self._schema = schema
@@ -195,14 +199,14 @@ def core_sqls(stage: Stage) -> list[CoreSql]:
 def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
     """The columns of each declared table in the engine's types."""
     return {
-        name: {column: engine_type(its.type) for column, its in table.columns.items()}
+        name: {column: DUCKDB.type_name(its.type) for column, its in table.columns.items()}
         for name, table in schema.tables.items()
     }
 
 
 def derived_table(table: Derived) -> DerivedTable:
     """The table as the engine makes it."""
-    return DerivedTable(table.name, tuple(engine_type(sql_type) for sql_type in table.types))
+    return DerivedTable(table.name, tuple(DUCKDB.type_name(sql_type) for sql_type in table.types))
 
 
 def source_of(schema: Schema) -> Source:

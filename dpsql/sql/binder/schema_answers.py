@@ -19,8 +19,8 @@ from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_select
-from dpsql.sql.emit.relation import SOURCE
-from dpsql.sql.emit.scalar import engine_type, literal_node
+from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.expression import Column, Literal, Scalar
 from dpsql.sql.ir.refusal import only
@@ -82,7 +82,7 @@ def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select
     columns: list[exp.Expr] = []
     for place, item in enumerate(select.expressions):
         for name, expression in binder.rows.item(item, place, source_from):
-            typed = exp.Cast(this=exp.Null(), to=exp.DataType.build(engine_type(expression.type), dialect="duckdb"))
+            typed = SANDBOX.cast(exp.Null(), SANDBOX.type_name(expression.type))
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
             named = item.alias or (name if brings_name else output_name(item, binder.dialect_options))
             columns.append(exp.alias_(typed, named, quoted=True))
@@ -98,9 +98,9 @@ def listed_keys(core: Core, binder: Binder) -> exp.Subquery | None:
         return None
     if binder.empty_groups != "show" and (binder.empty_groups == "hide" or not all(core.domain.declared)):
         return None
-    select = domain_select(core)
+    select = domain_select(SANDBOX, core)
     tables = list(select.find_all(exp.Table))
-    if any((table.catalog, table.db) != SOURCE for table in tables):
+    if any((table.catalog, table.db) != SANDBOX.source for table in tables):
         return None
     for table in tables:
         binder.public.add(table.name)
@@ -142,7 +142,7 @@ def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
         if not listed:
             return None
         value = (min if lowest else max)(listed)
-    return node.cast(literal_node(Literal(value, column.type)), engine_type(column.type))
+    return SANDBOX.cast(literal_node(SANDBOX, Literal(value, column.type)), SANDBOX.type_name(column.type))
 
 
 def _scalar(bound: Bound, column: Column, lowest: bool) -> Scalar:

@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
-from dpsql.sql.functions.signature import number
+from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.node import number
 from dpsql.sql.ir.relation import Product, Rows, Total, Units
 
 #: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
@@ -31,7 +32,7 @@ def crowded(groups: int) -> exp.Select:
     return node.select([unit], node.table("contributions"), group=[unit.copy()], having=many)
 
 
-def kept(keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
+def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
     """Each unit's first groups in a total order by keyed hash over unit and keys; no other unit has a say."""
     names = ["u", *keys, *values]
     free = node.select(
@@ -42,7 +43,7 @@ def kept(keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
     )
     ranked = node.select(
         [*(node.column("contributions", name) for name in names),
-         node.aliased(_rank("contributions", ["u", *keys]), "place")],
+         node.aliased(_rank(dialect, "contributions", ["u", *keys]), "place")],
         node.table("contributions"),
         [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"), "LEFT")],
         node.found(node.column("crowded", "u"), node.column("contributions", "u")),
@@ -52,7 +53,7 @@ def kept(keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
     return exp.Union(this=free, expression=cut, distinct=False)
 
 
-def pairs(keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Select:
+def pairs(dialect: Dialect, keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Select:
     """The distinct values that each unit brings to its groups, at most so many, in an order by keyed hash."""
     parts = ["u", *keys, name]
     joins = []
@@ -66,8 +67,9 @@ def pairs(keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Se
         node.not_null(node.column("rows", name)),
         distinct=True,
     )
+    place = node.aliased(_rank(dialect, "different", parts), "place")
     ranked = node.select(
-        [*(node.column("different", part) for part in parts), node.aliased(_rank("different", parts), "place")],
+        [*(node.column("different", part) for part in parts), place],
         node.subquery(different, "different"),
     )
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(most))
@@ -75,9 +77,9 @@ def pairs(keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Se
                        where=first)  # fmt: skip
 
 
-def _rank(relation: str, parts: list[str]) -> exp.Expr:
+def _rank(dialect: Dialect, relation: str, parts: list[str]) -> exp.Expr:
     """The place of a row among those of its unit: by keyed hash over unit and keys, then by the keys themselves."""
-    hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(node.column(relation, part) for part in parts))
+    hashed = dialect.hashed(HASH_KEY, [node.column(relation, part) for part in parts])
     order = [
         exp.Ordered(this=each, nulls_first=True)
         for each in (hashed, *(node.column(relation, part) for part in parts[1:]))
@@ -101,14 +103,14 @@ MOST_ADDED, LOST = 2**32, 2**-18
 
 
 def steps(
-    family: str, base: str, keys: list[str], members: list[Member], sizes: Sizes, norm: Norm
+    dialect: Dialect, family: str, base: str, keys: list[str], members: list[Member], sizes: Sizes, norm: Norm
 ) -> dict[str, exp.Query]:
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
     chosen, own = f"{family}_suspects", f"{family}_own"
     return {
         chosen: _suspects(base, members, sizes, norm),
-        own: _summed(chosen, keys, members) if base == "rows" else _own(base, chosen, keys, members),
-        f"{family}_heavy": _heavy(own, keys, members, norm),
+        own: _summed(dialect, chosen, keys, members) if base == "rows" else _own(base, chosen, keys, members),
+        f"{family}_heavy": _heavy(dialect, own, keys, members, norm),
     }
 
 
@@ -140,38 +142,37 @@ def largest(each: Contribution, norm: Norm) -> int:
     return each.limit if norm == "l1" else isqrt(each.limit)
 
 
-def _heavy(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _heavy(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """Per unit above a limit and key, what scaling its values down by its factor changes."""
     outputs: list[exp.Expr] = [node.bare(name) for name in keys]
     for name, each in members:
-        scaled = exp.IntDiv(this=node.times(node.bare(name), node.bare("factor")),
-                            expression=node.integer(2**FACTOR_BITS))  # fmt: skip
+        scaled = dialect.quotient(node.times(node.bare(name), node.bare("factor")), node.integer(2**FACTOR_BITS))
         outputs.append(node.aliased(exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name))
-    return node.select(outputs, node.subquery(_scaled(own, keys, members, norm), "scaled"))
+    return node.select(outputs, node.subquery(_scaled(dialect, own, keys, members, norm), "scaled"))
 
 
-def _scaled(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _scaled(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """The contributions of the units above a limit, with the factor of the unit beside each."""
     above: exp.Expr | None = None
     for name, each in members:
         above = node.either(above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit)))
-    norms = node.subquery(_norms(own, keys, members, norm), "norms")
-    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(factor(members, norm), "factor")]
+    norms = node.subquery(_norms(dialect, own, keys, members, norm), "norms")
+    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(factor(dialect, members, norm), "factor")]
     return node.select(outputs, norms, where=above)
 
 
-def _norms(own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _norms(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
     """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
     outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
     for name, _ in members:
-        value = node.cast(node.bare(name), "hugeint")
+        value = dialect.cast(node.bare(name), dialect.wide)
         size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
         over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.bare("u")])
         outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
     return node.select(outputs, node.table(own), where=node.not_null(node.bare("u")))
 
 
-def _summed(chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
     """Rows added up per key and chosen unit, those of all others under a unit that is NULL: in one reading of the rows,
     which is the same whether or not a unit is chosen."""
     unit = node.case((node.not_null(node.column(chosen, "u")), node.column("rows", "u")))
@@ -179,7 +180,7 @@ def _summed(chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
     outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
     for name, each in members:
         value = node.or_zero(exp.Sum(this=node.column("rows", name)))
-        outputs.append(node.aliased(value if raw(name, each) == name else squarable(value), name))
+        outputs.append(node.aliased(value if raw(name, each) == name else squarable(dialect, value), name))
         if raw(name, each) != name:
             outputs.append(node.aliased(value.copy(), raw(name, each)))
     joins = [node.join(node.table(chosen), node.equal("rows", chosen, "u"), "LEFT")]
@@ -209,23 +210,25 @@ def raw(name: str, each: Contribution) -> str:
     return f"r{name[1:]}" if isinstance(each.cell, Total | Product) else name
 
 
-def factor(members: list[Member], norm: Norm) -> exp.Expr:
+def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:
     """The smallest limit-to-norm ratio of the unit in 2^20ths, rounded down."""
-    norms = {name: node.function("GREATEST", node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
+    norms = {name: dialect.greatest(node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
     if norm == "l1":
-        whole = [exp.IntDiv(this=node.cast(node.integer(each.limit * 2**FACTOR_BITS), "hugeint"),
-                            expression=norms[name]) for name, each in members]  # fmt: skip
-        return node.function("LEAST", node.integer(2**FACTOR_BITS), *whole)
-    squares = [exp.Div(this=number(float(each.limit)), expression=node.cast(norms[name], "double"), typed=False,
+        whole = [
+            dialect.quotient(dialect.cast(node.integer(each.limit * 2**FACTOR_BITS), dialect.wide), norms[name])
+            for name, each in members
+        ]
+        return dialect.least(node.integer(2**FACTOR_BITS), *whole)
+    squares = [exp.Div(this=number(float(each.limit)), expression=dialect.cast(norms[name], "double"), typed=False,
                        safe=False) for name, each in members]  # fmt: skip
-    root = node.function("SQRT", node.function("LEAST", number(1.0), *squares))
+    root = node.function("SQRT", dialect.least(number(1.0), *squares))
     floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))
-    down = exp.Sub(this=node.cast(floor, "hugeint"), expression=node.integer(1))
+    down = exp.Sub(this=dialect.cast(floor, dialect.wide), expression=node.integer(1))
     # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
-    return node.function("GREATEST", down, node.integer(0))
+    return dialect.greatest(down, node.integer(0))
 
 
-def squarable(value: exp.Expr) -> exp.Expr:
+def squarable(dialect: Dialect, value: exp.Expr) -> exp.Expr:
     """The value, never NULL, within ±2^52: far above every limit, and no sum of squares leaves 128 bits."""
     least, most = node.integer(-MOST_NORM), node.integer(MOST_NORM)
-    return node.cast(node.function("GREATEST", least, node.function("LEAST", most, value)), "bigint")
+    return dialect.cast(dialect.greatest(least, dialect.least(most, value)), "bigint")

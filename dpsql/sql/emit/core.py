@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-import sqlglot
 from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
 from dpsql.sql.emit import contribution_bounding, histogram, node, scalar
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.flat_values import emitted_flat, with_ones
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.precomputed_columns import precompute
@@ -42,24 +42,20 @@ def core_sql(
     histograms: tuple[Contribution, ...],
     norm: Norm,
     groups: int | None,
-    dialect: str,
+    dialect: Dialect,
 ) -> str:
     """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and bins of histograms.
 
     ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None. StatementError
     (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
-    tree = scalar.limited(_Emission(core, contributions, histograms, norm, groups).tree())
-    return tree.sql(dialect=dialect, copy=False, comments=False, identify=False)
-
-
-def readable(sql: str) -> str:
-    """Emitted SQL over several lines, for people."""
-    return sqlglot.parse_one(sql, read="duckdb").sql(dialect="duckdb", pretty=True)
+    tree = scalar.limited(_Emission(dialect, core, contributions, histograms, norm, groups).tree())
+    return dialect.write(tree, copy=False)
 
 
 @dataclass(frozen=True)
 class _Emission:
+    dialect: Dialect
     core: Core
     contributions: tuple[Contribution, ...]
     histograms: tuple[Contribution, ...]
@@ -89,23 +85,25 @@ class _Emission:
             names = [name for name, _ in self.summed]
             steps |= {
                 "crowded": contribution_bounding.crowded(self.groups),
-                "kept": contribution_bounding.kept(self.keys, names, self.groups),
+                "kept": contribution_bounding.kept(self.dialect, self.keys, names, self.groups),
             }
         for family, members in self._families().items():
             sizes = {name: f"s{name[1:]}" for name in self._sizes}
-            steps |= contribution_bounding.steps(family, self._base, self.keys, members, sizes, self.norm)
+            steps |= contribution_bounding.steps(self.dialect, family, self._base, self.keys, members, sizes, self.norm)
         if self._has_totals:
             steps |= {"measured": self._measured(), "totals": self._totals()}
         for name, each in self.distinct:
             assert each.pairs is not None
             steps[f"pairs_{name}"] = contribution_bounding.pairs(
-                self.keys, name, each.pairs, thresholded=self.groups is not None
+                self.dialect, self.keys, name, each.pairs, thresholded=self.groups is not None
             )
             steps[f"distinct_{name}"] = self._distinct(name)
         for place, each in enumerate(self.histograms):
-            steps |= histogram.steps(f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None)
+            steps |= histogram.steps(
+                self.dialect, f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None
+            )
         if self.core.domain is not None:
-            steps["domain"] = domain_select(self.core)
+            steps["domain"] = domain_select(self.dialect, self.core)
         final = self._with_bins(self._final())
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
         for cte in ctes:
@@ -114,8 +112,8 @@ class _Emission:
             elif cte.alias.endswith(("_own", "_counts")):  # few, and read twice
                 cte.set("materialized", True)
         for select in list(steps["rows"].find_all(exp.Select)):
-            precompute(select)
-        with_ones(steps["rows"])
+            precompute(self.dialect, select)
+        with_ones(self.dialect, steps["rows"])
         final.set("with_", exp.With(expressions=ctes))
         return final
 
@@ -159,7 +157,7 @@ class _Emission:
         """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
         if self._base != "rows" or self._keeps_rows:
             return {}
-        sizes = {name: _size(each, self.norm) for name, each in self.summed}
+        sizes = {name: _size(self.dialect, each, self.norm) for name, each in self.summed}
         return {name: size for name, size in sizes.items() if size is not None}
 
     def _families(self) -> dict[str, list[contribution_bounding.Member]]:
@@ -172,13 +170,19 @@ class _Emission:
         return {name: members for name, members in (("sums", sums), ("units", units)) if members}
 
     def _rows(self) -> exp.Select:
-        source, joins, conditions = from_clause(self.core.relation)
-        outputs = [node.aliased(native(self.core.unit), "u")]
-        outputs += [node.aliased(key(each), name) for name, each in zip(self.keys, self.core.keys, strict=True)]
-        outputs += [node.aliased(_row_value(each), f"v{place}") for place, each in enumerate(self.contributions)]
+        source, joins, conditions = from_clause(self.dialect, self.core.relation)
+        outputs = [node.aliased(native(self.dialect, self.core.unit), "u")]
+        outputs += [
+            node.aliased(key(self.dialect, each), name) for name, each in zip(self.keys, self.core.keys, strict=True)
+        ]
+        outputs += [
+            node.aliased(_row_value(self.dialect, each), f"v{place}") for place, each in enumerate(self.contributions)
+        ]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
-        outputs += [node.aliased(_row_value(each), f"h{place}") for place, each in enumerate(self.histograms)]
-        known = [] if self._takes_back else [owned(self.core.relation, self.core.unit)]
+        outputs += [
+            node.aliased(_row_value(self.dialect, each), f"h{place}") for place, each in enumerate(self.histograms)
+        ]
+        known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
 
     def _contributions(self) -> exp.Select:
@@ -189,7 +193,10 @@ class _Emission:
             value = node.or_zero(total)
             outputs.append(
                 node.aliased(
-                    contribution_bounding.squarable(value) if isinstance(each.cell, Total | Product) else value, name
+                    contribution_bounding.squarable(self.dialect, value)
+                    if isinstance(each.cell, Total | Product)
+                    else value,
+                    name,
                 )
             )
         return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
@@ -267,7 +274,7 @@ class _Emission:
             return final
         cells = len(final.expressions) - len(self.keys)
         behind = [("histogram", "int"), ("bin", "bigint"), ("v", "bigint")]
-        none = [node.aliased(node.cast(exp.null(), kind), name) for name, kind in behind]
+        none = [node.aliased(self.dialect.cast(exp.null(), kind), name) for name, kind in behind]
         final.set("expressions", [*final.expressions, *none])
         whole: exp.Query = final
         for place in range(len(self.histograms)):
@@ -278,44 +285,44 @@ class _Emission:
         return whole
 
 
-def _row_value(each: Contribution) -> exp.Expr:
+def _row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
     """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
     cell = each.cell
     match cell:
         case Rows(argument=argument):
             value: exp.Expr = node.integer(each.fine)
             if argument is not None:
-                value = node.case((node.not_null(native(argument)), value))
+                value = node.case((node.not_null(native(dialect, argument)), value))
         case Units():
             value = node.integer(each.fine)
         case Distinct(argument=argument):
-            value = key(argument)
+            value = key(dialect, argument)
         case Total(argument=argument, centred=centred):
             assert isinstance(each.grid, Quantum)
-            value = quantised(argument, each.grid, each.grid.middle if centred else 0)
+            value = quantised(dialect, argument, each.grid, each.grid.middle if centred else 0)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
         case Product(left=left, right=right):
             assert isinstance(each.grid, ProductQuantum)
-            value = product(left, right, each.grid)
+            value = product(dialect, left, right, each.grid)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
         case Histogram(argument=argument):
             assert each.bins is not None
-            value = histogram.binned(argument, each.bins)
+            value = histogram.binned(dialect, argument, each.bins)
         case Frequencies(argument=argument, sizes=True):
-            value = native(argument)
+            value = native(dialect, argument)
         case Frequencies(argument=argument, values=values):
-            value = histogram.placed(argument, values)
+            value = histogram.placed(dialect, argument, values)
         case _:
             assert_never(cell)
-    return value if cell.condition is None else node.case((native(cell.condition), value))
+    return value if cell.condition is None else node.case((native(dialect, cell.condition), value))
 
 
-def _size(each: Contribution, norm: Norm) -> exp.Expr | None:
+def _size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
     """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
     cell, grid = each.cell, each.grid
     if not isinstance(cell, Total) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
         return None
     if contribution_bounding.largest(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
         return None
-    size = at_least(cell.argument, grid)
-    return size if size is None or cell.condition is None else node.case((native(cell.condition), size))
+    size = at_least(dialect, cell.argument, grid)
+    return size if size is None or cell.condition is None else node.case((native(dialect, cell.condition), size))

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.ir.expression import Expression, columns
 
 #: What takes a nanosecond or two, whatever it is applied to.
@@ -27,6 +28,8 @@ INNER = "inner"
 PUBLIC = "public"
 #: The column of ones.
 ONE = "its one"
+#: How flat values are marked, and the lists that hold them.
+_FLAT, _HELD = "flat", "held"
 #: Which operations of the rows that are emitted read flat values; none where no core is emitted.
 _READING: ContextVar[Literal["none", "slow", "every"]] = ContextVar("reading", default="none")
 Tree = TypeVar("Tree", bound=exp.Expr)
@@ -51,25 +54,30 @@ def _emitted(emit: Callable[[], Tree], reading: Literal["slow", "every"]) -> Tre
         _READING.reset(before)
 
 
-def reads_flat(function: str) -> bool:
+def reads_flat(dialect: Dialect, function: str) -> bool:
     """Whether a function is applied to flat values: one that is slow, or that is one of many."""
-    reading = _READING.get()
+    reading = _READING.get() if dialect.shares_values else "none"
     return reading == "every" or (reading == "slow" and function not in _QUICK)
 
 
-def flat(emitted: exp.Expr, expression: Expression) -> exp.Expr:
+def flat(dialect: Dialect, emitted: exp.Expr, expression: Expression) -> exp.Expr:
     """The emitted expression, of which no two rows share a value that is computed once."""
-    if _READING.get() == "none" or all(column.public for column in columns(expression)) or is_flat(emitted):
+    if not dialect.shares_values or _READING.get() == "none":
         return emitted
-    return made_flat(emitted)
+    if all(column.public for column in columns(expression)) or is_flat(emitted):
+        return emitted
+    return made_flat(dialect, emitted)
 
 
-def made_flat(emitted: exp.Expr) -> exp.Expr:
+def made_flat(dialect: Dialect, emitted: exp.Expr) -> exp.Expr:
     """The value as the first of a list of one; `with_ones` says where the 1 is found."""
-    return node.function("LIST_EXTRACT", node.function("LIST_VALUE", emitted), node.bare(ONE))
+    held = dialect.listed(emitted)
+    made = dialect.first_listed(held, node.bare(ONE))
+    held.meta[_HELD], made.meta[_FLAT] = True, True
+    return made
 
 
-def with_ones(tree: exp.Query) -> None:
+def with_ones(dialect: Dialect, tree: exp.Query) -> None:
     """Give sources a column of ones, which the engine cannot know to be alike.
 
     A value or a condition reads that of a source it is made of; where a join may leave out rows of these, that of the
@@ -82,10 +90,9 @@ def with_ones(tree: exp.Query) -> None:
             continue
         outside = _outside(select)
         reader = select if outside is None else outside
-        chosen = _of_row(select, outside) if outside is not None else _of_sources(select)
+        chosen = _of_row(dialect, select, outside) if outside is not None else _of_sources(dialect, select)
         read.setdefault(id(reader), (reader, set()))[1].update(chosen)
-    below = node.compare(exp.LT, node.function("RANDOM"), node.integer(0))
-    one = node.plus(node.integer(1), node.cast(below, "int"))
+    one = dialect.one()
     for select, aliases in read.values():
         for holder in _holders(select):
             if holder.this.alias in aliases:
@@ -117,31 +124,37 @@ def _holders(select: exp.Select) -> list[exp.Expr]:
     return [select.args["from_"], *(select.args.get("joins") or [])]
 
 
-def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
+def _of_row(dialect: Dialect, select: exp.Select, outside: exp.Select) -> set[str]:
     """The sources of the SELECT outside whose ones are read in this one."""
     aliases = [holder.this.alias for holder in _holders(outside)]
     missing = may_be_missing(outside)
     whole = [alias for alias in aliases if alias not in missing]
-    return set().union(*(_chosen(part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select)))
+    return set().union(*(_chosen(dialect, part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select)))
 
 
-def _of_sources(select: exp.Select) -> set[str]:
+def _of_sources(dialect: Dialect, select: exp.Select) -> set[str]:
     """The sources whose ones are read in the SELECT itself."""
     aliases, read = [holder.this.alias for holder in _holders(select)], set[str]()
     product = is_product(select)
     for place, join in enumerate(select.args.get("joins") or [], 1):
         missing, known = may_be_missing(select, join), aliases[: place + 1]
         whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
-        read |= _chosen(join.args.get("on"), whole, aliases, known if product else (), asks_first=False)
+        read |= _chosen(dialect, join.args.get("on"), whole, aliases, known if product else (), asks_first=False)
     missing = may_be_missing(select)
     whole = [alias for alias in aliases if alias not in missing]
     for part in clauses(select):
-        read |= _chosen(part, whole, aliases, aliases if product else (), asks_first=True)
+        read |= _chosen(dialect, part, whole, aliases, aliases if product else (), asks_first=True)
     return read
 
 
 def _chosen(
-    clause: exp.Expr | None, whole: Sequence[str], aliases: Sequence[str], factors: Sequence[str], *, asks_first: bool
+    dialect: Dialect,
+    clause: exp.Expr | None,
+    whole: Sequence[str],
+    aliases: Sequence[str],
+    factors: Sequence[str],
+    *,
+    asks_first: bool,
 ) -> set[str]:
     """The sources whose ones are read in the clause, which says so from here on.
 
@@ -164,7 +177,7 @@ def _chosen(
             chosen = list(dict.fromkeys([*chosen, *factors]))
         read.update(chosen)
         ones: list[exp.Expr] = [node.column(alias, ONE) for alias in chosen]
-        place.replace(ones[0] if len(ones) == 1 else node.function("GREATEST", *ones))
+        place.replace(ones[0] if len(ones) == 1 else dialect.greatest(*ones))
     return read
 
 
@@ -228,7 +241,12 @@ def _equates(on: exp.Expr | None, alias: str) -> bool:
 
 def is_slow_node(emitted: object) -> bool:
     """Whether the node stands under a slow function, which reads nothing but flat values."""
-    return isinstance(emitted, exp.Anonymous) and emitted.name == "LIST_EXTRACT"
+    return isinstance(emitted, exp.Expr) and _FLAT in emitted.meta
+
+
+def is_held(emitted: exp.Expr) -> bool:
+    """Whether the node is the list of a flat value."""
+    return _HELD in emitted.meta
 
 
 def is_flat(emitted: exp.Expr) -> bool:
@@ -236,7 +254,8 @@ def is_flat(emitted: exp.Expr) -> bool:
 
     >>> [is_flat(exp.maybe_parse(each)) for each in ("a", "'x'", "CASE WHEN TRUE THEN 1 END", "f(a)")]
     [False, True, False, False]
-    >>> is_flat(node.function("LPAD", made_flat(exp.column("a")), exp.Literal.number(3)))
+    >>> from dpsql.sql.emit.duckdb import DUCKDB
+    >>> is_flat(DUCKDB.total("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3)))
     True
     """
     if is_slow_node(emitted):

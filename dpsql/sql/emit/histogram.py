@@ -22,43 +22,44 @@ from sqlglot import exp
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import SECONDS, Bins, quantum
 from dpsql.sql.emit import contribution_bounding, node
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.quantise import quantised
-from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
-from dpsql.sql.functions.signature import attempt
+from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.expression import DATE, TIMESTAMP, Expression, Literal, Scalar
 
 
-def binned(argument: Expression, bins: Bins) -> exp.Expr:
+def binned(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
     """The number of the argument's bin, from 0 to one less than their count; NULL stays NULL."""
     if bins.axis == "number":
         grid = quantum(argument)
-        steps = quantised(argument, grid, grid.low)
-        return steps if bins.width == 1 else _shared(steps, bins.width)
-    moment = node.try_cast(native(argument), "timestamp")
-    first, last = (literal_node(_moment(end, bins)) for end in (bins.low, bins.high))
-    unit = exp.Literal.string("day" if bins.axis == "day" else "second")
-    start = node.cast(first.copy(), "timestamp")
-    steps = attempt(node.function("DATE_DIFF", unit, start, moment.copy()))
+        steps = quantised(dialect, argument, grid, grid.low)
+        return steps if bins.width == 1 else _shared(dialect, steps, bins.width)
+    moment = dialect.try_cast(native(dialect, argument), "timestamp")
+    first, last = (literal_node(dialect, _moment(end, bins)) for end in (bins.low, bins.high))
+    start = dialect.cast(first.copy(), "timestamp")
+    steps = dialect.elapsed("day" if bins.axis == "day" else "second", start, moment.copy())
     return node.case(
         (node.compare(exp.GTE, moment, last), node.integer(bins.count - 1)),
         (node.compare(exp.LTE, moment.copy(), first), node.integer(0)),
-        default=steps if bins.width == 1 else _shared(steps, bins.width),
+        default=steps if bins.width == 1 else _shared(dialect, steps, bins.width),
     )
 
 
-def placed(argument: Expression, values: Sequence[Scalar]) -> exp.Expr:
+def placed(dialect: Dialect, argument: Expression, values: Sequence[Scalar]) -> exp.Expr:
     """The place of the argument's value among the values; NULL where it is none of them."""
-    whens = [exp.If(this=_listed(each, argument), true=node.integer(place)) for place, each in enumerate(values)]
-    return exp.Case(this=key(argument), ifs=whens)
+    whens = [
+        exp.If(this=_listed(dialect, each, argument), true=node.integer(place)) for place, each in enumerate(values)
+    ]
+    return exp.Case(this=key(dialect, argument), ifs=whens)
 
 
-def _listed(value: Scalar, argument: Expression) -> exp.Expr:
-    literal = literal_node(Literal(value, argument.type))
-    return node.cast(literal, engine_type(argument.type)) if argument.type.is_numeric else literal
+def _listed(dialect: Dialect, value: Scalar, argument: Expression) -> exp.Expr:
+    literal = literal_node(dialect, Literal(value, argument.type))
+    return dialect.cast(literal, dialect.type_name(argument.type)) if argument.type.is_numeric else literal
 
 
-def _shared(steps: exp.Expr, width: int) -> exp.Expr:
-    return exp.IntDiv(this=node.paren(steps), expression=node.integer(width))
+def _shared(dialect: Dialect, steps: exp.Expr, width: int) -> exp.Expr:
+    return dialect.quotient(node.paren(steps), node.integer(width))
 
 
 def _moment(step: int, bins: Bins) -> Literal:
@@ -68,15 +69,17 @@ def _moment(step: int, bins: Bins) -> Literal:
     return Literal(datetime.fromordinal(days) + timedelta(seconds=seconds), TIMESTAMP)
 
 
-def steps(name: str, keys: list[str], each: Contribution, norm: Norm, *, thresholded: bool) -> dict[str, exp.Query]:
+def steps(
+    dialect: Dialect, name: str, keys: list[str], each: Contribution, norm: Norm, *, thresholded: bool
+) -> dict[str, exp.Query]:
     """The steps from rows to bins for the histogram of that name."""
     return {
         f"{name}_many": _many(name, each, keys, thresholded),
-        f"{name}_counts": _counts(name, keys, each, thresholded),
+        f"{name}_counts": _counts(dialect, name, keys, each, thresholded),
         f"{name}_own": _own(name, keys),
-        f"{name}_factors": _factors(name, keys, each, norm),
-        f"{name}_heavy": _heavy(name, keys),
-        f"{name}_bins": _bins(name, keys),
+        f"{name}_factors": _factors(dialect, name, keys, each, norm),
+        f"{name}_heavy": _heavy(dialect, name, keys),
+        f"{name}_bins": _bins(dialect, name, keys),
     }
 
 
@@ -99,14 +102,14 @@ def _many(name: str, each: Contribution, keys: list[str], thresholded: bool) -> 
     return node.select([unit], node.table("rows"), _kept(keys, thresholded), _counted(name), [unit.copy()], more)
 
 
-def _counts(name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
+def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
     """The rows per key and bin, in fine steps: those of each of the few units, and under NULL those of all others.
 
     One reading of the rows, which is the same whether or not there are such units.
     """
     unit = node.case((node.not_null(node.column(f"{name}_many", "u")), node.column("rows", "u")))
     groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
-    count = node.times(node.cast(exp.Count(this=exp.Star()), "hugeint"), node.integer(each.fine))
+    count = node.times(dialect.cast(exp.Count(this=exp.Star()), dialect.wide), node.integer(each.fine))
     many = node.join(node.table(f"{name}_many"), node.equal("rows", f"{name}_many", "u"), "LEFT")
     outputs = [*(group.copy() for group in groups[:-1]), node.aliased(unit.copy(), "u"), node.aliased(count, "v")]
     return node.select(outputs, node.table("rows"), [*_kept(keys, thresholded), many], _counted(name), groups)
@@ -118,7 +121,7 @@ def _own(name: str, keys: list[str]) -> exp.Select:
     return node.select(outputs, node.table(f"{name}_counts"), where=node.not_null(node.bare("u")))
 
 
-def _factors(name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.Select:
+def _factors(dialect: Dialect, name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.Select:
     """The units above the limit, each with the factor that brings it there.
 
     The norm is that of the vector of counts per key, over all bins: no level of a tree over the bins has a larger one.
@@ -131,27 +134,28 @@ def _factors(name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.
     above = node.compare(exp.GT, whole.copy(), node.integer(each.limit))
     norms = node.select([node.bare("u"), node.aliased(whole, "n")], node.subquery(sizes, "sizes"),
                         group=[node.bare("u")], having=above)  # fmt: skip
-    factor = node.aliased(contribution_bounding.factor([("v", each)], norm), "factor")
+    factor = node.aliased(contribution_bounding.factor(dialect, [("v", each)], norm), "factor")
     return node.select([node.bare("u"), factor], node.subquery(norms, "norms"))
 
 
-def _heavy(name: str, keys: list[str]) -> exp.Select:
+def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     """Per key and bin of a unit above the limit, what scaling it down by its factor changes."""
     own, factors = f"{name}_own", f"{name}_factors"
     value = node.column(own, "v")
-    down = exp.IntDiv(this=node.times(value, node.column(factors, "factor")),
-                      expression=node.integer(2**contribution_bounding.FACTOR_BITS))  # fmt: skip
+    down = dialect.quotient(
+        node.times(value, node.column(factors, "factor")), node.integer(2**contribution_bounding.FACTOR_BITS)
+    )
     change = exp.Sub(this=node.paren(down), expression=value.copy())
     columns = [node.column(own, part) for part in [*keys, name]]
     joins = [node.join(node.table(factors), node.equal(own, factors, "u"))]
     return node.select([*columns, node.aliased(change, "v")], node.table(own), joins)
 
 
-def _bins(name: str, keys: list[str]) -> exp.Select:
+def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     columns = [*keys, name]
     counts = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts"))
     changes = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy"))
     whole = exp.Union(this=counts, expression=changes, distinct=False)
-    total = node.aliased(node.cast(exp.Sum(this=node.bare("v")), "bigint"), "v")
+    total = node.aliased(dialect.cast(exp.Sum(this=node.bare("v")), "bigint"), "v")
     return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
                        group=[node.bare(part) for part in columns])  # fmt: skip

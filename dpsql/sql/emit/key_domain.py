@@ -12,31 +12,32 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.sql.emit import node
-from dpsql.sql.emit.relation import SOURCE, leaf_source
-from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
+from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.relation import leaf_source
+from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.expression import Column, Expression, Literal, columns
 from dpsql.sql.ir.relation import Core, Days, Enumerated, KeyDomain
 
 
-def domain_select(core: Core) -> exp.Select:
+def domain_select(dialect: Dialect, core: Core) -> exp.Select:
     """Every combination of keys that is shown, each once; it reads no private table."""
     assert core.domain is not None
     parts = _parts(core.domain)
     if len(parts) == 1:
-        return _distinct(parts[0], core.domain)
+        return _distinct(dialect, parts[0], core.domain)
     sources: list[exp.Expr] = []
     outputs: dict[int, exp.Expr] = {}
     for number, part in enumerate(parts):
-        sources.append(node.subquery(_distinct(part, core.domain), f"p{number}"))
+        sources.append(node.subquery(_distinct(dialect, part, core.domain), f"p{number}"))
         outputs |= {place: node.column(f"p{number}", f"k{place}") for place in part.keys}
     joins = [node.join(source) for source in sources[1:]]
     return node.select([outputs[place] for place in sorted(outputs)], sources[0], joins)
 
 
-def domain_parts(core: Core) -> list[exp.Select]:
+def domain_parts(dialect: Dialect, core: Core) -> list[exp.Select]:
     """The parts of the domain that have no source in common, each distinct: its keys are all their combinations."""
     assert core.domain is not None
-    return [_distinct(part, core.domain) for part in _parts(core.domain) if part.keys]
+    return [_distinct(dialect, part, core.domain) for part in _parts(core.domain) if part.keys]
 
 
 @dataclass(frozen=True)
@@ -76,31 +77,31 @@ def _reads(expression: Expression) -> frozenset[str]:
     return frozenset(column.relation for column in columns(expression))
 
 
-def _distinct(part: _Part, domain: KeyDomain) -> exp.Select:
-    sources = [_values(each) for each in domain.enumerated if each.column.relation in part.reads]
-    sources += [leaf_source(leaf) for leaf in domain.tables if leaf.alias in part.reads]
+def _distinct(dialect: Dialect, part: _Part, domain: KeyDomain) -> exp.Select:
+    sources = [_values(dialect, each) for each in domain.enumerated if each.column.relation in part.reads]
+    sources += [leaf_source(dialect, leaf) for leaf in domain.tables if leaf.alias in part.reads]
     if not sources:  # keys that read no column: one combination
         sources.append(node.values([exp.true()], "d"))
-    outputs = [node.aliased(key(each), f"k{place}") for place, each in sorted(part.keys.items())]
-    condition = node.conjoined([native(each) for each in part.conditions])
+    outputs = [node.aliased(key(dialect, each), f"k{place}") for place, each in sorted(part.keys.items())]
+    condition = node.conjoined([native(dialect, each) for each in part.conditions])
     joins = [node.join(source) for source in sources[1:]]
     return node.select(outputs, sources[0], joins, condition, distinct=True)
 
 
-def _values(enumerated: Enumerated) -> exp.Expr:
+def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
     """The values as a relation with one column, in the type of the key where their literals have another."""
-    alias, sql_type = enumerated.column.relation, engine_type(enumerated.column.type)
+    alias, sql_type = enumerated.column.relation, dialect.type_name(enumerated.column.type)
     if isinstance(enumerated.values, Days):
-        return node.subquery(_days(enumerated.values, sql_type), alias)
-    literals = [literal_node(Literal(value, enumerated.column.type)) for value in enumerated.values]
+        return node.subquery(_days(dialect, enumerated.values, sql_type), alias)
+    literals = [literal_node(dialect, Literal(value, enumerated.column.type)) for value in enumerated.values]
     sql_type = "double" if enumerated.double else sql_type
     if sql_type != "double" and not sql_type.startswith("decimal"):
         return node.values(literals, alias)
-    typed = node.cast(node.column(f"{alias}v", "value"), sql_type)
+    typed = dialect.cast(node.column(f"{alias}v", "value"), sql_type)
     return node.subquery(node.select([node.aliased(typed, "value")], node.values(literals, f"{alias}v")), alias)
 
 
-def _days(days: Days, sql_type: str) -> exp.Select:
+def _days(dialect: Dialect, days: Days, sql_type: str) -> exp.Select:
     """The days as first + number, the number put together from its decimal digits; NULL behind the last of them."""
     wanted = days.count + days.nullable
     digits = [f"n{place}" for place in range(len(str(wanted - 1)))]
@@ -109,8 +110,8 @@ def _days(days: Days, sql_type: str) -> exp.Select:
         part = node.times(node.column(digit, "value"), node.integer(10**place))
         number = part if place == 0 else node.plus(number, part)
     sources = [node.values([node.integer(value) for value in range(10)], digit) for digit in digits]
-    first = node.cast(exp.Literal.string(days.first.isoformat()), "date")
-    day: exp.Expr = node.cast(node.plus(first, node.cast(number, "integer")), sql_type)
+    first = dialect.cast(exp.Literal.string(days.first.isoformat()), "date")
+    day: exp.Expr = dialect.cast(node.plus(first, dialect.cast(number, "integer")), sql_type)
     if days.nullable:
         day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
     few = node.compare(exp.LT, number.copy(), node.integer(wanted))
@@ -128,17 +129,17 @@ class Counting:
     queries: tuple[tuple[str, frozenset[str]], ...]
 
 
-def counting(core: Core) -> Counting | None:
+def counting(dialect: Dialect, core: Core) -> Counting | None:
     """How the keys of the core are counted; None where they are known without, or come of what is released earlier."""
     if core.domain is None or core.domain.count is not None:
         return None
     queries = []
-    for part in domain_parts(core):
+    for part in domain_parts(dialect, core):
         tables = list(part.find_all(exp.Table))
-        if any((table.catalog, table.db) != SOURCE for table in tables):
+        if any((table.catalog, table.db) != dialect.source for table in tables):
             return None
         count = node.select([exp.Count(this=exp.Star())], node.subquery(part, "part"))
-        sql = count.sql(dialect="duckdb", comments=False, identify=False)
+        sql = dialect.write(count)
         queries.append((sql, frozenset(table.name for table in tables)))
     return Counting(tuple(queries))
 

@@ -6,7 +6,7 @@ Proved in ``docs/proofs/expression.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from typing import Literal
 
 from sqlglot import exp
 
@@ -32,24 +32,15 @@ def integer(value: int) -> exp.Expr:
     return exp.Neg(this=literal) if value < 0 else literal
 
 
-def function(text: str, *arguments: exp.Expr) -> exp.Anonymous:
-    """A call by the engine's own name."""
+def number(value: int | float) -> exp.Expr:
+    """A DOUBLE literal; the cast keeps the engine from reading it as a DECIMAL."""
+    size = exp.Cast(this=exp.Literal.number(repr(abs(value))), to=exp.DataType(this=exp.DType.DOUBLE))
+    return exp.Neg(this=size) if value < 0 else size
+
+
+def function(text: Literal["ABS", "FLOOR", "MAX", "MIN", "SQRT"], *arguments: exp.Expr) -> exp.Anonymous:
+    """A call of a function that every engine has under this name."""
     return exp.Anonymous(this=text, expressions=list(arguments))
-
-
-def cast(node: exp.Expr, sql_type: str) -> exp.Cast:
-    """A conversion that cannot fail on what it is given."""
-    return exp.Cast(this=node, to=_data_type(sql_type).copy())
-
-
-@cache
-def _data_type(sql_type: str) -> exp.DataType:
-    return exp.DataType.build(sql_type, dialect="duckdb")
-
-
-def try_cast(node: exp.Expr, sql_type: str) -> exp.TryCast:
-    """A conversion that gives NULL where it fails."""
-    return exp.TryCast(this=node, to=_data_type(sql_type).copy())
 
 
 def paren(node: exp.Expr) -> exp.Paren:

@@ -11,11 +11,13 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.flat_values import (
     ONE,
     PUBLIC,
     clauses,
     is_beside,
+    is_held,
     is_product,
     is_slow_node,
     made_flat,
@@ -31,7 +33,7 @@ _HOLDERS = (exp.Alias, exp.Where, exp.Group, exp.Having, exp.Order, exp.AggFunc,
 _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
 
 
-def precompute(select: exp.Select) -> None:
+def precompute(dialect: Dialect, select: exp.Select) -> None:
     """Make each slow part of a join's condition that reads one table before it a column of that table; where rows are
     multiplied as they are, each slow part of the statement that reads one table.
 
@@ -51,7 +53,7 @@ def precompute(select: exp.Select) -> None:
     if product:
         certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(select)
         for clause in clauses(select):
-            _below(clause, frozenset(certain), computed)
+            _below(dialect, clause, frozenset(certain), computed)
     if not computed and not any(_is_slow(join.args.get("on")) for join in joins):
         return
     before = [select.args["from_"].this.alias]
@@ -60,7 +62,7 @@ def precompute(select: exp.Select) -> None:
         if on is not None:
             whole = frozenset(before) - may_be_missing(select, join) | {alias}
             refusing = bool(join.side) and not join.meta.get(PUBLIC)
-            join.set("on", _hoisted(on, frozenset(before), whole, refusing, product, computed))
+            join.set("on", _hoisted(dialect, on, frozenset(before), whole, refusing, product, computed))
         before.append(alias)
     for holder in (select.args["from_"], *joins):
         if found := computed.get(holder.this.alias):
@@ -68,7 +70,7 @@ def precompute(select: exp.Select) -> None:
             holder.set("this", with_columns(holder.this, select, more))
 
 
-def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
+def _below(dialect: Dialect, part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
     """The part with each value in it that is slow, and reads one of the ``whole`` sources, read from a column."""
     if not _is_slow(part) or isinstance(part, exp.Select):
         return part
@@ -85,26 +87,26 @@ def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.E
             known = computed.setdefault(alias, [])
             if part not in known:
                 known.append(part.copy())
-            return _flat_again(node.column(alias, _name(known.index(part))), part)
+            return _flat_again(dialect, node.column(alias, _name(known.index(part))), part)
 
     def inside(each: object) -> object:
-        return _below(each, whole, computed) if isinstance(each, exp.Expr) else each
+        return _below(dialect, each, whole, computed) if isinstance(each, exp.Expr) else each
 
     for name, value in list(part.args.items()):
         part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
     return part
 
 
-def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
+def _flat_again(dialect: Dialect, column: exp.Expr, part: exp.Expr) -> exp.Expr:
     """The column; where something is computed of it and of other sources of a product, flat among their pairs."""
     around = part.parent
     while isinstance(around, exp.Paren):
         around = around.parent
     computing = isinstance(around, _COMPUTED) and not isinstance(around, _BY_ROWS)
-    return made_flat(column) if computing else column
+    return made_flat(dialect, column) if computing else column
 
 
-def _hoisted(
+def _hoisted(dialect: Dialect,
     part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, product: bool,
     computed: dict[str, list[exp.Expr]],
 ) -> exp.Expr:  # fmt: skip
@@ -122,7 +124,7 @@ def _hoisted(
             if part not in known:
                 known.append(part.copy())
             column = node.column(alias, _name(known.index(part)))
-            return _flat_again(column, part) if product else column
+            return _flat_again(dialect, column, part) if product else column
         if refusing and tables <= before and _is_computed(part):
             raise StatementError(
                 "E_JOIN",
@@ -131,7 +133,9 @@ def _hoisted(
             )
 
     def inside(each: object) -> object:
-        return _hoisted(each, before, whole, refusing, product, computed) if isinstance(each, exp.Expr) else each
+        if not isinstance(each, exp.Expr):
+            return each
+        return _hoisted(dialect, each, before, whole, refusing, product, computed)
 
     for name, value in list(part.args.items()):
         part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
@@ -142,7 +146,7 @@ def _is_computed(part: exp.Expr) -> bool:
     """Whether the part is slow itself, and not only what it hands on or compares."""
     if not isinstance(part, _COMPUTED) or isinstance(part, _BY_ROWS):
         return False
-    return not is_slow_node(part) and part.name not in ("LIST_VALUE", "LEFT") and _is_slow(part)
+    return not is_slow_node(part) and not is_held(part) and part.name != "LEFT" and _is_slow(part)
 
 
 def _computes(part: exp.Expr) -> bool:
@@ -154,4 +158,4 @@ def _name(place: int) -> str:
 
 
 def _is_slow(part: exp.Expr | None) -> bool:
-    return part is not None and any(map(is_slow_node, part.find_all(exp.Anonymous)))
+    return part is not None and any(map(is_slow_node, part.walk()))

@@ -12,8 +12,9 @@ from sqlglot import exp
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum, quantum
 from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.node import number
 from dpsql.sql.emit.scalar import double, native
-from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Column, Expression
 from dpsql.sql.ir.unit_function import Dispersion
 
@@ -21,7 +22,7 @@ from dpsql.sql.ir.unit_function import Dispersion
 MOST_BIGINT = 2**61
 
 
-def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
+def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
     """The argument as a BIGINT between ``grid.low - offset`` and ``grid.high - offset``; NULL stays NULL.
 
     The value is clamped to the grid's own ends, so that no rounding can leave them. NaN is greater than every number in
@@ -29,18 +30,18 @@ def quantised(argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
     the value is not NULL.
     """
     whole = grid.size == 1 and isinstance(argument, Column) and argument.type.kind == "integer"
-    value = native(argument) if whole else double(argument)
+    value = native(dialect, argument) if whole else double(dialect, argument)
     low = node.integer(grid.low) if whole else number(float(grid.low * grid.size))
     high = node.integer(grid.high) if whole else number(float(grid.high * grid.size))
-    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)
+    clamped = dialect.least(dialect.greatest(value.copy(), low), high)
     scaled = clamped if grid.size == 1 else node.times(clamped, number(grid.factor))
-    steps: exp.Expr = node.try_cast(scaled, "bigint")
+    steps: exp.Expr = dialect.try_cast(scaled, "bigint")
     if offset:
         steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
     return node.case((node.not_null(value), steps))
 
 
-def at_least(argument: Expression, grid: Quantum) -> exp.Expr | None:
+def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr | None:
     """A DOUBLE that is no smaller than the size of what `quantised` makes of the argument, in units of the argument.
 
     The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the bounds it is larger than
@@ -48,38 +49,40 @@ def at_least(argument: Expression, grid: Quantum) -> exp.Expr | None:
     """
     half = number(float(grid.size / 2))
     if grid.low <= 0 <= grid.high:
-        return node.plus(node.function("ABS", double(argument)), half)
+        return node.plus(node.function("ABS", double(dialect, argument)), half)
     if grid.low > 0 and not is_nullable(argument):
-        return node.plus(node.function("GREATEST", double(argument), number(float(grid.low * grid.size))), half)
+        return node.plus(dialect.greatest(double(dialect, argument), number(float(grid.low * grid.size))), half)
     return None
 
 
-def product(left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
+def product(dialect: Dialect, left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
     """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in size; NULL where
     either is NULL."""
-    first = quantised(left, grid.left, grid.left.middle)
+    first = quantised(dialect, left, grid.left, grid.left.middle)
     if grid.left.reach * grid.right.reach >= MOST_BIGINT:
-        first = node.cast(first, "hugeint")
-    value = node.times(first, quantised(right, grid.right, grid.right.middle))
+        first = dialect.cast(first, dialect.wide)
+    value = node.times(first, quantised(dialect, right, grid.right, grid.right.middle))
     if grid.divisor > 1:
-        value = exp.IntDiv(this=node.paren(node.plus(value, node.integer(grid.added))),
-                           expression=node.integer(grid.divisor))  # fmt: skip
+        value = dialect.quotient(node.paren(node.plus(value, node.integer(grid.added))), node.integer(grid.divisor))
     if grid.taken:
         value = exp.Sub(this=node.operand(value), expression=node.integer(grid.taken))
-    return node.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
+    return dialect.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
 
 
-def spread(dispersion: Dispersion, argument: Expression, when: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+def spread(
+    dialect: Dialect, dispersion: Dispersion, argument: Expression, when: Callable[[exp.Expr], exp.Expr]
+) -> exp.Expr:
     """The variance or deviation of a group's values, NULL where it has too few; ``when`` keeps what a FILTER keeps.
 
     Sums are of integers from the middle of the bounds, so that they do not depend on the order of the rows. Rounding
     may leave next to nothing below 0, which ABS takes away.
     """
     grid = quantum(argument)
-    steps = quantised(argument, grid, grid.middle)
+    steps = quantised(dialect, argument, grid, grid.middle)
     count = exp.Count(this=when(steps))
-    total = node.cast(exp.Sum(this=when(steps.copy())), "double")
-    squares = node.cast(exp.Sum(this=when(node.times(node.cast(steps.copy(), "hugeint"), steps.copy()))), "double")
+    total = dialect.cast(exp.Sum(this=when(steps.copy())), "double")
+    square = node.times(dialect.cast(steps.copy(), dialect.wide), steps.copy())
+    squares = dialect.cast(exp.Sum(this=when(square)), "double")
     mean = _over(node.times(total, total.copy()), count)
     rows = _less_one(count.copy()) if dispersion.of_sample else count.copy()
     variance = _over(exp.Sub(this=squares, expression=node.paren(mean)), rows)

@@ -18,11 +18,12 @@ from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, Step, aliases, equalities, join_order
 from dpsql.sql.emit import node
 from dpsql.sql.emit.contribution_bounding import HASH_KEY
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
+from dpsql.sql.emit.node import number
 from dpsql.sql.emit.quantise import quantised, spread
-from dpsql.sql.emit.scalar import engine_type, key, literal_node, native
-from dpsql.sql.functions.signature import number
-from dpsql.sql.ir.expression import Call, Column, Expression, Subquery, columns
+from dpsql.sql.emit.scalar import key, literal_node, native
+from dpsql.sql.ir.expression import Call, Column, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.reads import outer_columns
 from dpsql.sql.ir.relation import (
     ITS_UNIT,
@@ -42,8 +43,6 @@ from dpsql.sql.ir.unit_function import Dispersion, UnitFunction
 
 T = TypeVar("T")
 
-#: The databases under which every engine holds the owner's tables, and those that dpsql made of released rows.
-SOURCE, DERIVED = ("source", "main"), ("derived", "main")
 #: The place of a row among those of its unit: no column of a table has this name.
 _PLACE = "its place"
 #: Whether what is emitted stands in a subquery in an expression, or in a source of one.
@@ -63,14 +62,18 @@ def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
         variable.reset(before)
 
 
-def table_by_name(table: str, alias: str, derived: bool = False) -> exp.Table:
-    """A table by its three-part name, which no temporary object can shadow."""
-    catalog, schema = DERIVED if derived else SOURCE
-    return exp.Table(this=node.name(table), db=node.name(schema), catalog=node.name(catalog),
-                     alias=exp.TableAlias(this=node.name(alias)))  # fmt: skip
+def table_by_name(dialect: Dialect, table: str, alias: str, derived: bool = False) -> exp.Table:
+    """A table by its whole name, which no temporary object can shadow."""
+    catalog, schema = dialect.derived if derived else dialect.source
+    return exp.Table(
+        this=node.name(table),
+        db=node.name(schema) if schema else None,
+        catalog=node.name(catalog) if catalog else None,
+        alias=exp.TableAlias(this=node.name(alias)),
+    )
 
 
-def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
+def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
     """The first source, the joins in order, and the conditions of WHERE.
 
     An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left out behind it: an
@@ -78,11 +81,14 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
     would by leaving out blocks of rows of which none can fulfil a condition.
     """
     order = join_order(relation)
-    source, joins = _leaf(order.steps[0].source)
-    conditions = [_asked(native(each), order) if _is_of_later(each, order) else _read(each) for each in order.where]
+    source, joins = _leaf(dialect, order.steps[0].source)
+    conditions = [
+        _asked(dialect, native(dialect, each), order) if _is_of_later(each, order) else _read(dialect, each)
+        for each in order.where
+    ]
     for step in order.steps[1:]:
-        right, hops = _leaf(step.source)
-        on = node.conjoined([_read(each) for each in step.on])
+        right, hops = _leaf(dialect, step.source)
+        on = node.conjoined([_read(dialect, each) for each in step.on])
         ties = _ties(step, order)
         if step.kind != "inner":
             joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
@@ -93,16 +99,17 @@ def from_clause(relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.
             joins += [node.join(right, on, "LEFT"), *(node.join(each.this, each.args["on"], "LEFT") for each in hops)]
             for each in joins[-1 - len(hops) :]:
                 each.meta[INNER] = True
-            conditions += [_asked(node.compare(exp.EQ, *map(native, tie)), order) for tie in ties]
+            equal = [node.compare(exp.EQ, native(dialect, own), native(dialect, other)) for own, other in ties]
+            conditions += [_asked(dialect, each, order) for each in equal]
     return source, joins, conditions
 
 
-def owned(relation: Relation, unit: Expression) -> exp.Expr:
+def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
     """Whether a row of the relation has a unit."""
-    order, has_unit = join_order(relation), node.not_null(_exactly(unit))
+    order, has_unit = join_order(relation), node.not_null(_exactly(dialect, unit))
     if _BESIDE.get():
-        return _asked(has_unit, order) if _is_of_later(unit, order) else has_unit
-    return _looked_at(has_unit, unit)
+        return _asked(dialect, has_unit, order) if _is_of_later(unit, order) else has_unit
+    return _looked_at(dialect, has_unit, unit)
 
 
 def _ties(step: Step, order: JoinOrder) -> list[tuple[Column, Column]]:
@@ -123,29 +130,29 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
     return any(column.relation in aliases(source) for column in columns(expression) for source in later)
 
 
-def _read(condition: Expression) -> exp.Expr:
+def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
     """The condition; where one source alone decides it, so that the engine can make nothing of it beforehand, neither
     of that source nor of what is joined with it by equal values, and looks at every row."""
     read = list(columns(condition))
     if len({column.relation for column in read}) != 1:
-        return native(condition)
-    return _looked_at(native(condition), read[0])
+        return native(dialect, condition)
+    return _looked_at(dialect, native(dialect, condition), read[0])
 
 
-def _looked_at(condition: exp.Expr, read: Expression) -> exp.Expr:
+def _looked_at(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.Expr:
     """The condition, which is true where it was: the engine does not know that a one is not unlike itself.
 
     Where the rows are those of a subquery in an expression it is a column of the rows outside, so that the engine asks
     once it has read, and in a source of such a subquery a column that the condition reads.
     """
-    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)
+    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)
     return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
 
 
-def _asked(condition: exp.Expr, order: JoinOrder) -> exp.Expr:
+def _asked(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
     """The condition, of which the engine cannot tell beforehand that rows without a partner do not fulfil it: it would
     make inner joins of their joins."""
-    return _looked_at(condition, _of_the_first(order.steps[0].source))
+    return _looked_at(dialect, condition, _of_the_first(order.steps[0].source))
 
 
 def _of_the_first(source: Leaf) -> Column:
@@ -157,51 +164,57 @@ def _of_the_first(source: Leaf) -> Column:
     return unit
 
 
-def leaf_source(leaf: Leaf) -> exp.Expr:
+def leaf_source(dialect: Dialect, leaf: Leaf) -> exp.Expr:
     """A table or a subquery as it stands in FROM, without the parents that lead to its unit."""
-    return _leaf(leaf)[0]
+    return _leaf(dialect, leaf)[0]
 
 
-def _leaf(leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
+def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
     match leaf:
         case Scan(keep=None, alias=alias, table=table, hops=hops, derived=derived):
-            return table_by_name(table, alias, derived), _hops(hops)
+            return table_by_name(dialect, table, alias, derived), _hops(dialect, hops)
         case Scan(keep=keep, alias=alias, hops=hops):
             assert keep is not None
-            return node.subquery(_kept(leaf, keep), alias), _hops(hops)
+            return node.subquery(_kept(dialect, leaf, keep), alias), _hops(dialect, hops)
         case PerUnit(alias=alias):
             with _set(_OUTSIDE, None):
-                return node.subquery(per_unit_select(leaf), alias), []
+                return node.subquery(per_unit_select(dialect, leaf), alias), []
         case Compound(alias=alias):
             with _set(_OUTSIDE, None):
-                return node.subquery(_compound(leaf), alias), []
+                return node.subquery(_compound(dialect, leaf), alias), []
         case Constants(alias=alias, rows=rows):
-            tuples = [exp.Tuple(expressions=[node.cast(literal_node(each), engine_type(each.type)) for each in row])
-                      for row in rows]  # fmt: skip
+            tuples = [exp.Tuple(expressions=[_typed(dialect, each) for each in row]) for row in rows]
             names = [node.name(f"c{place}") for place in range(len(rows[0]))]
             return exp.Values(expressions=tuples, alias=exp.TableAlias(this=node.name(alias), columns=names)), []
         case _:
             assert_never(leaf)
 
 
-def _hops(hops: tuple[Hop, ...]) -> list[exp.Join]:
-    return [
-        node.join(table_by_name(hop.table, hop.alias), node.compare(exp.EQ, native(hop.child), native(hop.parent)))
-        for hop in hops
-    ]
+def _typed(dialect: Dialect, literal: Literal) -> exp.Expr:
+    """A constant in its declared type."""
+    return dialect.cast(literal_node(dialect, literal), dialect.type_name(literal.type))
 
 
-def _kept(scan: Scan, keep: Keep) -> exp.Query:
+def _hops(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
+    joins = []
+    for hop in hops:
+        equal = node.compare(exp.EQ, native(dialect, hop.child), native(dialect, hop.parent))
+        joins.append(node.join(table_by_name(dialect, hop.table, hop.alias), equal))
+    return joins
+
+
+def _kept(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
 
     The few units with more rows than are kept are found first, so that only their rows are put in order.
     """
     assert scan.path is not None
-    alias, unit = scan.alias, native(scan.path.unit)
+    alias, unit = scan.alias, native(dialect, scan.path.unit)
 
     def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
         assert scan.path is not None
-        return node.select(outputs, table_by_name(scan.table, alias), [*_hops(scan.path.hops), *joins], where)
+        table, hops = table_by_name(dialect, scan.table, alias), _hops(dialect, scan.path.hops)
+        return node.select(outputs, table, [*hops, *joins], where)
 
     def crowded() -> exp.Subquery:
         whole = rows([node.aliased(unit.copy(), "u")])
@@ -216,7 +229,7 @@ def _kept(scan: Scan, keep: Keep) -> exp.Query:
     same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
     outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
     free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)
-    hashed = node.function("HASH", exp.Literal.string(HASH_KEY), *(each.copy() for each in columns))
+    hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
     order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
     place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
     several = node.found(node.column("crowded", "u"), unit.copy())
@@ -227,25 +240,25 @@ def _kept(scan: Scan, keep: Keep) -> exp.Query:
     return exp.Union(this=free, expression=cut, distinct=False)
 
 
-def per_unit_select(relation: PerUnit) -> exp.Select:
+def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
     """One row per unit and further key, with aggregates of that unit's rows alone.
 
     Sums are of integers, so that they do not depend on the order in which the engine reads a unit's rows.
     """
     unit = unit_of(relation.child)
-    source, joins, conditions = from_clause(relation.child)
-    outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(unit), UNIT)]
-    outputs += [node.aliased(key(expression), name) for name, expression in relation.keys]
+    source, joins, conditions = from_clause(dialect, relation.child)
+    outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(dialect, unit), UNIT)]
+    outputs += [node.aliased(key(dialect, expression), name) for name, expression in relation.keys]
     groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
-    outputs += [node.aliased(_aggregate(aggregate), name) for name, aggregate in relation.aggregates]
-    known = [] if unit is None else [owned(relation.child, unit)]
+    outputs += [node.aliased(_aggregate(dialect, aggregate), name) for name, aggregate in relation.aggregates]
+    known = [] if unit is None else [owned(dialect, relation.child, unit)]
     return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), groups)
 
 
-def _compound(compound: Compound) -> exp.Query:
+def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
     """The branches put together; each but the only one drops rows of nobody, and has its values in one form."""
     several = len(compound.branches) > 1
-    selects = [_branch(branch, several) for branch in compound.branches]
+    selects = [_branch(dialect, branch, several) for branch in compound.branches]
     if compound.operator == "intersect" and several:
         return _intersected(selects)
     whole: exp.Query = selects[0]
@@ -278,15 +291,15 @@ def _intersected(selects: Sequence[exp.Select]) -> exp.Select:
     return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_all)
 
 
-def _branch(branch: Branch, several: bool) -> exp.Select:
-    source, joins, conditions = from_clause(branch.relation)
-    outputs = [] if branch.unit is None else [node.aliased(_exactly(branch.unit), UNIT)]
+def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
+    source, joins, conditions = from_clause(dialect, branch.relation)
+    outputs = [] if branch.unit is None else [node.aliased(_exactly(dialect, branch.unit), UNIT)]
     outputs += [
-        node.aliased(_exactly(each) if _keeps_its_form(each, several) else key(each), f"c{place}")
+        node.aliased(_exactly(dialect, each) if _keeps_its_form(each, several) else key(dialect, each), f"c{place}")
         for place, each in enumerate(branch.columns)
     ]
     if several and branch.unit is not None:
-        conditions.append(owned(branch.relation, branch.unit))
+        conditions.append(owned(dialect, branch.relation, branch.unit))
     return node.select(outputs, source, joins, node.conjoined(conditions))
 
 
@@ -304,55 +317,59 @@ def _is_either(expression: Expression) -> bool:
     return all(isinstance(each, Column) and each.type == expression.type for each in expression.arguments)
 
 
-def _exactly(expression: Expression) -> exp.Expr:
+def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:
     """The expression as the engine holds its columns: numbers are not made DOUBLE, so no two units become one."""
     if isinstance(expression, Call) and _is_either(expression):
-        first, *others = map(native, expression.arguments)
+        first, *others = (native(dialect, each) for each in expression.arguments)
         return exp.Coalesce(this=first, expressions=others)
-    return native(expression)
+    return native(dialect, expression)
 
 
-def subquery(expression: Subquery) -> exp.Expr:
+def subquery(dialect: Dialect, expression: Subquery) -> exp.Expr:
     """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
     outside = next(iter(outer_columns(expression.relation)), None)
     with _set(_BESIDE, True), _set(_OUTSIDE, outside):
-        source, joins, conditions = from_clause(expression.relation)
-        output = node.integer(1) if expression.aggregate is None else _aggregate(expression.aggregate)
+        source, joins, conditions = from_clause(dialect, expression.relation)
+        output = node.integer(1) if expression.aggregate is None else _aggregate(dialect, expression.aggregate)
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)
     return node.paren(node.same(exp.Exists(this=inner), exp.true()))  # not a semi-join, which may end before it reads
 
 
-def _aggregate(aggregate: UnitAggregate) -> exp.Expr:
+def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
     argument = aggregate.argument
 
     def when(value: exp.Expr) -> exp.Expr:
-        return value if aggregate.condition is None else node.case((native(aggregate.condition), value))
+        return value if aggregate.condition is None else node.case((native(dialect, aggregate.condition), value))
 
     match aggregate.function:
         case UnitFunction.COUNT:
-            return exp.Count(this=when(node.integer(1) if argument is None else native(argument)))
+            return exp.Count(this=when(node.integer(1) if argument is None else native(dialect, argument)))
         case UnitFunction.COUNT_DISTINCT:
             assert argument is not None
-            return exp.Count(this=exp.Distinct(expressions=[when(key(argument))]))
+            return exp.Count(this=exp.Distinct(expressions=[when(key(dialect, argument))]))
         case UnitFunction.EVERY | UnitFunction.SOME:
             assert argument is not None
-            return node.function("MIN" if aggregate.function is UnitFunction.EVERY else "MAX", when(native(argument)))
+            return node.function(
+                "MIN" if aggregate.function is UnitFunction.EVERY else "MAX", when(native(dialect, argument))
+            )
         case Dispersion() as dispersion:
             assert argument is not None
-            return spread(dispersion, argument, when)
+            return spread(dialect, dispersion, argument, when)
         case UnitFunction.MIN | UnitFunction.MAX:
             assert argument is not None
-            return node.function(aggregate.function.upper(), when(key(argument)))
+            return node.function(
+                "MIN" if aggregate.function is UnitFunction.MIN else "MAX", when(key(dialect, argument))
+            )
         case UnitFunction.SUM | UnitFunction.AVG:
             assert argument is not None
             grid = quantum(argument)
-            total = node.cast(exp.Sum(this=when(quantised(argument, grid))), "double")
+            total = dialect.cast(exp.Sum(this=when(quantised(dialect, argument, grid))), "double")
             scaled = node.times(total, number(float(grid.size)))
             if aggregate.function is UnitFunction.SUM:
                 return scaled
-            count = exp.Count(this=when(quantised(argument, grid)))
+            count = exp.Count(this=when(quantised(dialect, argument, grid)))
             return exp.Div(this=node.paren(scaled), expression=exp.Nullif(this=count, expression=node.integer(0)),
                            typed=False, safe=False)  # fmt: skip
         case _:

@@ -14,14 +14,12 @@ from typing import Final, TypeAlias, assert_never
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.schema import SqlType
 from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.flat_values import flat, reads_flat
+from dpsql.sql.emit.node import number
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.arithmetic import half_away
 from dpsql.sql.functions.call import is_double
-from dpsql.sql.functions.dates import ordinary
-from dpsql.sql.functions.signature import number
 from dpsql.sql.ir.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
 
 #: DuckDB plans an expression, or a statement, of so many nodes in seconds.
@@ -75,17 +73,12 @@ _RUNS = re.compile(r"([\x00-\x7f]+)|(.)", re.DOTALL)
 _CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
 
 
-def engine_type(sql_type: SqlType) -> str:
-    """The engine's name of the type."""
-    return sql_type.engine_name
-
-
-def literal_node(literal: Literal) -> exp.Expr:
+def literal_node(dialect: Dialect, literal: Literal) -> exp.Expr:
     """A constant, written again from its typed value in printable ASCII."""
     value = literal.value
     match value:
         case None:
-            return node.cast(exp.null(), engine_type(literal.type))
+            return dialect.cast(exp.null(), dialect.type_name(literal.type))
         case bool():
             return exp.Boolean(this=value)
         case int():
@@ -94,99 +87,100 @@ def literal_node(literal: Literal) -> exp.Expr:
             amount = number(abs(float(value)))
             return exp.Neg(this=amount) if value < 0 else amount
         case str():
-            return _text(value)
+            return _text(dialect, value)
         case datetime():
-            return node.cast(exp.Literal.string(value.isoformat(sep=" ")), "timestamp")
+            return dialect.cast(exp.Literal.string(value.isoformat(sep=" ")), "timestamp")
         case date():
-            return node.cast(exp.Literal.string(value.isoformat()), "date")
+            return dialect.cast(exp.Literal.string(value.isoformat()), "date")
         case _:
             assert_never(value)
 
 
-def _text(value: str) -> exp.Expr:
+def _text(dialect: Dialect, value: str) -> exp.Expr:
     """A string literal; characters beyond ASCII are called by their number."""
     require(len(value))
     if value.isascii():
         return exp.Literal.string(value)
     pieces: list[exp.Expr] = []
     for plain, other in _RUNS.findall(value):
-        pieces.append(exp.Literal.string(plain) if plain else node.function("CHR", node.integer(ord(other))))
+        pieces.append(exp.Literal.string(plain) if plain else dialect.character(ord(other)))
     return node.paren(node.balanced(pieces, exp.DPipe))
 
 
-def native(expression: Expression, places: Places | None = None) -> exp.Expr:
+def native(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
     """The expression in the engine's own type; StatementError (E_LIMITS) where it is more than an engine plans."""
-    return limited(_native(expression, places))
+    return limited(_native(dialect, expression, places))
 
 
-def _native(expression: Expression, places: Places | None) -> exp.Expr:
+def _native(dialect: Dialect, expression: Expression, places: Places | None) -> exp.Expr:
     match expression:
         case Column(relation=relation, name=name):
             return node.column(*(places or {}).get(expression, (relation, name)))
         case Literal():
-            return literal_node(expression)
+            return literal_node(dialect, expression)
         case Call(function=function) if function in _CONDITIONS:
-            return _condition(expression, places)
+            return _condition(dialect, expression, places)
         case Call(function=function, arguments=arguments) if function in _CHOICES:
             if function == "nullif":
-                return _nullif(expression, places)
-            parts = _alike(arguments, places)
-            if function != "coalesce" and reads_flat(function):
-                parts = [flat(each, part) for each, part in zip(parts, arguments, strict=True)]
-            return FUNCTIONS[function].total(*parts)
+                return _nullif(dialect, expression, places)
+            parts = _alike(dialect, arguments, places)
+            if function != "coalesce" and reads_flat(dialect, function):
+                parts = [flat(dialect, each, part) for each, part in zip(parts, arguments, strict=True)]
+            return dialect.total(function, *parts)
         case Call():
-            return _call(expression, places)
+            return _call(dialect, expression, places)
         case Case(branches=branches, default=default):
-            conditions = [native(condition, places) for condition, _ in branches]
+            conditions = [native(dialect, condition, places) for condition, _ in branches]
             results = [value for _, value in branches] + ([] if default is None else [default])
-            values = _alike(tuple(results), places)
+            values = _alike(dialect, tuple(results), places)
             return node.case(*zip(conditions, values, strict=False), default=None if default is None else values[-1])
         case Cast():
-            return _cast(expression, places)
+            return _cast(dialect, expression, places)
         case Subquery():
             from dpsql.sql.emit.relation import subquery  # relations hold expressions, and these hold relations
 
-            return subquery(expression)
+            return subquery(dialect, expression)
         case _:
             assert_never(expression)
 
 
-def _call(call: Call, places: Places | None) -> exp.Expr:
+def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A function applied to arguments of the engine types that its total form wants."""
     entry = FUNCTIONS[call.function]
     emitted = [
-        _argument(argument, kind, entry.jumps, places)
+        _argument(dialect, argument, kind, entry.jumps, places)
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
     ]
-    if reads_flat(call.function):
-        emitted = [flat(each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
-    whole = entry.total(*emitted)
+    if reads_flat(dialect, call.function):
+        emitted = [flat(dialect, each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
+    whole = dialect.total(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
-    return node.try_cast(whole, "date") if keeps_date else whole
+    return dialect.try_cast(whole, "date") if keeps_date else whole
 
 
-def _nullif(call: Call, places: Places | None) -> exp.Expr:
+def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """The first argument in its own type, NULL where it equals the second."""
     first, second = call.arguments
     if first.type.is_numeric:
-        return FUNCTIONS["nullif"].total(nearest(first, places), nearest(second, places))
-    parts = [flat(each, part) for each, part in zip(_alike(call.arguments, places), call.arguments, strict=True)]
-    whole = FUNCTIONS["nullif"].total(*parts)
-    return node.try_cast(whole, "date") if first.type.kind == "date" != second.type.kind else whole
+        return dialect.total("nullif", nearest(dialect, first, places), nearest(dialect, second, places))
+    values = _alike(dialect, call.arguments, places)
+    parts = [flat(dialect, each, part) for each, part in zip(values, call.arguments, strict=True)]
+    whole = dialect.total("nullif", *parts)
+    return dialect.try_cast(whole, "date") if first.type.kind == "date" != second.type.kind else whole
 
 
-def _argument(argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:
+def _argument(dialect: Dialect, argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:
     match kind:
         case "number":
-            return nearest(argument, places) if jumps else double(argument, places)
+            return nearest(dialect, argument, places) if jumps else double(dialect, argument, places)
         case "integer":
-            emitted = native(argument, places)
-            return node.try_cast(emitted, "bigint") if is_double(argument) else node.cast(emitted, "bigint")
+            emitted = native(dialect, argument, places)
+            return dialect.try_cast(emitted, "bigint") if is_double(argument) else dialect.cast(emitted, "bigint")
         case _:
-            return native(argument, places)
+            return native(dialect, argument, places)
 
 
-def _cast(cast: Cast, places: Places | None) -> exp.Expr:
+def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     """TRY_CAST of the value as the engine has it in its declared type.
 
     A decimal that was computed as a double is brought to its own scale first, and so rounds a half away from zero.
@@ -195,77 +189,81 @@ def _cast(cast: Cast, places: Places | None) -> exp.Expr:
     argument, target = cast.argument, cast.type
     computed = is_double(argument) and argument.type.kind != "double"
     if not (argument.type.is_numeric and target.is_numeric):
-        value = flat(native(argument, places), argument)
+        value = flat(dialect, native(dialect, argument, places), argument)
         if target.kind == "text" and argument.type.kind == "timestamp":
-            value = ordinary(value)
+            value = dialect.ordinary(value)
         elif target.kind == "text" and computed:
-            value = node.try_cast(value, engine_type(argument.type))
-        return node.try_cast(value, engine_type(target))
+            value = dialect.try_cast(value, dialect.type_name(argument.type))
+        return dialect.try_cast(value, dialect.type_name(target))
     if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):
         scale, digits = argument.type.scale or 0, target.scale or 0
-        value = double(argument, places)
-        rounded = half_away(value, scale, digits) if digits < scale else nearest(argument, places)
-        return node.try_cast(rounded if computed else native(argument, places), engine_type(target))
+        value = double(dialect, argument, places)
+        if digits < scale:
+            rounded = dialect.total("round decimal", value, node.integer(scale), node.integer(digits))
+        else:
+            rounded = nearest(dialect, argument, places)
+        return dialect.try_cast(rounded if computed else native(dialect, argument, places), dialect.type_name(target))
     wide = argument.type.kind == "decimal" and target.is_numeric
-    return node.try_cast(double(argument, places) if wide else native(argument, places), engine_type(target))
+    value = double(dialect, argument, places) if wide else native(dialect, argument, places)
+    return dialect.try_cast(value, dialect.type_name(target))
 
 
-def nearest(expression: Expression, places: Places | None = None) -> exp.Expr:
+def nearest(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
     """A number as DOUBLE, a computed decimal as the double nearest to it, so that what jumps does so at decimals."""
-    emitted = double(expression, places)
+    emitted = double(dialect, expression, places)
     if expression.type.kind != "decimal" or not isinstance(expression, Call | Case):
         return emitted
-    return node.function("ROUND", emitted, node.integer(expression.type.scale or 0))
+    return dialect.total("round", emitted, node.integer(expression.type.scale or 0))
 
 
-def double(expression: Expression, places: Places | None = None) -> exp.Expr:
+def double(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
     """A number as DOUBLE, on which arithmetic never fails."""
     if isinstance(expression, Literal) and isinstance(expression.value, int) and not isinstance(expression.value, bool):
         amount = number(float(abs(expression.value)))
         return exp.Neg(this=amount) if expression.value < 0 else amount
-    emitted = native(expression, places)
-    return emitted if is_double(expression) else node.cast(emitted, "double")
+    emitted = native(dialect, expression, places)
+    return emitted if is_double(expression) else dialect.cast(emitted, "double")
 
 
-def _condition(call: Call, places: Places | None) -> exp.Expr:
+def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
     other numbers as DOUBLE, dates as timestamps."""
     whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
     exact = whole or all(isinstance(part, Column) and part.type == call.arguments[0].type for part in call.arguments)
     if exact:
-        parts = [native(part, places) for part in call.arguments]
+        parts = [native(dialect, part, places) for part in call.arguments]
     elif call.arguments[0].type.is_numeric:
-        parts = [nearest(part, places) for part in call.arguments]
+        parts = [nearest(dialect, part, places) for part in call.arguments]
     else:
-        parts = _alike(call.arguments, places)
-    if not exact and (reads_flat(call.function) or any(part.type.kind == "text" for part in call.arguments)):
-        parts = [flat(each, part) for each, part in zip(parts, call.arguments, strict=True)]
-    return FUNCTIONS[call.function].total(*parts)
+        parts = _alike(dialect, call.arguments, places)
+    if not exact and (reads_flat(dialect, call.function) or any(part.type.kind == "text" for part in call.arguments)):
+        parts = [flat(dialect, each, part) for each, part in zip(parts, call.arguments, strict=True)]
+    return dialect.total(call.function, *parts)
 
 
-def _alike(expressions: tuple[Expression, ...], places: Places | None) -> list[exp.Expr]:
+def _alike(dialect: Dialect, expressions: tuple[Expression, ...], places: Places | None) -> list[exp.Expr]:
     if any(expression.type.is_numeric for expression in expressions):
-        return [double(expression, places) for expression in expressions]
+        return [double(dialect, expression, places) for expression in expressions]
     if len({expression.type.kind for expression in expressions}) > 1:
-        return [node.try_cast(native(expression, places), "timestamp") for expression in expressions]
-    return [native(expression, places) for expression in expressions]
+        return [dialect.try_cast(native(dialect, expression, places), "timestamp") for expression in expressions]
+    return [native(dialect, expression, places) for expression in expressions]
 
 
-def key(expression: Expression, places: Places | None = None) -> exp.Expr:
+def key(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
     """A group key in its declared type, equal keys in one spelling (−0.0 is written 0.0).
 
     Dates outside the years 1 to 9999, the infinite ones among them, are NULL: a client has no value for them.
     """
-    emitted = native(expression, places)
+    emitted = native(dialect, expression, places)
     ends = expression.type.facts.ends
     if ends is not None:
-        first, last = (literal_node(Literal(end, expression.type)) for end in ends)
+        first, last = (literal_node(dialect, Literal(end, expression.type)) for end in ends)
         inside = exp.And(
             this=node.compare(exp.GTE, emitted, first), expression=node.compare(exp.LTE, emitted.copy(), last)
         )
         return node.case((inside, emitted.copy()), default=None)
     if expression.type.kind == "double":
-        return node.plus(double(expression, places), number(0.0))
+        return node.plus(double(dialect, expression, places), number(0.0))
     if expression.type.is_numeric:
-        return node.try_cast(emitted, engine_type(expression.type))
+        return dialect.try_cast(emitted, dialect.type_name(expression.type))
     return emitted

@@ -10,11 +10,9 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
-from sqlglot import exp
-
 from dpsql.schema import SqlType
 from dpsql.sql.functions.interval_rules import constant, span
-from dpsql.sql.functions.signature import Function, Node, always, attempt, both, call, case, cast, compare, number, same
+from dpsql.sql.functions.signature import Function, always, same
 from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
@@ -37,6 +35,8 @@ UNITS: dict[str, tuple[Fraction, Fraction]] = {
     "microsecond": (Fraction(1, 86_400_000_000), Fraction(1, 86_400_000_000)),
 }
 SHIFTS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
+#: The parts that EXTRACT takes of an AGE.
+AGES = ("year", "month", "day")
 BUCKETS = ("month", "day", "hour", "minute", "second")
 #: The parts of a moment and the least and the greatest that each can be.
 PARTS = {
@@ -60,27 +60,8 @@ _IN_A_YEAR: dict[str, Callable[[date], int]] = {
     "quarter": lambda day: (day.month - 1) // 3 + 1,
     "dayofyear": lambda day: day.timetuple().tm_yday,
 }
-_ENDS = ("0001-01-01", "9999-12-31")
 _FIRST, _LAST = date.min.toordinal(), date.max.toordinal()
 _EPOCH = date(1970, 1, 1).toordinal()
-
-
-def ordinary(moment: Node) -> Node:
-    """The moment, or NULL before the year 1 and from the last day of 9999 on.
-
-    DATE_TRUNC and EXTRACT are also applied to the least and the greatest value that the engine's statistics hold, out
-    of reach of TRY: one extreme date in the data would fail the statement.
-    """
-    first, last = (cast(exp.Literal.string(end), "date") for end in _ENDS)
-    return case(both(compare(exp.GTE, moment, first), compare(exp.LT, moment.copy(), last)), moment.copy())
-
-
-def _timestamp(moment: Node) -> Node:
-    """The ordinary moment as a timestamp.
-
-    The engine would convert a date by itself, and then in one place for all that read it, out of reach of TRY.
-    """
-    return cast(ordinary(moment), "timestamp")
 
 
 def is_ordinary(moment: Interval) -> bool:
@@ -116,16 +97,11 @@ def _part(name: str) -> Function:
     return Function(
         ("temporal",),
         always(INTEGER),
-        lambda moment: attempt(exp.Extract(this=exp.var(name.upper()), expression=ordinary(moment))),
         lambda moment: _part_interval(name, moment),
         fallible=_extraordinary,
         whole=True,
         examples=(f"EXTRACT({name.upper()} FROM ts)", f"DATE_PART('{name}', d)"),
     )
-
-
-def _epoch(moment: Node) -> Node:
-    return attempt(call("EPOCH")(ordinary(moment)))
 
 
 def _epoch_interval(moment: Interval) -> Interval:
@@ -138,7 +114,6 @@ def _trunc(unit: str) -> Function:
     return Function(
         ("temporal",),
         same,
-        lambda moment: attempt(call("DATE_TRUNC")(exp.Literal.string(unit), ordinary(moment))),
         lambda moment: moment - span(0, longest),
         fallible=_extraordinary,
         examples=(f"DATE_TRUNC('{unit}', ts)",),
@@ -147,9 +122,6 @@ def _trunc(unit: str) -> Function:
 
 def _difference(name: str, unit: str) -> Function:
     shortest, longest = UNITS[unit]
-
-    def build(start: Node, end: Node) -> Node:
-        return attempt(call(name)(exp.Literal.string(unit), _timestamp(start), _timestamp(end)))
 
     def interval(start: Interval, end: Interval) -> Interval:
         exact = (end - start) * span(1 / longest, 1 / shortest)
@@ -160,16 +132,12 @@ def _difference(name: str, unit: str) -> Function:
 
     spelling = "DATE_DIFF" if name == "DATE_DIFF" else "DATESUB"
     return Function(
-        ("temporal", "temporal"), always(INTEGER), build, interval, fallible=_extraordinary, whole=True,
+        ("temporal", "temporal"), always(INTEGER), interval, fallible=_extraordinary, whole=True,
         examples=(f"{spelling}('{unit}', TIMESTAMP '2020-01-01 12:00:00', ts)", f"{spelling}('{unit}', d, ts)"),
     )  # fmt: skip
 
 
 def _age(part: str) -> Function:
-    def build(end: Node, start: Node) -> Node:
-        age = call("AGE")(_timestamp(end), _timestamp(start))
-        return attempt(exp.Extract(this=exp.var(part.upper()), expression=age))
-
     def interval(end: Interval, start: Interval) -> Interval:
         if part != "year":
             return span(-31, 31) if part == "day" else span(-11, 11)
@@ -177,7 +145,7 @@ def _age(part: str) -> Function:
         return years.monotone(int)
 
     return Function(
-        ("temporal", "temporal"), always(INTEGER), build, interval, fallible=_extraordinary, whole=True,
+        ("temporal", "temporal"), always(INTEGER), interval, fallible=_extraordinary, whole=True,
         examples=(f"EXTRACT({part.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",),
     )  # fmt: skip
 
@@ -186,7 +154,7 @@ def _age(part: str) -> Function:
 _MONTH = Interval(Fraction(30_436_875, 10**6), Fraction(30_436_875, 10**6))
 
 
-def _moved(unit: str, amount: Interval) -> Interval:
+def moved(unit: str, amount: Interval) -> Interval:
     if unit in ("year", "month"):
         months = amount * span(12, 12) if unit == "year" else amount
         return months * _MONTH + span(-6, 6)
@@ -194,23 +162,16 @@ def _moved(unit: str, amount: Interval) -> Interval:
 
 
 #: By so many days an ordinary moment may be moved, and DuckDB still knows it.
-_FARTHEST = 280_000 * 365
+FARTHEST = 280_000 * 365
 
 
 def _shift(unit: str) -> Function:
     """A moment and a constant number of units, NULL where that is beyond all moments."""
 
-    def build(moment: Node, amount: Node) -> Node:
-        count = f"-{amount.this.name}" if isinstance(amount, exp.Neg) else amount.name
-        if (_moved(unit, span(int(count), int(count))).magnitude or 0) > _FARTHEST:
-            return cast(exp.null(), "timestamp")
-        added = exp.Interval(this=exp.Literal.string(count), unit=exp.var(unit.upper()))
-        return attempt(exp.Add(this=exp.Paren(this=ordinary(moment)), expression=added))
-
     return Function(
-        ("temporal", "amount" if unit == "microsecond" else "constant"), shifted_type(unit), build,
-        lambda moment, amount: moment + _moved(unit, amount),
-        fallible=lambda moment, amount: _extraordinary(moment, moment + _moved(unit, amount)),
+        ("temporal", "amount" if unit == "microsecond" else "constant"), shifted_type(unit),
+        lambda moment, amount: moment + moved(unit, amount),
+        fallible=lambda moment, amount: _extraordinary(moment, moment + moved(unit, amount)),
         examples=(f"ts + INTERVAL 3 {unit.upper()}", f"ts - INTERVAL '3' {unit.upper()}"),
     )  # fmt: skip
 
@@ -220,7 +181,7 @@ def shifted_type(unit: str) -> Callable[..., SqlType]:
     return same if unit in ("day", "month", "year") else always(TIMESTAMP)
 
 
-def _far(unit: str) -> int:
+def farthest_shift(unit: str) -> int:
     """The largest number of units by which a column may move a moment."""
     return 280_000 if unit == "year" else 1_000_000
 
@@ -228,106 +189,68 @@ def _far(unit: str) -> int:
 def _shift_by(unit: str) -> Function:
     """A moment and a number of units that each row has for itself."""
 
-    far = float(_far(unit))
-
-    def build(moment: Node, amount: Node) -> Node:
-        near = both(compare(exp.GTE, amount, number(-far)), compare(exp.LTE, amount.copy(), number(far)))
-        count = exp.TryCast(this=case(near, amount.copy()), to=exp.DataType.build("integer"))
-        return attempt(exp.Add(this=exp.Paren(this=ordinary(moment)), expression=call(f"TO_{unit.upper()}S")(count)))
+    far = float(farthest_shift(unit))
 
     def interval(moment: Interval, amount: Interval) -> Interval:
-        return moment + _moved(unit, amount.within(Fraction(-far), Fraction(far)))
+        return moment + moved(unit, amount.within(Fraction(-far), Fraction(far)))
 
     def may_fail(moment: Interval, amount: Interval) -> bool:
         near = amount.magnitude is not None and amount.magnitude <= far
         return not near or _extraordinary(moment, interval(moment, amount))
 
     return Function(
-        ("temporal", "number"), shifted_type(unit), build, interval, fallible=may_fail,
+        ("temporal", "number"), shifted_type(unit), interval, fallible=may_fail,
         examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"),
     )  # fmt: skip
 
 
 def _bucket(unit: str) -> Function:
-    def build(moment: Node, amount: Node) -> Node:
-        width = exp.Interval(this=exp.Literal.string(amount.name), unit=exp.var(unit.upper()))
-        return attempt(call("TIME_BUCKET")(width, ordinary(moment)))
-
     return Function(
-        ("temporal", "constant"), same, build,
-        lambda moment, width: moment - span(0, 1) * _moved(unit, width), fallible=True,
+        ("temporal", "constant"), same,
+        lambda moment, width: moment - span(0, 1) * moved(unit, width), fallible=True,
         examples=(f"TIME_BUCKET(INTERVAL '3' {unit.upper()}, ts)",),
     )  # fmt: skip
 
 
 def _named(name: str, short: int, long: int) -> Function:
     return Function(
-        ("temporal",), always(TEXT), lambda moment: attempt(call(name)(ordinary(moment))), constant(short, long),
+        ("temporal",), always(TEXT), constant(short, long),
         fallible=_extraordinary, examples=(f"{name}(d)",),
     )  # fmt: skip
 
 
-def _formatted(moment: Node, pattern: Node) -> Node:
-    return attempt(call("STRFTIME")(ordinary(moment), pattern))
-
-
-def _parsed(text: Node, pattern: Node) -> Node:
-    return attempt(call("TRY_STRPTIME")(text, pattern))
-
-
-def _made(year: Node, month: Node, day: Node) -> Node:
-    """The day, NULL where there is none: it is looked for before it is made, as nothing may fail within TRY."""
-
-    def made(number: Node) -> Node:
-        return attempt(call("MAKE_DATE")(year.copy(), month.copy(), number))
-
-    last = call("DAY")(call("LAST_DAY")(made(exp.Literal.number(1))))
-    is_there = both(compare(exp.GTE, day, exp.Literal.number(1)), compare(exp.LTE, day.copy(), last))
-    in_a_month = both(_within(year, -_FARTHEST_YEAR, _FARTHEST_YEAR), _within(month, 1, 12))
-    return case(in_a_month, case(is_there, made(day.copy())))
-
-
-def _within(number: Node, low: int, high: int) -> Node:
-    ends = exp.Literal.number(abs(low)), exp.Literal.number(high)
-    least = exp.Neg(this=ends[0]) if low < 0 else ends[0]
-    return both(compare(exp.GTE, number.copy(), least), compare(exp.LTE, number.copy(), ends[1]))
-
-
-#: DuckDB's dates end a little behind it.
-_FARTHEST_YEAR = 5_000_000
-
 _LISTED: dict[str, Function] = {
     **{name: _part(name) for name in PARTS},
     "epoch": Function(
-        ("temporal",), always(DOUBLE), _epoch, _epoch_interval, fallible=_extraordinary,
+        ("temporal",), always(DOUBLE), _epoch_interval, fallible=_extraordinary,
         examples=("EPOCH(ts)", "EXTRACT(EPOCH FROM d)"),
     ),
     **{f"date_trunc {unit}": _trunc(unit) for unit in UNITS},
     **{f"date_diff {unit}": _difference("DATE_DIFF", unit) for unit in UNITS},
     **{f"date_sub {unit}": _difference("DATE_SUB", unit) for unit in UNITS},
-    **{f"age {part}": _age(part) for part in ("year", "month", "day")},
+    **{f"age {part}": _age(part) for part in AGES},
     **{f"date_add {unit}": _shift(unit) for unit in SHIFTS},
     **{f"date_add {unit} by": _shift_by(unit) for unit in SHIFTS},
     **{f"time_bucket {unit}": _bucket(unit) for unit in BUCKETS},
     "last_day": Function(
-        ("temporal",), always(DATE), lambda moment: attempt(call("LAST_DAY")(ordinary(moment))),
+        ("temporal",), always(DATE),
         lambda moment: moment + span(-1, 31), fallible=_extraordinary, examples=("LAST_DAY(d)",),
     ),
     "dayname": _named("DAYNAME", 6, 9),
     "monthname": _named("MONTHNAME", 3, 9),
     "strftime": Function(
-        ("temporal", "words"), always(TEXT), _formatted, lambda _, pattern: Interval(Fraction(0), EVERYTHING.high),
+        ("temporal", "words"), always(TEXT), lambda _, pattern: Interval(Fraction(0), EVERYTHING.high),
         fallible=_extraordinary, examples=("STRFTIME(d, '%Y-%m')", "TO_CHAR(ts, 'YYYY-MM-DD HH24:MI')"),
     ),
     "strptime": Function(
-        ("text", "words"), always(TIMESTAMP), _parsed, fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
+        ("text", "words"), always(TIMESTAMP), fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
         note="NULL where the text is no such moment",
     ),
     "make_date": Function(
-        ("integer", "integer", "integer"), always(DATE), _made, fallible=True, examples=("MAKE_DATE(2020, i, 28)",),
+        ("integer", "integer", "integer"), always(DATE), fallible=True, examples=("MAKE_DATE(2020, i, 28)",),
         note="NULL where there is no such day",
     ),
-    "isfinite moment": Function(("temporal",), always(BOOLEAN), call("ISFINITE"), examples=("ISFINITE(d)",)),
+    "isfinite moment": Function(("temporal",), always(BOOLEAN), examples=("ISFINITE(d)",)),
 }  # fmt: skip
 #: Every function of dates, under its name and unit.
 DATES = {

@@ -7,16 +7,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from sqlglot import exp
-
 from dpsql.sql.functions.interval_rules import constant, cosh_interval, power_interval, tan_interval
-from dpsql.sql.functions.signature import Function, Node, always, attempt, between, call, guarded
+from dpsql.sql.functions.signature import Function, always
 from dpsql.sql.ir.expression import DOUBLE
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
 Rule: TypeAlias = Callable[..., Interval]
 
-_LARGEST = 1.7e308
+#: Angles beyond it are taken for infinite ones.
+LARGEST = 1.7e308
 #: Above this EXP has no double, and COSH neither.
 _LARGEST_EXPONENT = 709.0
 _PI = Fraction(math.nextafter(math.pi, 4))
@@ -44,84 +43,55 @@ def _increasing(function: Callable[[float], float], low: float | None = None, hi
     return rule
 
 
-def _one(
-    total: Callable[..., Node], rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = ""
-) -> Function:
-    return Function(("number",), always(DOUBLE), total, rule, fallible=fallible, examples=(example,), note=note)
+def _one(rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = "") -> Function:
+    return Function(("number",), always(DOUBLE), rule, fallible=fallible, examples=(example,), note=note)
 
 
-def _angle(name: str, rule: Rule, example: str) -> Function:
+def _angle(rule: Rule, example: str) -> Function:
     """A function of an angle, which an infinite angle does not have."""
-    return _one(
-        between(-_LARGEST, _LARGEST, name), rule, example, _outside(-_LARGEST, _LARGEST), "NULL for ±inf and NaN"
-    )
-
-
-def _cotangent(argument: Node) -> Node:
-    inside = between(-_LARGEST, _LARGEST, "COT")
-    return inside(exp.Nullif(this=argument, expression=exp.Literal.number(0)))
-
-
-def _attempted(name: str) -> Callable[..., Node]:
-    return lambda *arguments: attempt(call(name)(*arguments))
+    return _one(rule, example, _outside(-LARGEST, LARGEST), "NULL for ±inf and NaN")
 
 
 MATHEMATICS: dict[str, Function] = {
-    "sqrt": _one(
-        guarded(exp.GTE, 0.0, "SQRT"), _increasing(math.sqrt, 0), "SQRT(ABS(x))", _outside(0, None), "NULL below 0"
-    ),
-    "cbrt": _one(call("CBRT"), _increasing(math.cbrt), "CBRT(x)"),
-    "ln": _one(
-        guarded(exp.GT, 0.0, "LN"), _increasing(math.log), "LN(m + 1)", _outside(5e-324, None), "NULL from 0 down"
-    ),
+    "sqrt": _one(_increasing(math.sqrt, 0), "SQRT(ABS(x))", _outside(0, None), "NULL below 0"),
+    "cbrt": _one(_increasing(math.cbrt), "CBRT(x)"),
+    "ln": _one(_increasing(math.log), "LN(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
     "log10": _one(
-        guarded(exp.GT, 0.0, "LOG10"),
         _increasing(math.log10),
         "LOG10(m + 1)",
         _outside(5e-324, None),
         "NULL from 0 down",
     ),
-    "log2": _one(
-        guarded(exp.GT, 0.0, "LOG2"), _increasing(math.log2), "LOG2(m + 1)", _outside(5e-324, None), "NULL from 0 down"
-    ),
-    "exp": _one(_attempted("EXP"), _increasing(math.exp), "EXP(x)", _outside(None, _LARGEST_EXPONENT)),
+    "log2": _one(_increasing(math.log2), "LOG2(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
+    "exp": _one(_increasing(math.exp), "EXP(x)", _outside(None, _LARGEST_EXPONENT)),
     "power": Function(
         ("number", "number"),
         always(DOUBLE),
-        _attempted("POWER"),
         power_interval,
         fallible=lambda base, power: not power_interval(base, power).is_finite,
         examples=("POWER(x, 2)", "x ^ 2", "i ** 2", "POWER(m, 0.5)", "POWER(2, i)"),
     ),
-    "degrees": _one(call("DEGREES"), _increasing(math.degrees), "DEGREES(x)"),
-    "radians": _one(call("RADIANS"), _increasing(math.radians), "RADIANS(x)"),
-    "sin": _angle("SIN", constant(-1, 1), "SIN(x)"),
-    "cos": _angle("COS", constant(-1, 1), "COS(x)"),
-    "tan": _angle("TAN", tan_interval, "TAN(x)"),
-    "cot": _one(_cotangent, lambda _: EVERYTHING, "COT(x)", True, "NULL for 0, ±inf and NaN"),
-    "asin": _one(
-        between(-1, 1, "ASIN"), _increasing(math.asin, -1, 1), "ASIN(x / 10)", _outside(-1, 1), "NULL outside ±1"
-    ),
-    "acos": _one(between(-1, 1, "ACOS"), constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
-    "atan": _one(call("ATAN"), lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"),
-    "atan2": Function(
-        ("number", "number"), always(DOUBLE), call("ATAN2"), constant(-_PI, _PI), examples=("ATAN2(x, i)",)
-    ),
-    "sinh": _one(
-        _attempted("SINH"), _increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)
-    ),
-    "cosh": _one(_attempted("COSH"), cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
-    "tanh": _one(call("TANH"), constant(-1, 1), "TANH(x)"),
-    "asinh": _one(call("ASINH"), _increasing(math.asinh), "ASINH(x)"),
+    "degrees": _one(_increasing(math.degrees), "DEGREES(x)"),
+    "radians": _one(_increasing(math.radians), "RADIANS(x)"),
+    "sin": _angle(constant(-1, 1), "SIN(x)"),
+    "cos": _angle(constant(-1, 1), "COS(x)"),
+    "tan": _angle(tan_interval, "TAN(x)"),
+    "cot": _one(lambda _: EVERYTHING, "COT(x)", True, "NULL for 0, ±inf and NaN"),
+    "asin": _one(_increasing(math.asin, -1, 1), "ASIN(x / 10)", _outside(-1, 1), "NULL outside ±1"),
+    "acos": _one(constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
+    "atan": _one(lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"),
+    "atan2": Function(("number", "number"), always(DOUBLE), constant(-_PI, _PI), examples=("ATAN2(x, i)",)),
+    "sinh": _one(_increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
+    "cosh": _one(cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
+    "tanh": _one(constant(-1, 1), "TANH(x)"),
+    "asinh": _one(_increasing(math.asinh), "ASINH(x)"),
     "acosh": _one(
-        guarded(exp.GTE, 1.0, "ACOSH"),
         _increasing(math.acosh, 1),
         "ACOSH(ABS(x) + 1)",
         _outside(1, None),
         "NULL below 1",
     ),
     "atanh": _one(
-        between(math.nextafter(-1, 0), math.nextafter(1, 0), "ATANH"),
         _increasing(math.atanh),
         "ATANH(x / 10)",
         _outside(math.nextafter(-1, 0), math.nextafter(1, 0)),

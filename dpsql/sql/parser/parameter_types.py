@@ -18,7 +18,8 @@ from sqlglot.optimizer.qualify import qualify
 from dpsql.errors import InvalidText
 from dpsql.schema import Schema, SqlType
 from dpsql.schema.types import TYPES, Family, engine_kind
-from dpsql.sql.emit.scalar import engine_type
+from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parameter import PLACE
 
@@ -52,14 +53,14 @@ def parameter_types(tree: exp.Expr, schema: Schema, declared: Sequence[str | Non
 def _annotated(tree: exp.Expr, schema: Schema) -> exp.Expr:
     """A copy in which every expression has its type, as far as it can be told."""
     tables: dict[str, object] = {
-        name: {column: engine_type(each.type) for column, each in table.columns.items()}
+        name: {column: SANDBOX.type_name(each.type) for column, each in table.columns.items()}
         for name, table in schema.tables.items()
     }
     copy = _without_schemas(tree.copy())
     try:
-        copy = qualify(copy, dialect="duckdb", schema=tables, validate_qualify_columns=False, quote_identifiers=False,
-                       identify=False)  # fmt: skip
-        return annotate_types(copy, schema=tables, dialect="duckdb")
+        copy = qualify(copy, dialect=STATEMENT.name, schema=tables, validate_qualify_columns=False,
+                       quote_identifiers=False, identify=False)  # fmt: skip
+        return annotate_types(copy, schema=tables, dialect=STATEMENT.name)
     except (SqlglotError, ValueError, AttributeError, TypeError, KeyError):  # what it does not follow stays untyped
         return tree.copy()
 
@@ -150,7 +151,7 @@ def _named(data_type: exp.Expr) -> str | None:
         inner = _named(data_type.expressions[0]) if data_type.expressions else None
         return None if inner is None else _listed(inner)
     try:
-        return engine_type(SqlType.parse(data_type.sql(dialect="duckdb"))).upper()
+        return SANDBOX.type_name(SqlType.parse(STATEMENT.write(data_type))).upper()
     except ValueError:
         return None
 

@@ -14,6 +14,7 @@ from dpsql.schema import fold
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated, Outside
 from dpsql.sql.binder.scope import require_known_schema
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.refusal import called, only, refuse
@@ -70,7 +71,7 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 def parameter_node(node: exp.Placeholder, binder: Binder) -> exp.Expr:
     """A bound parameter as a constant of the shell; None is NULL, of the type that its place gives it."""
     value = binder.parameters[node.meta[PLACE]]
-    return exp.null() if value is None else literal_node(literal.parameter(value, node))
+    return exp.null() if value is None else literal_node(SANDBOX, literal.parameter(value, node))
 
 
 def refuse_raw(select: exp.Select) -> NoReturn:

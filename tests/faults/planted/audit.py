@@ -14,7 +14,7 @@ FAULTS = (
     Fault(
         "no clamp, found by the audit of a database",
         "dpsql/sql/emit/quantise.py",
-        '    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)\n',
+        "    clamped = dialect.least(dialect.greatest(value.copy(), low), high)\n",
         "    clamped = value.copy()\n",
         (HONEST,),
     ),

@@ -67,8 +67,8 @@ FAULTS = (
     Fault(
         "each grouping set has the whole price",
         "dpsql/planning/budget_split.py",
-        "_plan_core(draft, norm, privacy, epsilon, share,",
-        "_plan_core(draft, norm, privacy, epsilon, Fraction(1),",
+        "_plan_core(draft, dialect, norm, privacy, epsilon, share,",
+        "_plan_core(draft, dialect, norm, privacy, epsilon, Fraction(1),",
         ("tests/properties/test_cube.py::test_a_cube_costs_what_was_asked[rollup-L2]",),
     ),
     Fault(

@@ -16,7 +16,7 @@ FAULTS = (
     Fault(
         "no clamp",
         QUANTISE,
-        '    clamped = node.function("LEAST", node.function("GREATEST", value.copy(), low), high)\n',
+        "    clamped = dialect.least(dialect.greatest(value.copy(), low), high)\n",
         "    clamped = value.copy()\n",
         claims("rows", "L1", "sum and count of an expression"),
     ),
@@ -37,22 +37,22 @@ FAULTS = (
     Fault(
         "only the lower end is clamped",
         QUANTISE,
-        'node.function("LEAST", node.function("GREATEST", value.copy(), low), high)',
-        'node.function("GREATEST", value.copy(), low)',
+        "dialect.least(dialect.greatest(value.copy(), low), high)",
+        "dialect.greatest(value.copy(), low)",
         (VALUES,),
     ),
     Fault(
         "a cast that can fail",
-        "dpsql/sql/emit/node.py",
-        "    return exp.TryCast(this=node",
-        "    return exp.Cast(this=node",
+        "dpsql/sql/emit/duckdb/dialect.py",
+        "        return exp.TryCast(this=value",
+        "        return exp.Cast(this=value",
         claims("rows", "L2", "hostile casts"),
     ),
     Fault(
         "−0.0 and 0.0 are two spellings of one key",
         "dpsql/sql/emit/scalar.py",
-        "        return node.plus(double(expression, places), number(0.0))",
-        "        return double(expression, places)",
+        "        return node.plus(double(dialect, expression, places), number(0.0))",
+        "        return double(dialect, expression, places)",
         claims("rows", "L2", "double"),
     ),
     Fault(
@@ -100,8 +100,8 @@ FAULTS = (
     Fault(
         "doubles that stand for sums ignore values below 0",
         QUANTISE,
-        'return node.plus(node.function("ABS", double(argument)), half)',
-        "return node.plus(double(argument), half)",
+        'return node.plus(node.function("ABS", double(dialect, argument)), half)',
+        "return node.plus(double(dialect, argument), half)",
         (f"{VALUES}::test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid",),
     ),
     Fault(
@@ -142,7 +142,7 @@ FAULTS = (
     Fault(
         "distinct values are cut over all units",
         KEEP,
-        'node.aliased(_rank("different", parts), "place")',
+        'node.aliased(_rank(dialect, "different", parts), "place")',
         "node.aliased(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered("
         'this=node.column("different", part)) for part in parts])), "place")',
         claims("rows", "L1", "distinct", "distinct by key"),
@@ -150,8 +150,7 @@ FAULTS = (
     Fault(
         "tie-breaking that is no total order",
         KEEP,
-        'hashed = node.function("HASH", exp.Literal.string(HASH_KEY), '
-        "*(node.column(relation, part) for part in parts))\n"
+        "hashed = dialect.hashed(HASH_KEY, [node.column(relation, part) for part in parts])\n"
         "    order = [\n        exp.Ordered(this=each, nulls_first=True)\n"
         "        for each in (hashed, *(node.column(relation, part) for part in parts[1:]))\n    ]",
         'order = [exp.Ordered(this=node.column(relation, "u"), nulls_first=True)]',
@@ -160,8 +159,8 @@ FAULTS = (
     Fault(
         "factor rounded up (L1)",
         CLIP,
-        'return node.function("LEAST", node.integer(2**FACTOR_BITS), *whole)',
-        'return node.plus(node.function("LEAST", node.integer(2**FACTOR_BITS), *whole), node.integer(1))',
+        "return dialect.least(node.integer(2**FACTOR_BITS), *whole)",
+        "return node.plus(dialect.least(node.integer(2**FACTOR_BITS), *whole), node.integer(1))",
         claims("rows", "L1", "sum of a double", "sum by integer", "sum of a decimal"),
     ),
     Fault(
@@ -174,7 +173,7 @@ FAULTS = (
     Fault(
         "rows without a unit are kept",
         CORE,
-        "known = [] if self._takes_back else [owned(self.core.relation, self.core.unit)]",
+        "known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]",
         "known = []",
         (VALUES,),
     ),
@@ -250,8 +249,8 @@ FAULTS = (
     Fault(
         "bins begin at the least value of the data",
         CORE,
-        "            value = histogram.binned(argument, each.bins)",
-        "            value = histogram.binned(argument, each.bins)\n"
+        "            value = histogram.binned(dialect, argument, each.bins)",
+        "            value = histogram.binned(dialect, argument, each.bins)\n"
         "            value = exp.Sub(this=value, expression=exp.Window(this=exp.Min(this=value.copy())))",
         claims("rows", "L2", "quantile of a date"),
     ),

@@ -62,8 +62,8 @@ FAULTS = (
     Fault(
         "conditions of a subquery are asked while a file is read",
         "dpsql/sql/emit/relation.py",
-        "    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
-        "    other = native(read) if _BESIDE.get() else node.bare(ONE)",
+        "    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
+        "    other = native(dialect, read) if _BESIDE.get() else node.bare(ONE)",
         ("tests/properties/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault(
@@ -149,8 +149,8 @@ FAULTS = (
     Fault(
         "the engine may leave out blocks of rows for what they hold",
         EMITTED,
-        "    return _looked_at(native(condition), read[0])\n\n\ndef _looked_at",
-        "    return native(condition)\n\n\ndef _looked_at",
+        "    return _looked_at(dialect, native(dialect, condition), read[0])\n\n\ndef _looked_at",
+        "    return native(dialect, condition)\n\n\ndef _looked_at",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault(
@@ -184,8 +184,8 @@ FAULTS = (
     Fault(
         "a function is computed once for rows that are alike",
         "dpsql/sql/emit/flat_values.py",
-        '    if _READING.get() == "none" or all(',
-        "    if True or all(",
+        '    if not dialect.shares_values or _READING.get() == "none":',
+        "    if True:",
         (f"{ALIKE}[a row unlike its block]",),
     ),
     Fault(
@@ -212,8 +212,8 @@ FAULTS = (
     Fault(
         "a condition is asked while a file is read",
         EMITTED,
-        "    other = native(_OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
-        "    other = native(read)",
+        "    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
+        "    other = native(dialect, read)",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault("an automaton of any size is made at once", ROW_WORK, "_FEW_STATES = 64", "_FEW_STATES = 10**9", (STEPS,)),

@@ -16,7 +16,7 @@ from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.functions.signature import number
+from dpsql.sql.emit.node import number
 from dpsql.sql.ir.aggregate import CLIP
 from dpsql.sql.ir.expression import Scalar
 from dpsql.sql.ir.refusal import only, refuse

@@ -17,6 +17,7 @@ from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.work.derived_size import derived_size
 from dpsql.sql.binder.sources.tables import Source
 from dpsql.sql.emit import node
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import key
 from dpsql.sql.ir.expression import Column, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
@@ -88,8 +89,8 @@ class Derivations:
         self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
         columns = [Column(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
         rows = node.subquery(tree, _MADE, [column.name for column in columns])
-        select = node.select([node.aliased(key(column), column.name) for column in columns], rows)
-        sql = select.sql(dialect="duckdb", comments=False)
+        select = node.select([node.aliased(key(SANDBOX, column), column.name) for column in columns], rows)
+        sql = SANDBOX.write(select)
         for known in self.tables:
             if known.sql == sql:
                 return known

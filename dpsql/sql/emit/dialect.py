@@ -1,0 +1,127 @@
+"""What differs between the engines that run emitted SQL: one object that the emission asks for every such word.
+
+A new dialect is a class that has all of these methods, and its table of total forms. What a dialect does not have it
+refuses by name: nothing is emitted that an engine might read in another way. Proved in ``docs/proofs/expression.md``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Literal, NoReturn, TypeAlias
+
+from sqlglot import exp
+
+from dpsql.errors import StatementError
+from dpsql.schema import SqlType
+from dpsql.sql.emit.syntax import Syntax
+from dpsql.sql.emit.total_form import TotalForm
+
+#: Where an engine finds a table: its database and the schema in it, empty where the engine has none.
+Path: TypeAlias = tuple[str, str]
+
+
+class Dialect(Syntax, ABC):
+    """The SQL of one kind of engine.
+
+    What it builds gives a value or NULL on every row, whatever the row holds, and has the meaning that the allow-list
+    (`dpsql.sql.functions`) gives to the function: its type and its interval hold in every dialect.
+    """
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The name of the engine, as a refusal says it."""
+
+    @property
+    @abstractmethod
+    def total_forms(self) -> Mapping[str, TotalForm]:
+        """The total form of each function of the allow-list that the engine has, under the allow-list's name."""
+
+    @property
+    @abstractmethod
+    def source(self) -> Path:
+        """Where the owner's tables are."""
+
+    @property
+    @abstractmethod
+    def derived(self) -> Path:
+        """Where the tables are that dpsql makes of released rows."""
+
+    @property
+    @abstractmethod
+    def shares_values(self) -> bool:
+        """Whether the engine computes a value once for rows that share it, so that time tells of rows that do not.
+
+        Then slow functions read values that are made flat (``docs/proofs/work.md``).
+        """
+
+    @property
+    @abstractmethod
+    def wide(self) -> str:
+        """The type of whole numbers of at least 127 bits and a sign: the square of a clamped sum fits in it."""
+
+    @abstractmethod
+    def type_name(self, sql_type: SqlType) -> str:
+        """The engine's name of the type."""
+
+    @abstractmethod
+    def try_cast(self, value: exp.Expr, sql_type: str) -> exp.Expr:
+        """The value as another type, NULL where it has no form there. Doubles become the nearest whole number."""
+
+    @abstractmethod
+    def greatest(self, *values: exp.Expr) -> exp.Expr:
+        """The greatest of values that are not NULL; NaN is above every number."""
+
+    @abstractmethod
+    def least(self, *values: exp.Expr) -> exp.Expr:
+        """The least of values that are not NULL; NaN is above every number."""
+
+    @abstractmethod
+    def quotient(self, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+        """The quotient of two whole numbers, cut toward zero."""
+
+    @abstractmethod
+    def hashed(self, key: str, values: Sequence[exp.Expr]) -> exp.Expr:
+        """A hash of the values, of which each may be NULL, and of a key."""
+
+    @abstractmethod
+    def character(self, code: int) -> exp.Expr:
+        """The character of that number in Unicode."""
+
+    @abstractmethod
+    def ordinary(self, moment: exp.Expr) -> exp.Expr:
+        """The moment, NULL before the year 1 and from the last day of 9999 on."""
+
+    @abstractmethod
+    def elapsed(self, unit: Literal["day", "second"], start: exp.Expr, end: exp.Expr) -> exp.Expr:
+        """How often the unit begins anew from one timestamp to another."""
+
+    @abstractmethod
+    def one(self) -> exp.Expr:
+        """The number 1, computed for each row so that the engine cannot know it beforehand."""
+
+    @abstractmethod
+    def listed(self, value: exp.Expr) -> exp.Expr:
+        """A list of one value; asked for where the engine `shares_values`."""
+
+    @abstractmethod
+    def first_listed(self, values: exp.Expr, place: exp.Expr) -> exp.Expr:
+        """The value at that place of a list, counted from 1; asked for where the engine `shares_values`."""
+
+    def total(self, function: str, *arguments: exp.Expr) -> exp.Expr:
+        """The total form of a function applied to emitted arguments; StatementError (E_FUNC) where there is none."""
+        form = self.total_forms.get(function)
+        return self.lacks(function.upper()) if form is None else form(*arguments)
+
+    def source_name(self, table: str) -> str:
+        """The whole name of a table of the owner, as SQL has it."""
+        return ".".join(f'"{part}"' for part in (*self.source, table) if part)
+
+    def cast(self, value: exp.Expr, sql_type: str) -> exp.Cast:
+        """The value as another type, where every value has a form there."""
+        return exp.Cast(this=value, to=self.data_type(sql_type))
+
+    def lacks(self, what: str) -> NoReturn:
+        """Refuse what the dialect has no form of."""
+        raise StatementError("E_FUNC", f"{self.title} has no form of {what} that gives a value or NULL on every row")

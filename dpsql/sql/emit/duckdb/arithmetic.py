@@ -1,0 +1,96 @@
+"""DuckDB's total forms of arithmetic: operators, signs, rounding, and the bits of whole numbers.
+
+Numbers are computed as DOUBLE, which never overflows. Proved in ``docs/proofs/expression.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.sql.emit.duckdb.attempt import cast
+from dpsql.sql.emit.node import number
+from dpsql.sql.emit.total_form import (
+    Node,
+    TotalForm,
+    binary,
+    both,
+    call,
+    case,
+    compare,
+    divided,
+    opposite,
+    remainder,
+)  # fmt: skip
+
+
+def _floored_modulo(left: Node, right: Node) -> Node:
+    """The remainder with the sign of the divisor: the other one and the divisor, once more modulo the divisor."""
+    added = exp.Add(this=exp.Paren(this=remainder(left, right)), expression=exp.Paren(this=right.copy()))
+    return remainder(added, right.copy())
+
+
+def _half_away(value: Node, scale: int, digits: int, name: str) -> Node:
+    """A decimal of that scale at fewer digits, as the engine has it for its own decimals.
+
+    The double is first made the whole number of steps that the decimal is, so that 2.345 is a half and not a little
+    less.
+    """
+    steps = call("ROUND")(exp.Mul(this=exp.Paren(this=value), expression=number(10.0**scale)))
+    kept = call(name)(exp.Div(this=steps, expression=number(10.0 ** (scale - digits)), typed=False, safe=False))
+    if digits < 0:
+        return exp.Mul(this=kept, expression=number(10.0**-digits))
+    return exp.Div(this=kept, expression=number(10.0**digits), typed=False, safe=False) if digits else kept
+
+
+def _whole(literal: Node) -> int:
+    return -int(literal.this.name) if isinstance(literal, exp.Neg) else int(literal.name)
+
+
+def _decimal(name: str) -> TotalForm:
+    return lambda value, scale, digits: _half_away(value, _whole(scale), _whole(digits), name)
+
+
+def _shifted_left(left: Node, right: Node) -> Node:
+    """The number times a power of two, NULL beyond 64 bits and where either is negative; nothing of it fails.
+
+    The product of two numbers up to 2^63 fits in 128 bits, and 2^63 stands for all larger powers.
+    """
+    zero, last = exp.Literal.number(0), exp.Literal.number(62)
+    fits = both(compare(exp.GTE, right, zero), compare(exp.LTE, right.copy(), last))
+    shifted = exp.BitwiseLeftShift(this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right.copy()))
+    beyond = exp.If(this=compare(exp.GT, right.copy(), last.copy()), true=exp.Literal.number(2**63))
+    power = exp.Case(ifs=[exp.If(this=fits, true=cast(shifted, "hugeint")), beyond])
+    product = exp.Mul(this=cast(exp.Paren(this=left.copy()), "hugeint"), expression=power)
+    return case(compare(exp.GTE, left, zero.copy()), exp.TryCast(this=product, to=exp.DataType.build("bigint")))
+
+
+ARITHMETIC: Final[dict[str, TotalForm]] = {
+    "+": binary(exp.Add),
+    "-": binary(exp.Sub),
+    "*": binary(exp.Mul),
+    "/": divided,
+    "//": lambda x, y: call("TRUNC")(divided(x, y)),
+    "%": remainder,
+    "fdiv": lambda x, y: call("FLOOR")(divided(x, y)),
+    "fmod": _floored_modulo,
+    "negate": opposite,
+    "abs": call("ABS"),
+    "sign": call("SIGN"),
+    "floor": call("FLOOR"),
+    "ceil": call("CEIL"),
+    "trunc": call("TRUNC"),
+    "round": call("ROUND"),
+    "round decimal": _decimal("ROUND"),
+    "trunc decimal": _decimal("TRUNC"),
+    "even": call("EVEN"),
+    # the bits of whole numbers
+    "&": binary(exp.BitwiseAnd),
+    "|": binary(exp.BitwiseOr),
+    "xor": call("XOR"),
+    "~": lambda x: exp.BitwiseNot(this=exp.Paren(this=x)),
+    "<<": _shifted_left,
+    ">>": binary(exp.BitwiseRightShift),
+    "bit_count": call("BIT_COUNT"),
+}
