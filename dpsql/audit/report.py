@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import Final, Literal
 
 import dpsql
+from dpsql.engines.duckdb import PACKAGE, TESTED_VERSIONS
 
 Verdict = Literal["passed", "failed", "note", "skipped"]
 
@@ -109,7 +110,7 @@ def _check(check: Check, details: bool) -> dict[str, object]:
 
 
 #: The oldest and the newest versions of engine and parser that the tests run on.
-TESTED: Final = {"duckdb": ("1.5.6", "2.0.1"), "sqlglot": ("30.0.1", "30.30.0")}
+TESTED: Final = {PACKAGE: TESTED_VERSIONS, "sqlglot": ("30.0.1", "30.30.0")}
 
 
 def versions() -> tuple[tuple[str, str], ...]:

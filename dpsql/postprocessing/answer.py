@@ -35,6 +35,7 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.binder.sources.derived_tables import Types
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.postprocess.functions import names_ends
 
@@ -95,7 +96,7 @@ class Shell:
         dashboard filters by stands in the cores, so that its statements share few shells. Raises StatementError where
         the shell does not fit its tables.
         """
-        sql = query.shell.sql(dialect="duckdb", comments=False)
+        sql = SANDBOX.write(query.shell)
         tables = shapes(query.cores, query.cubes)
         types = tuple((name, tuple(column_types(shape).items())) for name, shape in tables.items())
         with self._sandbox.lock:
@@ -113,7 +114,7 @@ class Shell:
         if names_ends(shell):
             shell, ends, later = with_ends(shell, public)
         self._declare(query.public, tables, ends)
-        sql = shell.sql(dialect="duckdb", comments=False)
+        sql = SANDBOX.write(shell)
         described = self._sandbox.describe(sql)
         if query.probe:
             return Described(_no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described))
@@ -126,14 +127,14 @@ class Shell:
             again = with_later(again, later)
             columns = columns[: -len(later)]
         if again is not None or has_intervals(columns):
-            sql = numbered.sql(dialect="duckdb", comments=False)
+            sql = SANDBOX.write(numbered)
         return Described(sql, columns, ends, again)
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> Types:
         """The names and types of the columns of a query over released tables and public ones."""
         with self._sandbox.lock:
             self._declare(public, shapes)
-            return self._sandbox.describe(query.sql(dialect="duckdb", comments=False))
+            return self._sandbox.describe(SANDBOX.write(query))
 
     def derive(self, plan: Plan, stage: Stage, released: Released) -> list[Rowset]:
         """The rows of the tables that a stage derives from what was released before it."""

@@ -28,6 +28,7 @@ from dpsql.postprocessing.intervals.lineage import (
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.scope import alias_columns
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.postprocess.functions import end_called
 
@@ -164,7 +165,7 @@ class _Finder:
         call.replace(exp.cast(exp.null(), "double"))
 
     def _ends(self, table: str, origin: Origin) -> Ends:
-        sql = origin.expression.sql(dialect="duckdb")
+        sql = SANDBOX.write(origin.expression)
         for known in self.ends:
             if (known.table, known.sql) == (table, sql):
                 return known

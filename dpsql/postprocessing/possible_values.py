@@ -10,7 +10,6 @@ from functools import lru_cache
 from math import ceil, floor
 from typing import assert_never
 
-import sqlglot
 from sqlglot import exp
 
 from dpsql.planning.estimators.linear_forms import cut
@@ -19,6 +18,7 @@ from dpsql.planning.result_columns import CellInterval, OutputColumn
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive, shapes
 from dpsql.sql.analysis.key_domain.enumeration import column_values, values
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.functions.interval_rules import abs_interval
 from dpsql.sql.ir.aggregate import COUNT, SUM, Range
 from dpsql.sql.ir.expression import Column, Expression, conjuncts
@@ -77,7 +77,7 @@ def _different(argument: Expression) -> int | None:
 @lru_cache(maxsize=1024)
 def possible_of(sql: str, aggregates: tuple[Aggregate, ...]) -> Interval:
     """Where an expression over one row of a released table, whose aggregates are ``a0``, ``a1`` …, lies."""
-    return _range(sqlglot.parse_one(sql, dialect="duckdb"), aggregates)
+    return _range(SANDBOX.parse(sql), aggregates)
 
 
 def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
 
 from dpsql.planning.estimators.estimate import Average, Interval
 from dpsql.planning.estimators.linear_forms import Form, ratio
+from dpsql.sql.emit.sandbox import SANDBOX
 
 #: Stands for the arithmetic in what is around it.
 INSIDE = "inside"
@@ -74,7 +74,7 @@ def arithmetic(sql: str) -> Arithmetic | None:
     >>> arithmetic('"a0" * "a1"') is None
     True
     """
-    node = sqlglot.parse_one(sql, dialect="duckdb")
+    node = SANDBOX.parse(sql)
     holder = exp.Paren(this=node)
     inner = _quotient(node)
     while inner is None:
@@ -87,7 +87,7 @@ def arithmetic(sql: str) -> Arithmetic | None:
     if node is holder.this:
         return Arithmetic(inner, None)
     node.replace(exp.column(exp.to_identifier(INSIDE, quoted=True)))
-    return Arithmetic(inner, holder.this.sql(dialect="duckdb"))
+    return Arithmetic(inner, SANDBOX.write(holder.this))
 
 
 @lru_cache(maxsize=1024)
@@ -97,7 +97,7 @@ def aggregates_read(sql: str) -> frozenset[int]:
     >>> sorted(aggregates_read('"a0" / NULLIF("a2", 0) + LENGTH("k0")'))
     [0, 2]
     """
-    read = {column.name for column in sqlglot.parse_one(sql, dialect="duckdb").find_all(exp.Column)}
+    read = {column.name for column in SANDBOX.parse(sql).find_all(exp.Column)}
     return frozenset(int(name[1:]) for name in read if name.startswith("a"))
 
 
@@ -108,9 +108,9 @@ def divided_by(sql: str) -> tuple[str, ...]:
     >>> divided_by('"a0" * "a1" / NULLIF("a2", 0) + "a1" / 2')
     ('NULLIF("a2", 0)',)
     """
-    divisors = [node.expression for node in sqlglot.parse_one(sql, dialect="duckdb").find_all(exp.Div)]
+    divisors = [node.expression for node in SANDBOX.parse(sql).find_all(exp.Div)]
     read = [each for each in divisors if any(column.name.startswith("a") for column in each.find_all(exp.Column))]
-    return tuple(each.unnest().sql(dialect="duckdb") for each in read)
+    return tuple(SANDBOX.write(each.unnest()) for each in read)
 
 
 def _part(node: exp.Expr) -> exp.Expr | None:

@@ -11,7 +11,6 @@ from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
-import sqlglot
 from numpy.typing import NDArray
 from sqlglot import exp
 
@@ -22,6 +21,7 @@ from dpsql.postprocessing.resampling.resampled_tables import AT_A_TIME, Rows, dr
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.ir.unit_function import Dispersion
 
@@ -114,7 +114,7 @@ def from_zero(item: exp.Expr, known: Callable[[exp.Column | exp.Subquery], bool]
     >>> import sqlglot
     >>> text = "STDDEV(n) OVER (), 100 * ABS(a - b) / SUM(c), MAX(n) - MIN(n), ROUND(COALESCE(AVG(c), 0), 1), MAX(n), "
     >>> text += "STDDEV(n) - 1, MAX(n) - MIN(m), MAX(n) OVER (PARTITION BY k) - MIN(n) OVER (), -VARIANCE(n)"
-    >>> items = sqlglot.parse_one(f"SELECT {text}", dialect="duckdb").expressions
+    >>> items = SANDBOX.parse(f"SELECT {text}").expressions
     >>> [from_zero(item, lambda column: column.name == "c") for item in items]
     [True, True, True, True, False, False, False, False, False]
     """
@@ -140,7 +140,7 @@ def from_zero(item: exp.Expr, known: Callable[[exp.Column | exp.Subquery], bool]
 @lru_cache(maxsize=1024)
 def row_from_zero(sql: str, known: frozenset[str]) -> bool:
     """Whether an expression over a released row cannot be below 0, where its columns that are ``known`` cannot."""
-    return from_zero(sqlglot.parse_one(sql, dialect="duckdb"), lambda part: part.name in known)
+    return from_zero(SANDBOX.parse(sql), lambda part: part.name in known)
 
 
 def spreads(shape: Core | Cube) -> frozenset[str]:

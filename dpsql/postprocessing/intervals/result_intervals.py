@@ -23,6 +23,7 @@ from dpsql.postprocessing.resampling.resampled_tables import Rows, date_ends, is
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.relation import Core
 
 #: The lower and the upper ends of some intervals, None where there is none.
@@ -45,7 +46,7 @@ def output_columns(described: Sequence[tuple[str, str]], traced: Traced | None) 
         if traced is None or origin is None:
             return OutputColumn(name, sql_type)
         kind, number = traced.tables[origin.row][:4], int(traced.tables[origin.row][4:])
-        drawn = origin.expression.sql(dialect="duckdb") if origin.is_computed and is_number(sql_type) else None
+        drawn = SANDBOX.write(origin.expression) if origin.is_computed and is_number(sql_type) else None
         core, cube = (number, None) if kind == "core" else (0, number)
         return OutputColumn(name, sql_type, origin.aggregate, drawn, origin.row, core, cube)
 

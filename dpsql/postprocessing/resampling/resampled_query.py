@@ -23,6 +23,7 @@ from dpsql.postprocessing.resampling.resampled_tables import Kind, drawn_places,
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.relation import Core
 
 #: What chooses among numbers by their size, or tells how far they are apart.
@@ -144,7 +145,7 @@ def _over_draws(
     times = (f"{each} FILTER (WHERE {is_of(Kind.NOISE)})" for each in ("count(*)", "count(DISTINCT draw)"))
     items = [*(f"c{place}" for place in known), *times, *sides]
     return (f'SELECT {", ".join(items)} FROM released."draws" AS "{_DRAWS}", '
-            f'LATERAL ({copy.sql(dialect="duckdb", comments=False)}) AS "{_DRAWN}"({names})'
+            f'LATERAL ({SANDBOX.write(copy)}) AS "{_DRAWN}"({names})'
             + (f" GROUP BY {', '.join(f'c{place}' for place in known)}" if known else ""))  # fmt: skip
 
 

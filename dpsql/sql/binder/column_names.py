@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from dpsql.schema import fold
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.parser.parameter import WRITTEN
 
@@ -73,7 +74,7 @@ def _plain_name(item: exp.Expr) -> str:
     if isinstance(item, exp.Binary) and WRITTEN in item.meta:
         return str(item.meta[WRITTEN]).lower()
     if _is_call(item):
-        called = _CALL.match(item.sql(dialect="duckdb"))
+        called = _CALL.match(STATEMENT.write(item))
         return (called[1] if called else item.sql_name()).lower()  # type: ignore[attr-defined]
     return "?column?"
 

@@ -102,9 +102,9 @@ def _key(column: exp.Column, core: Core) -> Expression | None:
 def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
     """Conditions over the columns of a released table that hold of each of its rows which the statement reads.
 
-    >>> from sqlglot import parse_one
+    >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> def of(sql):
-    ...     use = parse_one(sql, dialect="duckdb").find(exp.Table)
+    ...     use = STATEMENT.parse(sql).find(exp.Table)
     ...     return [condition.sql() for condition in demanded(use, None)]
     >>> of("SELECT n FROM (SELECT k0 AS y, a0 AS n FROM core0) AS q WHERE y = 2000 AND n > 3")
     ['k0 = 2000', 'a0 > 3']

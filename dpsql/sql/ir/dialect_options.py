@@ -16,7 +16,7 @@ class DialectOptions:
     filter: that costs nothing and is what the schema says, not what the data hold.
     """
 
-    names: Literal["duckdb", "postgres"] = "duckdb"
+    names: Literal["plain", "postgres"] = "plain"
     raw_select: Literal["error", "probe", "empty"] = "error"
     declared_ranges: bool = False
 

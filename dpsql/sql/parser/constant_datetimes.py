@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.literal import moment_of
 from dpsql.sql.ir.refusal import refuse
 
@@ -35,8 +36,8 @@ def with_time(tree: exp.Expr, moment: datetime) -> exp.Expr:
     """The tree with the moment as a constant wherever it asks what the time is; the original stays as it is.
 
     >>> from sqlglot import parse_one
-    >>> asked = parse_one("SELECT NOW() FROM t WHERE a < CURRENT_DATE", dialect="duckdb")
-    >>> with_time(asked, datetime(2026, 3, 1, 10, 30)).sql(dialect="duckdb")
+    >>> asked = STATEMENT.parse("SELECT NOW() FROM t WHERE a < CURRENT_DATE")
+    >>> STATEMENT.write(with_time(asked, datetime(2026, 3, 1, 10, 30)))
     "SELECT CAST('2026-03-01 10:30:00' AS TIMESTAMP) AS now FROM t WHERE a < CAST('2026-03-01' AS DATE)"
     """
     copy = tree.copy()
@@ -45,7 +46,7 @@ def with_time(tree: exp.Expr, moment: datetime) -> exp.Expr:
         if (node.this and type(node) in _NODES) or name not in _NAMES or node.expressions:
             continue
         day = name == "current_date"
-        kind = exp.DataType.build("date" if day else "timestamp", dialect="duckdb")
+        kind = STATEMENT.data_type("date" if day else "timestamp")
         constant = exp.Cast(this=exp.Literal.string(str(moment.date() if day else moment)), to=kind)
         constant.this.meta.update(node.meta)
         node.replace(exp.alias_(constant, name) if isinstance(node.parent, exp.Select) else constant)
@@ -62,7 +63,7 @@ def with_constant_moments(tree: exp.Expr) -> exp.Expr:
 
     >>> from sqlglot import parse_one
     >>> text = "SELECT TO_TIMESTAMP('2024-03-01 10:30', 'YYYY-MM-DD HH24:MI'), TO_DATE('01.03.2024', 'DD.MM.YYYY')"
-    >>> with_constant_moments(parse_one(text, dialect="duckdb")).sql(dialect="duckdb")
+    >>> STATEMENT.write(with_constant_moments(STATEMENT.parse(text)))
     "SELECT CAST('2024-03-01 10:30:00' AS TIMESTAMP), CAST('2024-03-01' AS DATE)"
     """
     for node in list(tree.find_all(exp.UnixToTime, exp.Anonymous)):
@@ -86,6 +87,6 @@ def _constant(node: exp.Expr) -> exp.Expr | None:
     if moment is None:
         refuse("E_TYPE", f"'{text}' is not a moment in the format '{pattern}'", node)
     written = str(moment.date()) if kind == "date" else str(moment)
-    constant = exp.Cast(this=exp.Literal.string(written), to=exp.DataType.build(kind, dialect="duckdb"))
+    constant = exp.Cast(this=exp.Literal.string(written), to=STATEMENT.data_type(kind))
     constant.this.meta.update(arguments[0].meta if arguments[0] is not None else {})
     return constant

@@ -22,9 +22,9 @@ _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET})
 def marked(tokens: list[Token]) -> list[Token]:
     """The tokens with the clause as a first item of the SELECT list, and bounds as a function around the argument.
 
-    >>> from sqlglot import Dialect
+    >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (delta = 1) SUM(x, contribution_bounds_per_row => (0, 9))"
-    >>> " ".join(token.text for token in marked(Dialect.get_or_raise("duckdb").tokenize(text)))
+    >>> " ".join(token.text for token in marked(STATEMENT.parser.tokenize(text)))
     'SELECT dpsql_clause ( delta = 1 ) , SUM ( dpsql_per_row ( x , ( 0 , 9 ) ) )'
     """
     names = [token.text.lower() for token in tokens]

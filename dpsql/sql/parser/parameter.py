@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from sqlglot import Dialect, Token, TokenType, exp
+from sqlglot import Token, TokenType, exp
 
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.googlesql import marked
 from dpsql.sql.parser.syntax_checks import require_clauses, require_operands, require_parts, with_plain_names
@@ -42,10 +43,10 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     [0, 1, 1]
     >>> sorted(mark.meta[PLACE] for mark in parse_numbered("SELECT a IN ($1,$2)")[0].find_all(exp.Placeholder))
     [0, 1]
-    >>> parse_numbered("SELECT ?::DATE")[0].sql("duckdb")
+    >>> STATEMENT.write(parse_numbered("SELECT ?::DATE")[0])
     'SELECT CAST(? AS DATE)'
     """
-    dialect = Dialect.get_or_raise("duckdb")
+    dialect = STATEMENT.parser
     tokens: list[Token] = []
     count, numbered = 0, False
     for token in marked(_called(_parted(dialect.tokenize(_apart(text))))):
@@ -153,7 +154,7 @@ def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr
 
     >>> (tree,) = parse_numbered("SELECT a = ANY(?), ?")
     >>> listed, values = with_lists(tree, (["x", "y"], 1))
-    >>> listed.sql("duckdb"), values
+    >>> STATEMENT.write(listed), values
     ('SELECT a = ANY([?, ?]), ?', (('x', 'y'), 1, 'x', 'y'))
     """
     if not any(isinstance(value, list | tuple) for value in parameters):

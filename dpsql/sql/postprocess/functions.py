@@ -108,7 +108,7 @@ def require_small(node: exp.Expr) -> None:
     """Refuse a function whose result may be much longer than what the statement and its values hold.
 
     >>> from sqlglot import parse_one
-    >>> require_small(parse_one("LPAD(name, 12, '0')", read="duckdb"))
+    >>> require_small(parse_one("LPAD(name, 12, '0')"))
     """
     match node:
         case exp.Pad(expression=length):

@@ -17,6 +17,7 @@ from dpsql.sql.binder.aggregates.frequencies import frequent_value
 from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import place
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parse import parse
@@ -86,7 +87,7 @@ def _with_names(
         return refusal
     hint, position = None, misplaced(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
-        written = candidate.sql(dialect="duckdb", comments=False)
+        written = STATEMENT.write(candidate)
         try:
             query = bind(parse(written), schema, (), describe, fanout=fanout)
             describe(query.shell, shapes(query.cores, query.cubes), query.public)
@@ -111,7 +112,7 @@ def _candidates(text: str, schema: Schema, mends: tuple[Mend, ...]) -> Iterator[
         copy = tree.copy()
         changed = mend(copy, schema)
         if changed is not None:
-            yield changed.sql(dialect="duckdb", comments=False)
+            yield STATEMENT.write(changed)
     if mends is not _MENDS:
         return
     for table in tree.find_all(exp.Table):

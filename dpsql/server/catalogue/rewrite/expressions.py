@@ -9,6 +9,7 @@ from sqlglot import exp
 from dpsql.errors import StatementError
 from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, Kinds, type_name
 from dpsql.server.catalogue.store.types import ARRAYS, DOMAINS, OIDS, duckdb_type
+from dpsql.sql.emit.sandbox import SANDBOX
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
@@ -18,7 +19,7 @@ def call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def cast(node: exp.Expr, to: str) -> exp.Expr:
     """The value as a type of DuckDB."""
-    return exp.Cast(this=node, to=exp.DataType.build(to, dialect="duckdb"))
+    return SANDBOX.cast(node, to)
 
 
 def text(value: str) -> exp.Expr:
@@ -48,7 +49,7 @@ def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
     """What stands for a piece of syntax; None where it stays.
 
     >>> from sqlglot import parse_one
-    >>> rewrite_syntax(parse_one("a OPERATOR(pg_catalog.~) '^x'", dialect="postgres")).sql(dialect="duckdb")
+    >>> SANDBOX.write(rewrite_syntax(parse_one("a OPERATOR(pg_catalog.~) '^x'", dialect="postgres")))
     "REGEXP_MATCHES(a, '^x')"
     """
     match node:
@@ -178,7 +179,7 @@ def _with_elements(node: exp.Binary, array: exp.Expr, kinds: Kinds) -> exp.Expr 
 def elements(written: str, kind: str) -> exp.Expr:
     """The list that a constant array of PostgreSQL writes in braces.
 
-    >>> elements('{r,"p"}', "_char").sql(dialect="duckdb"), elements("{1}", "_oid").sql(dialect="duckdb")
+    >>> SANDBOX.write(elements('{r,"p"}', "_char")), SANDBOX.write(elements("{1}", "_oid"))
     ("['r', 'p']", 'CAST([1] AS BIGINT[])')
     """
     items = [item.strip().strip('"') for item in written.strip().strip("{}").split(",")] if written.strip("{} ") else []

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.binder.expressions.constant_arguments import constant_span
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import alike, call, castable
 from dpsql.sql.functions.signature import common_type
@@ -218,7 +219,7 @@ def cast(reader: Reader, node: exp.Expr) -> Expression:
     only(node, "this", "to", "safe", code="E_TYPE")
     moment = node.to.is_type("timestamptz") and isinstance(node.this, exp.Literal | exp.Placeholder)
     try:
-        target = TIMESTAMP if moment else SqlType.parse(node.to.sql(dialect="duckdb"))
+        target = TIMESTAMP if moment else SqlType.parse(STATEMENT.write(node.to))
     except ValueError:
         refuse("E_TYPE", "this type is not read; use boolean, integer, decimal(p,s), double, text, date or "
                "timestamp", node)  # fmt: skip
