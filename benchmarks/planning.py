@@ -25,6 +25,7 @@ from dpsql.session import Session, open_accountant
 from dpsql.session.opening import open_engine
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.sql.binder.bind import bind
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.parser.parse import parse
 
 HERE = Path(__file__).parent
@@ -42,7 +43,7 @@ def measure(session: Session, shell: Shell, sizes: PublicSizes, text: str, times
     parsed = perf_counter()
     query = bind(statement, session.schema, (), shell.types, fanout=sizes)
     bound = perf_counter()
-    cores = plan_cores(query, privacy, session.epsilon, delta)
+    cores = plan_cores(query, DUCKDB, privacy, session.epsilon, delta)
     planned = perf_counter()
     shell.describe(query, cores)
     described = perf_counter()

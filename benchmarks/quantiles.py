@@ -35,6 +35,7 @@ from dpsql.schema import Schema, load
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.binder.bind import bind
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.ir.relation import Ranks
 from dpsql.sql.parser.parse import parse
 
@@ -58,7 +59,7 @@ AMONG = (1, 2, 3, 8)
 def planned(schema: Schema, text: str) -> CorePlan:
     """The statement's one core at the price of the schema."""
     query = bind(parse(text), schema, (), Shell(schema, lambda _: ()).types)
-    (core,) = plan_cores(query, schema.privacy, schema.privacy.query_epsilon, Fraction(1, 10**8))
+    (core,) = plan_cores(query, DUCKDB, schema.privacy, schema.privacy.query_epsilon, Fraction(1, 10**8))
     return core
 
 

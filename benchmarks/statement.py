@@ -26,6 +26,7 @@ from dpsql.session import Session, open_accountant
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.sql.binder.bind import bind
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.parser.parse import parse
 
 ROOMS = ("parse", "bind", "plan", "describe", "charge", "engine", "release", "shell", "all")
@@ -53,7 +54,7 @@ class Rooms:
         marks.append(perf_counter())
         query = bind(statement, self.schema, (), self.shell.types, fanout=self.sizes)
         marks.append(perf_counter())
-        cores = plan_cores(query, privacy, epsilon, self.accountant.budget.delta_selection)
+        cores = plan_cores(query, DUCKDB, privacy, epsilon, self.accountant.budget.delta_selection)
         marks.append(perf_counter())
         told = self.shell.describe(query, cores)
         plan = Plan(text, cores, query.derived, told.sql, query.public, told.columns, epsilon,

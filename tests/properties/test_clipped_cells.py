@@ -19,11 +19,13 @@ from dpsql.planning.plan import CorePlan
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.binder.aggregates.clipping_report import clipped
 from dpsql.sql.binder.bind import Query
-from dpsql.sql.emit.duckdb import DUCKDB
+from dpsql.sql.emit import Dialect
 
 
-def _with_those_beside(query: Query, privacy: Any, price: Fraction, delta: Fraction) -> tuple[CorePlan, ...]:
-    return plan_cores(query, DUCKDB, privacy, price, delta, clipped(query.cores, norm_of(privacy))[0])
+def _with_those_beside(
+    query: Query, dialect: Dialect, privacy: Any, price: Fraction, delta: Fraction
+) -> tuple[CorePlan, ...]:
+    return plan_cores(query, dialect, privacy, price, delta, clipped(query.cores, norm_of(privacy))[0])
 
 
 @pytest.mark.parametrize("chunk", range(2))

@@ -15,6 +15,7 @@ from dpsql.postprocessing import Shell
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.session.public_sizes import fanout_sql
+from dpsql.sql.emit.duckdb import DUCKDB
 
 NULL = "NULL"
 
@@ -142,7 +143,7 @@ class World:
     def public_fanout(self, table: str, columns: tuple[str, ...]) -> int:
         """The most rows of a public table with equal values in these columns."""
         with self.connect() as connection:
-            row = connection.execute(fanout_sql(table, columns)).fetchone()
+            row = connection.execute(fanout_sql(DUCKDB, table, columns)).fetchone()
         assert row is not None
         return int(row[0])
 

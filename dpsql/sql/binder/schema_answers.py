@@ -82,7 +82,7 @@ def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select
     columns: list[exp.Expr] = []
     for place, item in enumerate(select.expressions):
         for name, expression in binder.rows.item(item, place, source_from):
-            typed = SANDBOX.cast(exp.Null(), SANDBOX.type_name(expression.type))
+            typed = SANDBOX.cast(exp.Null(), expression.type)
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
             named = item.alias or (name if brings_name else output_name(item, binder.dialect_options))
             columns.append(exp.alias_(typed, named, quoted=True))
@@ -142,7 +142,7 @@ def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
         if not listed:
             return None
         value = (min if lowest else max)(listed)
-    return SANDBOX.cast(literal_node(SANDBOX, Literal(value, column.type)), SANDBOX.type_name(column.type))
+    return SANDBOX.cast(literal_node(SANDBOX, Literal(value, column.type)), column.type)
 
 
 def _scalar(bound: Bound, column: Column, lowest: bool) -> Scalar:

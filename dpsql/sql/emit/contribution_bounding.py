@@ -19,6 +19,7 @@ from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
+from dpsql.sql.ir.expression import DOUBLE, INTEGER
 from dpsql.sql.ir.relation import Product, Rows, Total, Units
 
 #: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
@@ -165,7 +166,7 @@ def _norms(dialect: Dialect, own: str, keys: list[str], members: list[Member], n
     """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
     outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
     for name, _ in members:
-        value = dialect.cast(node.bare(name), dialect.wide)
+        value = dialect.cast(node.bare(name), "wide")
         size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
         over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.bare("u")])
         outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
@@ -215,15 +216,15 @@ def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:
     norms = {name: dialect.greatest(node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
     if norm == "l1":
         whole = [
-            dialect.quotient(dialect.cast(node.integer(each.limit * 2**FACTOR_BITS), dialect.wide), norms[name])
+            dialect.quotient(dialect.cast(node.integer(each.limit * 2**FACTOR_BITS), "wide"), norms[name])
             for name, each in members
         ]
         return dialect.least(node.integer(2**FACTOR_BITS), *whole)
-    squares = [exp.Div(this=number(float(each.limit)), expression=dialect.cast(norms[name], "double"), typed=False,
+    squares = [exp.Div(this=number(float(each.limit)), expression=dialect.cast(norms[name], DOUBLE), typed=False,
                        safe=False) for name, each in members]  # fmt: skip
     root = node.function("SQRT", dialect.least(number(1.0), *squares))
     floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))
-    down = exp.Sub(this=dialect.cast(floor, dialect.wide), expression=node.integer(1))
+    down = exp.Sub(this=dialect.cast(floor, "wide"), expression=node.integer(1))
     # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
     return dialect.greatest(down, node.integer(0))
 
@@ -231,4 +232,4 @@ def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:
 def squarable(dialect: Dialect, value: exp.Expr) -> exp.Expr:
     """The value, never NULL, within ±2^52: far above every limit, and no sum of squares leaves 128 bits."""
     least, most = node.integer(-MOST_NORM), node.integer(MOST_NORM)
-    return dialect.cast(dialect.greatest(least, dialect.least(most, value)), "bigint")
+    return dialect.cast(dialect.greatest(least, dialect.least(most, value)), INTEGER)

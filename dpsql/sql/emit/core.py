@@ -22,16 +22,18 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.schema import SqlType
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
 from dpsql.sql.emit import contribution_bounding, histogram, node, scalar
-from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.dialect import Dialect, Width
 from dpsql.sql.emit.flat_values import emitted_flat, with_ones
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.quantise import at_least, product, quantised
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
+from dpsql.sql.ir.expression import INTEGER
 from dpsql.sql.ir.reads import is_held, tables_measured
 from dpsql.sql.ir.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
 
@@ -254,7 +256,7 @@ class _Emission:
             base = f"distinct_{self.distinct[0][0]}"
         else:  # histograms of all rows
             assert not self.keys
-            return node.select([], node.values([node.integer(0)], "whole", "row"))
+            return node.select([], self.dialect.values([[node.integer(0)]], "whole", ["row"]))
         outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
         sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
         for name in (f"v{place}" for place in range(len(self.contributions))):
@@ -273,7 +275,7 @@ class _Emission:
         if not self.histograms:
             return final
         cells = len(final.expressions) - len(self.keys)
-        behind = [("histogram", "int"), ("bin", "bigint"), ("v", "bigint")]
+        behind: list[tuple[str, SqlType | Width]] = [("histogram", "narrow"), ("bin", INTEGER), ("v", INTEGER)]
         none = [node.aliased(self.dialect.cast(exp.null(), kind), name) for name, kind in behind]
         final.set("expressions", [*final.expressions, *none])
         whole: exp.Query = final

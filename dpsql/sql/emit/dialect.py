@@ -19,6 +19,8 @@ from dpsql.sql.emit.total_form import TotalForm
 
 #: Where an engine finds a table: its database and the schema in it, empty where the engine has none.
 Path: TypeAlias = tuple[str, str]
+#: Whole numbers of 32 bits, and of at least 127 bits and a sign: the square of a clamped sum fits in these.
+Width: TypeAlias = Literal["narrow", "wide"]
 
 
 class Dialect(Syntax, ABC):
@@ -56,17 +58,12 @@ class Dialect(Syntax, ABC):
         Then slow functions read values that are made flat (``docs/proofs/work.md``).
         """
 
-    @property
     @abstractmethod
-    def wide(self) -> str:
-        """The type of whole numbers of at least 127 bits and a sign: the square of a clamped sum fits in it."""
-
-    @abstractmethod
-    def type_name(self, sql_type: SqlType) -> str:
+    def type_name(self, sql_type: SqlType | Width) -> str:
         """The engine's name of the type."""
 
     @abstractmethod
-    def try_cast(self, value: exp.Expr, sql_type: str) -> exp.Expr:
+    def try_cast(self, value: exp.Expr, to: SqlType) -> exp.Expr:
         """The value as another type, NULL where it has no form there. Doubles become the nearest whole number."""
 
     @abstractmethod
@@ -98,6 +95,14 @@ class Dialect(Syntax, ABC):
         """How often the unit begins anew from one timestamp to another."""
 
     @abstractmethod
+    def days_later(self, day: exp.Expr, days: exp.Expr) -> exp.Expr:
+        """The day so many days after another."""
+
+    @abstractmethod
+    def values(self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
+        """A table of these rows and column names, as it stands in FROM."""
+
+    @abstractmethod
     def one(self) -> exp.Expr:
         """The number 1, computed for each row so that the engine cannot know it beforehand."""
 
@@ -118,9 +123,9 @@ class Dialect(Syntax, ABC):
         """The whole name of a table of the owner, as SQL has it."""
         return ".".join(f'"{part}"' for part in (*self.source, table) if part)
 
-    def cast(self, value: exp.Expr, sql_type: str) -> exp.Cast:
+    def cast(self, value: exp.Expr, to: SqlType | Width) -> exp.Cast:
         """The value as another type, where every value has a form there."""
-        return exp.Cast(this=value, to=self.data_type(sql_type))
+        return exp.Cast(this=value, to=self.data_type(self.type_name(to)))
 
     def lacks(self, what: str) -> NoReturn:
         """Refuse what the dialect has no form of."""

@@ -241,12 +241,12 @@ def _equates(on: exp.Expr | None, alias: str) -> bool:
 
 def is_slow_node(emitted: object) -> bool:
     """Whether the node stands under a slow function, which reads nothing but flat values."""
-    return isinstance(emitted, exp.Expr) and _FLAT in emitted.meta
+    return isinstance(emitted, exp.Expr) and emitted._meta is not None and _FLAT in emitted._meta
 
 
 def is_held(emitted: exp.Expr) -> bool:
     """Whether the node is the list of a flat value."""
-    return _HELD in emitted.meta
+    return emitted._meta is not None and _HELD in emitted._meta
 
 
 def is_flat(emitted: exp.Expr) -> bool:

@@ -25,7 +25,7 @@ from dpsql.sql.emit import contribution_bounding, node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.emit.scalar import key, literal_node, native
-from dpsql.sql.ir.expression import DATE, TIMESTAMP, Expression, Literal, Scalar
+from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Literal, Scalar
 
 
 def binned(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
@@ -34,9 +34,9 @@ def binned(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
         grid = quantum(argument)
         steps = quantised(dialect, argument, grid, grid.low)
         return steps if bins.width == 1 else _shared(dialect, steps, bins.width)
-    moment = dialect.try_cast(native(dialect, argument), "timestamp")
+    moment = dialect.try_cast(native(dialect, argument), TIMESTAMP)
     first, last = (literal_node(dialect, _moment(end, bins)) for end in (bins.low, bins.high))
-    start = dialect.cast(first.copy(), "timestamp")
+    start = dialect.cast(first.copy(), TIMESTAMP)
     steps = dialect.elapsed("day" if bins.axis == "day" else "second", start, moment.copy())
     return node.case(
         (node.compare(exp.GTE, moment, last), node.integer(bins.count - 1)),
@@ -55,7 +55,7 @@ def placed(dialect: Dialect, argument: Expression, values: Sequence[Scalar]) -> 
 
 def _listed(dialect: Dialect, value: Scalar, argument: Expression) -> exp.Expr:
     literal = literal_node(dialect, Literal(value, argument.type))
-    return dialect.cast(literal, dialect.type_name(argument.type)) if argument.type.is_numeric else literal
+    return dialect.cast(literal, argument.type) if argument.type.is_numeric else literal
 
 
 def _shared(dialect: Dialect, steps: exp.Expr, width: int) -> exp.Expr:
@@ -109,7 +109,7 @@ def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, th
     """
     unit = node.case((node.not_null(node.column(f"{name}_many", "u")), node.column("rows", "u")))
     groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
-    count = node.times(dialect.cast(exp.Count(this=exp.Star()), dialect.wide), node.integer(each.fine))
+    count = node.times(dialect.cast(exp.Count(this=exp.Star()), "wide"), node.integer(each.fine))
     many = node.join(node.table(f"{name}_many"), node.equal("rows", f"{name}_many", "u"), "LEFT")
     outputs = [*(group.copy() for group in groups[:-1]), node.aliased(unit.copy(), "u"), node.aliased(count, "v")]
     return node.select(outputs, node.table("rows"), [*_kept(keys, thresholded), many], _counted(name), groups)
@@ -156,6 +156,6 @@ def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     counts = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts"))
     changes = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy"))
     whole = exp.Union(this=counts, expression=changes, distinct=False)
-    total = node.aliased(dialect.cast(exp.Sum(this=node.bare("v")), "bigint"), "v")
+    total = node.aliased(dialect.cast(exp.Sum(this=node.bare("v")), INTEGER), "v")
     return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
                        group=[node.bare(part) for part in columns])  # fmt: skip

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.errors import StatementError
+from dpsql.schema import SqlType
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.relation import leaf_source
 from dpsql.sql.emit.scalar import key, literal_node, native
-from dpsql.sql.ir.expression import Column, Expression, Literal, columns
+from dpsql.sql.ir.expression import DATE, DOUBLE, Column, Expression, Literal, columns
 from dpsql.sql.ir.relation import Core, Days, Enumerated, KeyDomain
 
 
@@ -81,7 +82,7 @@ def _distinct(dialect: Dialect, part: _Part, domain: KeyDomain) -> exp.Select:
     sources = [_values(dialect, each) for each in domain.enumerated if each.column.relation in part.reads]
     sources += [leaf_source(dialect, leaf) for leaf in domain.tables if leaf.alias in part.reads]
     if not sources:  # keys that read no column: one combination
-        sources.append(node.values([exp.true()], "d"))
+        sources.append(dialect.values([[exp.true()]], "d", ["value"]))
     outputs = [node.aliased(key(dialect, each), f"k{place}") for place, each in sorted(part.keys.items())]
     condition = node.conjoined([native(dialect, each) for each in part.conditions])
     joins = [node.join(source) for source in sources[1:]]
@@ -90,18 +91,19 @@ def _distinct(dialect: Dialect, part: _Part, domain: KeyDomain) -> exp.Select:
 
 def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
     """The values as a relation with one column, in the type of the key where their literals have another."""
-    alias, sql_type = enumerated.column.relation, dialect.type_name(enumerated.column.type)
+    alias, sql_type = enumerated.column.relation, enumerated.column.type
     if isinstance(enumerated.values, Days):
         return node.subquery(_days(dialect, enumerated.values, sql_type), alias)
-    literals = [literal_node(dialect, Literal(value, enumerated.column.type)) for value in enumerated.values]
-    sql_type = "double" if enumerated.double else sql_type
-    if sql_type != "double" and not sql_type.startswith("decimal"):
-        return node.values(literals, alias)
+    literals = [[literal_node(dialect, Literal(value, enumerated.column.type))] for value in enumerated.values]
+    sql_type = DOUBLE if enumerated.double else sql_type
+    if sql_type.kind not in ("double", "decimal"):
+        return dialect.values(literals, alias, ["value"])
     typed = dialect.cast(node.column(f"{alias}v", "value"), sql_type)
-    return node.subquery(node.select([node.aliased(typed, "value")], node.values(literals, f"{alias}v")), alias)
+    values = dialect.values(literals, f"{alias}v", ["value"])
+    return node.subquery(node.select([node.aliased(typed, "value")], values), alias)
 
 
-def _days(dialect: Dialect, days: Days, sql_type: str) -> exp.Select:
+def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
     """The days as first + number, the number put together from its decimal digits; NULL behind the last of them."""
     wanted = days.count + days.nullable
     digits = [f"n{place}" for place in range(len(str(wanted - 1)))]
@@ -109,9 +111,9 @@ def _days(dialect: Dialect, days: Days, sql_type: str) -> exp.Select:
     for place, digit in enumerate(digits):
         part = node.times(node.column(digit, "value"), node.integer(10**place))
         number = part if place == 0 else node.plus(number, part)
-    sources = [node.values([node.integer(value) for value in range(10)], digit) for digit in digits]
-    first = dialect.cast(exp.Literal.string(days.first.isoformat()), "date")
-    day: exp.Expr = dialect.cast(node.plus(first, dialect.cast(number, "integer")), sql_type)
+    sources = [dialect.values([[node.integer(value)] for value in range(10)], digit, ["value"]) for digit in digits]
+    first = dialect.cast(exp.Literal.string(days.first.isoformat()), DATE)
+    day: exp.Expr = dialect.cast(dialect.days_later(first, number), sql_type)
     if days.nullable:
         day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
     few = node.compare(exp.LT, number.copy(), node.integer(wanted))

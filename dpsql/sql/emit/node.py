@@ -141,12 +141,6 @@ def select(
     )
 
 
-def values(rows: Sequence[exp.Expr], alias: str, column: str = "value") -> exp.Values:
-    """VALUES: a table of one column."""
-    named = exp.TableAlias(this=name(alias), columns=[name(column)])
-    return exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in rows], alias=named)
-
-
 def join(source: exp.Expr, on: exp.Expr | None = None, side: str | None = None) -> exp.Join:
     """JOIN … ON, LEFT JOIN … ON, or CROSS JOIN where there is no condition."""
     return exp.Join(this=source, on=on, side=side, kind="CROSS" if on is None else None)

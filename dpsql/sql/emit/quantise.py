@@ -15,7 +15,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.scalar import double, native
-from dpsql.sql.ir.expression import Column, Expression
+from dpsql.sql.ir.expression import DOUBLE, INTEGER, Column, Expression
 from dpsql.sql.ir.unit_function import Dispersion
 
 #: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
@@ -35,7 +35,7 @@ def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int
     high = node.integer(grid.high) if whole else number(float(grid.high * grid.size))
     clamped = dialect.least(dialect.greatest(value.copy(), low), high)
     scaled = clamped if grid.size == 1 else node.times(clamped, number(grid.factor))
-    steps: exp.Expr = dialect.try_cast(scaled, "bigint")
+    steps: exp.Expr = dialect.try_cast(scaled, INTEGER)
     if offset:
         steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
     return node.case((node.not_null(value), steps))
@@ -60,13 +60,13 @@ def product(dialect: Dialect, left: Expression, right: Expression, grid: Product
     either is NULL."""
     first = quantised(dialect, left, grid.left, grid.left.middle)
     if grid.left.reach * grid.right.reach >= MOST_BIGINT:
-        first = dialect.cast(first, dialect.wide)
+        first = dialect.cast(first, "wide")
     value = node.times(first, quantised(dialect, right, grid.right, grid.right.middle))
     if grid.divisor > 1:
         value = dialect.quotient(node.paren(node.plus(value, node.integer(grid.added))), node.integer(grid.divisor))
     if grid.taken:
         value = exp.Sub(this=node.operand(value), expression=node.integer(grid.taken))
-    return dialect.cast(value, "bigint") if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
+    return dialect.cast(value, INTEGER) if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
 
 
 def spread(
@@ -80,9 +80,9 @@ def spread(
     grid = quantum(argument)
     steps = quantised(dialect, argument, grid, grid.middle)
     count = exp.Count(this=when(steps))
-    total = dialect.cast(exp.Sum(this=when(steps.copy())), "double")
-    square = node.times(dialect.cast(steps.copy(), dialect.wide), steps.copy())
-    squares = dialect.cast(exp.Sum(this=when(square)), "double")
+    total = dialect.cast(exp.Sum(this=when(steps.copy())), DOUBLE)
+    square = node.times(dialect.cast(steps.copy(), "wide"), steps.copy())
+    squares = dialect.cast(exp.Sum(this=when(square)), DOUBLE)
     mean = _over(node.times(total, total.copy()), count)
     rows = _less_one(count.copy()) if dispersion.of_sample else count.copy()
     variance = _over(exp.Sub(this=squares, expression=node.paren(mean)), rows)

@@ -23,7 +23,7 @@ from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.quantise import quantised, spread
 from dpsql.sql.emit.scalar import key, literal_node, native
-from dpsql.sql.ir.expression import Call, Column, Expression, Literal, Subquery, columns
+from dpsql.sql.ir.expression import DOUBLE, Call, Column, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.reads import outer_columns
 from dpsql.sql.ir.relation import (
     ITS_UNIT,
@@ -183,16 +183,15 @@ def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
             with _set(_OUTSIDE, None):
                 return node.subquery(_compound(dialect, leaf), alias), []
         case Constants(alias=alias, rows=rows):
-            tuples = [exp.Tuple(expressions=[_typed(dialect, each) for each in row]) for row in rows]
-            names = [node.name(f"c{place}") for place in range(len(rows[0]))]
-            return exp.Values(expressions=tuples, alias=exp.TableAlias(this=node.name(alias), columns=names)), []
+            typed = [[_typed(dialect, each) for each in row] for row in rows]
+            return dialect.values(typed, alias, [f"c{place}" for place in range(len(rows[0]))]), []
         case _:
             assert_never(leaf)
 
 
 def _typed(dialect: Dialect, literal: Literal) -> exp.Expr:
     """A constant in its declared type."""
-    return dialect.cast(literal_node(dialect, literal), dialect.type_name(literal.type))
+    return dialect.cast(literal_node(dialect, literal), literal.type)
 
 
 def _hops(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
@@ -365,7 +364,7 @@ def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
         case UnitFunction.SUM | UnitFunction.AVG:
             assert argument is not None
             grid = quantum(argument)
-            total = dialect.cast(exp.Sum(this=when(quantised(dialect, argument, grid))), "double")
+            total = dialect.cast(exp.Sum(this=when(quantised(dialect, argument, grid))), DOUBLE)
             scaled = node.times(total, number(float(grid.size)))
             if aggregate.function is UnitFunction.SUM:
                 return scaled

@@ -20,7 +20,19 @@ from dpsql.sql.emit.flat_values import flat, reads_flat
 from dpsql.sql.emit.node import number
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
-from dpsql.sql.ir.expression import Call, Case, Cast, Column, Expression, Literal, Subquery
+from dpsql.sql.ir.expression import (
+    DATE,
+    DOUBLE,
+    INTEGER,
+    TIMESTAMP,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    Subquery,
+)
 
 #: DuckDB plans an expression, or a statement, of so many nodes in seconds.
 MOST_NODES: Final = 50_000
@@ -78,7 +90,7 @@ def literal_node(dialect: Dialect, literal: Literal) -> exp.Expr:
     value = literal.value
     match value:
         case None:
-            return dialect.cast(exp.null(), dialect.type_name(literal.type))
+            return dialect.cast(exp.null(), literal.type)
         case bool():
             return exp.Boolean(this=value)
         case int():
@@ -89,9 +101,9 @@ def literal_node(dialect: Dialect, literal: Literal) -> exp.Expr:
         case str():
             return _text(dialect, value)
         case datetime():
-            return dialect.cast(exp.Literal.string(value.isoformat(sep=" ")), "timestamp")
+            return dialect.cast(exp.Literal.string(value.isoformat(sep=" ")), TIMESTAMP)
         case date():
-            return dialect.cast(exp.Literal.string(value.isoformat()), "date")
+            return dialect.cast(exp.Literal.string(value.isoformat()), DATE)
         case _:
             assert_never(value)
 
@@ -155,7 +167,7 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         emitted = [flat(dialect, each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
     whole = dialect.total(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
-    return dialect.try_cast(whole, "date") if keeps_date else whole
+    return dialect.try_cast(whole, DATE) if keeps_date else whole
 
 
 def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
@@ -166,7 +178,7 @@ def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     values = _alike(dialect, call.arguments, places)
     parts = [flat(dialect, each, part) for each, part in zip(values, call.arguments, strict=True)]
     whole = dialect.total("nullif", *parts)
-    return dialect.try_cast(whole, "date") if first.type.kind == "date" != second.type.kind else whole
+    return dialect.try_cast(whole, DATE) if first.type.kind == "date" != second.type.kind else whole
 
 
 def _argument(dialect: Dialect, argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:
@@ -175,7 +187,7 @@ def _argument(dialect: Dialect, argument: Expression, kind: str, jumps: bool, pl
             return nearest(dialect, argument, places) if jumps else double(dialect, argument, places)
         case "integer":
             emitted = native(dialect, argument, places)
-            return dialect.try_cast(emitted, "bigint") if is_double(argument) else dialect.cast(emitted, "bigint")
+            return dialect.try_cast(emitted, INTEGER) if is_double(argument) else dialect.cast(emitted, INTEGER)
         case _:
             return native(dialect, argument, places)
 
@@ -193,8 +205,8 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
         if target.kind == "text" and argument.type.kind == "timestamp":
             value = dialect.ordinary(value)
         elif target.kind == "text" and computed:
-            value = dialect.try_cast(value, dialect.type_name(argument.type))
-        return dialect.try_cast(value, dialect.type_name(target))
+            value = dialect.try_cast(value, argument.type)
+        return dialect.try_cast(value, target)
     if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):
         scale, digits = argument.type.scale or 0, target.scale or 0
         value = double(dialect, argument, places)
@@ -202,10 +214,10 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
             rounded = dialect.total("round decimal", value, node.integer(scale), node.integer(digits))
         else:
             rounded = nearest(dialect, argument, places)
-        return dialect.try_cast(rounded if computed else native(dialect, argument, places), dialect.type_name(target))
+        return dialect.try_cast(rounded if computed else native(dialect, argument, places), target)
     wide = argument.type.kind == "decimal" and target.is_numeric
     value = double(dialect, argument, places) if wide else native(dialect, argument, places)
-    return dialect.try_cast(value, dialect.type_name(target))
+    return dialect.try_cast(value, target)
 
 
 def nearest(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
@@ -222,7 +234,7 @@ def double(dialect: Dialect, expression: Expression, places: Places | None = Non
         amount = number(float(abs(expression.value)))
         return exp.Neg(this=amount) if expression.value < 0 else amount
     emitted = native(dialect, expression, places)
-    return emitted if is_double(expression) else dialect.cast(emitted, "double")
+    return emitted if is_double(expression) else dialect.cast(emitted, DOUBLE)
 
 
 def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
@@ -245,7 +257,7 @@ def _alike(dialect: Dialect, expressions: tuple[Expression, ...], places: Places
     if any(expression.type.is_numeric for expression in expressions):
         return [double(dialect, expression, places) for expression in expressions]
     if len({expression.type.kind for expression in expressions}) > 1:
-        return [dialect.try_cast(native(dialect, expression, places), "timestamp") for expression in expressions]
+        return [dialect.try_cast(native(dialect, expression, places), TIMESTAMP) for expression in expressions]
     return [native(dialect, expression, places) for expression in expressions]
 
 
@@ -265,5 +277,5 @@ def key(dialect: Dialect, expression: Expression, places: Places | None = None) 
     if expression.type.kind == "double":
         return node.plus(double(dialect, expression, places), number(0.0))
     if expression.type.is_numeric:
-        return dialect.try_cast(emitted, dialect.type_name(expression.type))
+        return dialect.try_cast(emitted, expression.type)
     return emitted

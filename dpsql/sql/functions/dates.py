@@ -155,6 +155,7 @@ _MONTH = Interval(Fraction(30_436_875, 10**6), Fraction(30_436_875, 10**6))
 
 
 def moved(unit: str, amount: Interval) -> Interval:
+    """By how many days so many units move a moment."""
     if unit in ("year", "month"):
         months = amount * span(12, 12) if unit == "year" else amount
         return months * _MONTH + span(-6, 6)

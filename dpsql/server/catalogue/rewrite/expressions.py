@@ -19,7 +19,7 @@ def call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def cast(node: exp.Expr, to: str) -> exp.Expr:
     """The value as a type of DuckDB."""
-    return SANDBOX.cast(node, to)
+    return exp.Cast(this=node, to=SANDBOX.data_type(to))
 
 
 def text(value: str) -> exp.Expr:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect, Path
+from dpsql.sql.emit.dialect import Dialect, Path, Width
 from dpsql.sql.emit.duckdb.arithmetic import ARITHMETIC
 from dpsql.sql.emit.duckdb.attempt import attempted
 from dpsql.sql.emit.duckdb.comparisons import CHOICES, CONDITIONS
@@ -21,10 +21,7 @@ from dpsql.sql.emit.duckdb.mathematics import MATHEMATICS
 from dpsql.sql.emit.duckdb.texts import TEXTS
 from dpsql.sql.emit.total_form import TotalForm, call
 
-_TYPES: Final = {
-    "boolean": "boolean", "integer": "bigint", "double": "double", "text": "varchar", "date": "date",
-    "timestamp": "timestamp",
-}  # fmt: skip
+_WIDTHS: Final[dict[Width, str]] = {"narrow": "int", "wide": "hugeint"}
 
 
 class DuckDB(Dialect):
@@ -37,18 +34,15 @@ class DuckDB(Dialect):
     source: Path = ("source", "main")
     derived: Path = ("derived", "main")
     shares_values = True
-    wide = "hugeint"
 
     def __init__(self) -> None:
         super().__init__("duckdb")
 
-    def type_name(self, sql_type: SqlType) -> str:
-        if sql_type.kind == "decimal":
-            return f"decimal({sql_type.precision},{sql_type.scale})"
-        return _TYPES[sql_type.kind]
+    def type_name(self, sql_type: SqlType | Width) -> str:
+        return _WIDTHS[sql_type] if isinstance(sql_type, str) else sql_type.engine_name
 
-    def try_cast(self, value: exp.Expr, sql_type: str) -> exp.Expr:
-        return exp.TryCast(this=value, to=self.data_type(sql_type))
+    def try_cast(self, value: exp.Expr, to: SqlType) -> exp.Expr:
+        return exp.TryCast(this=value, to=self.data_type(self.type_name(to)))
 
     def greatest(self, *values: exp.Expr) -> exp.Expr:
         return call("GREATEST")(*values)
@@ -71,9 +65,18 @@ class DuckDB(Dialect):
     def elapsed(self, unit: Literal["day", "second"], start: exp.Expr, end: exp.Expr) -> exp.Expr:
         return attempted("DATE_DIFF")(exp.Literal.string(unit), start, end)
 
+    def days_later(self, day: exp.Expr, days: exp.Expr) -> exp.Expr:
+        return node.plus(day, self.cast(days, "narrow"))
+
+    def values(self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
+        """VALUES, which DuckDB takes for a table with named columns."""
+        named = exp.TableAlias(this=node.name(alias), columns=[node.name(each) for each in columns])
+        return exp.Values(expressions=[exp.Tuple(expressions=[*row]) for row in rows], alias=named)
+
     def one(self) -> exp.Expr:
+        """1 and whether RANDOM() is below 0, which it never is, and DuckDB does not know."""
         below = node.compare(exp.LT, call("RANDOM")(), node.integer(0))
-        return node.plus(node.integer(1), self.cast(below, "int"))
+        return node.plus(node.integer(1), self.cast(below, "narrow"))
 
     def listed(self, value: exp.Expr) -> exp.Expr:
         return call("LIST_VALUE")(value)
