@@ -212,12 +212,14 @@ MADE_OF_A_TEXT = {
 
 @pytest.fixture(scope="module")
 def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Person 17 has a text of 40 million characters, and the engine 256 MiB of memory in a process of its own."""
+    """Person 17 has a text of 40 million characters and many visits beyond the limit; the engine has a process of its own
+    and 256 MiB of memory."""
     folder = tmp_path_factory.mktemp("long")
     with duckdb.connect(str(folder / "people.duckdb")) as data:
         data.execute("CREATE TABLE person AS SELECT i AS pid, 30 AS age, CASE WHEN i = 17 "
                      "THEN repeat('ab c1', 8000000) ELSE 'name ' || i END AS name FROM range(1000) t(i)")  # fmt: skip
-        data.execute("CREATE TABLE visit AS SELECT i AS pid, i AS day FROM range(1000) t(i)")
+        data.execute("CREATE TABLE visit AS SELECT CASE WHEN i < 1000 THEN i ELSE 17 END AS pid, i % 3650 AS day "
+                     "FROM range(1200) t(i)")  # fmt: skip
         data.execute("CREATE TABLE days AS SELECT i AS day FROM range(365) t(i)")
     engine = '[engine]\nmemory = "256MiB"\n'
     with pytest.MonkeyPatch.context() as patch:
@@ -230,3 +232,19 @@ def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 @pytest.mark.parametrize("condition", MADE_OF_A_TEXT.values(), ids=MADE_OF_A_TEXT)
 def test_one_person_s_text_is_not_too_long_for_the_memory(long_text: Session, condition: str) -> None:
     assert _outcome(long_text, f"SELECT COUNT(*) FROM person WHERE {condition}")[0] == "answered with 1 rows"
+
+
+#: What is made of a text that is joined with each of a person's rows.
+MADE_OF_JOINED_ROWS = {
+    "counted": "COUNT(DISTINCT p.name || v.day) FROM person p JOIN visit v ON v.pid = p.pid",
+    "a key": "p.name || v.day AS k, COUNT(*) FROM person p JOIN visit v ON v.pid = p.pid GROUP BY 1",
+    "a key beside another": "p.name, v.day, COUNT(*) FROM visit v JOIN person p ON v.pid = p.pid GROUP BY 1, 2",
+    "rows that differ": "COUNT(*) FROM (SELECT DISTINCT v.pid, p.name || v.day AS k FROM visit v JOIN person p "
+    "ON v.pid = p.pid) AS t",
+    "a condition": "COUNT(*) FROM visit v LEFT JOIN person p ON v.pid = p.pid WHERE p.name || v.day ~ 'q+z'",
+}
+
+
+@pytest.mark.parametrize("text", MADE_OF_JOINED_ROWS.values(), ids=MADE_OF_JOINED_ROWS)
+def test_one_person_s_text_may_stand_in_each_of_their_rows(long_text: Session, text: str) -> None:
+    assert _outcome(long_text, f"SELECT {text}")[0].startswith("answered")

@@ -132,6 +132,21 @@ def test_each_text_that_is_made_stands_in_memory(functions: int, longest: int | 
     assert set(re.findall(r", (\d{5,})\)", core.sql)) == ({str(longest)} if longest else set())
 
 
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [
+        ("SELECT COUNT(DISTINCT p.word || v.price) FROM people p JOIN visits v ON v.pid = p.id", True),
+        ("SELECT COUNT(*) FROM visits v JOIN people p ON v.pid = p.id WHERE p.word < v.price::TEXT", True),
+        ("SELECT p.word, COUNT(*) FROM visits v JOIN people p ON v.pid = p.id GROUP BY p.word", True),
+        ("SELECT COUNT(*) FROM visits v JOIN people p ON v.pid = p.id WHERE p.word LIKE 'a%'", False),
+        ("SELECT p.word, COUNT(*) FROM people p GROUP BY p.word", False),
+    ],
+)
+def test_texts_that_stand_in_each_row_of_another_table_are_cut(text: str, is_cut: bool) -> None:
+    (core,) = plan_of(hand_world(), text).cores
+    assert bool(re.search(r"LEFT\(.*?word.*?, 1000\)", core.sql)) is is_cut
+
+
 def test_what_converts_a_text_makes_one_more() -> None:
     (core,) = plan_of(hand_world(), "SELECT COUNT(*) FROM people WHERE TRY_CAST(word AS INTEGER) = 1").cores
     assert set(re.findall(r", (\d{5,})\)", core.sql)) >= {"2000000"}

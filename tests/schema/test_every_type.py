@@ -15,7 +15,6 @@ from uuid import UUID
 import duckdb
 import pyarrow as pa
 import pytest
-from dpsql.session.answer_store.paid import canonical
 from sqlalchemy import types as sqlalchemy_types
 from sqlglot import exp
 
@@ -41,7 +40,9 @@ from dpsql.server.catalogue.store.types import OIDS, column_type
 from dpsql.server.protocol import binary_format, text_format, types
 from dpsql.server.protocol.types import by_name
 from dpsql.session.answer_store import serialization
+from dpsql.session.answer_store.keys import canonical
 from dpsql.session.prepared import stand_ins
+from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import Literal
@@ -109,7 +110,9 @@ def test_the_engine_has_the_type_and_clients_are_told_of_it(kind: Kind, engine: 
 def test_a_literal_is_its_value(kind: Kind, value: Scalar, text: str, engine: duckdb.DuckDBPyConnection) -> None:
     sql_type = type_of(kind)
     assert literal.as_type(Literal(text, SqlType("text")), sql_type, NODE) == Literal(value, sql_type)
-    sql = f"SELECT CAST({literal_node(Literal(value, sql_type)).sql(dialect='duckdb')} AS {sql_type.engine_name})"
+    sql = (
+        f"SELECT CAST({literal_node(DUCKDB, Literal(value, sql_type)).sql(dialect='duckdb')} AS {sql_type.engine_name})"
+    )
     assert engine.execute(sql).fetchall() == [(value,)]
     written = engine.execute(f"SELECT strlen(CAST(({sql[7:]}) AS VARCHAR))").fetchall()[0][0]
     if (ends := TYPES[kind].written) is not None:

@@ -25,6 +25,13 @@ FAULTS = (
         ("tests/properties/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
     ),
     Fault(
+        "a parent's text is read whole with each of a unit's rows",
+        MODULE,
+        "            self.carried |= aliases(source)\n        elif",
+        "            pass\n        elif",
+        (f"{STEPS}::test_texts_that_stand_in_each_row_of_another_table_are_cut",),
+    ),
+    Fault(
         "what is converted is not counted as one more text",
         "dpsql/sql/analysis/work/row_cost.py",
         "for each in [*made, *converted] if",
@@ -121,8 +128,8 @@ FAULTS = (
     Fault(
         "conditions are no work",
         MODULE,
-        "        self.evaluate(made, order.conditions)\n        return made\n\n    def evaluate",
-        "        return made\n\n    def evaluate",
+        "        self.evaluate(made, order.conditions, [each for each in order.conditions if _is_of_several(each)])\n",
+        "",
         (STEPS,),
     ),
     Fault(

@@ -23,10 +23,10 @@ from dpsql.sql.analysis.work.row_cost import (
     pattern_of,
     steps,
 )
-from dpsql.sql.analysis.work.truncation import held
+from dpsql.sql.analysis.work.truncation import held, may_be_long
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
-from dpsql.sql.ir.expression import Column, Expression, Subquery, columns, subqueries
+from dpsql.sql.ir.expression import Call, Column, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.reads import expressions_of, outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import (
@@ -82,6 +82,10 @@ class Made:
     def times(self, other: Made) -> Made:
         """Each row joined with each row of the other."""
         return Made(self.rows * other.rows, self.scans | other.scans, self.factors + other.factors)
+
+
+#: A row that is the only one of its unit, whatever the data hold.
+_ONE = Made(1, frozenset())
 
 
 def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
@@ -160,15 +164,18 @@ class _Work:
     """The rows of one unit in one core while they are counted.
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
-    ``computed`` what is computed of rows.
+    ``computed`` what is computed of rows. ``carried`` are the sources of which one row may stand in as many rows as the
+    unit has in another table, and ``joined`` what is computed of rows once these are joined.
     """
 
     def __init__(self, fanout: Fanout) -> None:
         self._fanout = fanout
         self.tables: dict[str, Scan] = {}
         self.held: set[str] = set()
-        self.most = Made(1, frozenset())
+        self.most = _ONE
         self.computed: set[Expression] = set()
+        self.carried: set[str] = set()
+        self.joined: set[Expression] = set()
 
     def relation(self, relation: Relation) -> Made:
         """The rows of one unit in a private relation."""
@@ -176,19 +183,28 @@ class _Work:
         made = self._source(order.steps[0].source)
         for place, step in enumerate(order.steps[1:], 1):
             made = self._joined(made, step, order, place)
-        self.evaluate(made, order.conditions)
+        self.evaluate(made, order.conditions, [each for each in order.conditions if _is_of_several(each)])
         return made
 
-    def evaluate(self, made: Made, expressions: Iterable[Expression]) -> None:
-        """Count what the subqueries in the expressions read for each of these rows."""
+    def evaluate(
+        self, made: Made, expressions: Iterable[Expression], joined: Iterable[Expression] | None = None
+    ) -> None:
+        """Count what the subqueries in the expressions read for each of these rows.
+
+        All are computed of joined rows, but where ``joined`` says which are.
+        """
         self.computed.update(expressions := list(expressions))
+        self.joined.update(expressions if joined is None else joined)
         for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
             self._read(made, each)
 
     @property
     def longest(self) -> int | None:
         """How long a text may be that is read with each of the rows; None where no text is made of it and it is read
-        few times."""
+        few times. A text that stands in any number of rows is as long as those whose length is not told."""
+        read = (column for each in self.joined for column in columns(each))
+        if any(column.relation in self.carried and may_be_long(column) for column in read):
+            return UNDECLARED
         found, times = copies(self.computed), self.most.rows * max(1, looks(self.computed) // 8)
         if times < _MANY and found <= 1:
             return None
@@ -201,6 +217,10 @@ class _Work:
         if unit_of(source) is None:
             return self._multiplied(made, self._public(source, _given(order, place)))
         other = self._source(source)
+        if (step.single or other.rows <= 1) and made != _ONE:
+            self.carried |= aliases(source)
+        elif made.rows <= 1 and other != _ONE:
+            self.carried |= frozenset().union(*(aliases(each.source) for each in order.steps[:place]))
         if step.kind == "full":
             return replace(self._multiplied(made, other), rows=made.rows * other.rows + made.rows + other.rows)
         return made if step.single else self._multiplied(made, other)
@@ -224,7 +244,7 @@ class _Work:
         """The rows of one unit in a private source."""
         match source:
             case Scan(unit=unit, path=path) if unit and path and not path.hops and unit.name in path.unique:
-                return Made(1, frozenset())
+                return _ONE
             case Scan(alias=alias, table=table, limits=limits):
                 self.tables[alias] = source
                 rows = row_limit(limits) or _UNLIMITED
@@ -232,7 +252,7 @@ class _Work:
             case PerUnit(child=child, keys=keys):
                 inner = self.relation(child)
                 self.evaluate(inner, expressions_of(source))
-                return inner if keys else Made(1, frozenset())
+                return inner if keys else _ONE
             case Compound(operator=operator, branches=branches):
                 parts = [self.relation(branch.relation) for branch in branches]
                 for part, branch in zip(parts, branches, strict=True):
@@ -337,3 +357,13 @@ def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
         and not any(outer_columns(step.source) for step in order.steps)
         and all(column.relation in within for column in inside)
     )
+
+
+def _is_of_several(condition: Expression) -> bool:
+    """Whether it is computed of rows of several sources, and does not only compare columns of two of them."""
+    equal = (
+        isinstance(condition, Call)
+        and condition.function == "="
+        and all(isinstance(each, Column) for each in condition.arguments)
+    )
+    return not equal and len({column.relation for column in columns(condition)}) > 1

@@ -115,7 +115,7 @@ class _Holding:
         match expression:
             case Column():
                 column = self._column(expression)
-                if self._longest is None or not _may_be_long(column):
+                if self._longest is None or not may_be_long(column):
                     return column
                 return Call("left", (column, Literal(self._longest, INTEGER)), TEXT)
             case Call(function="=" | "is not distinct from", arguments=(Column() as one, Column() as other)):
@@ -132,7 +132,7 @@ class _Holding:
         return self._units.get(column.relation, column)
 
 
-def _may_be_long(column: Column) -> bool:
+def may_be_long(column: Column) -> bool:
     """Whether it is a text of somebody's, of any length, that only its value matters of."""
     return column.type.kind == "text" and not (column.public or column.domain or column.identifies or column.bounds)
 

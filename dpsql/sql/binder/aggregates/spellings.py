@@ -14,8 +14,8 @@ def function_named(call: exp.Expr) -> AggregateFunction | None:
 
     sqlglot has nodes for some functions, and for each several names.
 
-    >>> import sqlglot
-    >>> calls = sqlglot.parse_one("SELECT MEAN(x), VARIANCE(x), KURTOSIS_POP(x), LOG(x)", dialect="duckdb").expressions
+    >>> from dpsql.sql.emit.syntax import STATEMENT
+    >>> calls = STATEMENT.parse("SELECT MEAN(x), VARIANCE(x), KURTOSIS_POP(x), LOG(x)").expressions
     >>> [function_named(call) for call in calls]
     ['avg', 'var_samp', None, None]
     """
