@@ -212,7 +212,7 @@ MADE_OF_A_TEXT = {
 
 @pytest.fixture(scope="module")
 def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Person 17 has a text of 40 million characters and many visits beyond the limit; the engine has a process of its own
+    """Person 17 has a text of 40 million characters and many visits; the engine has a process of its own
     and 256 MiB of memory."""
     folder = tmp_path_factory.mktemp("long")
     with duckdb.connect(str(folder / "people.duckdb")) as data:

@@ -110,9 +110,8 @@ def test_the_engine_has_the_type_and_clients_are_told_of_it(kind: Kind, engine: 
 def test_a_literal_is_its_value(kind: Kind, value: Scalar, text: str, engine: duckdb.DuckDBPyConnection) -> None:
     sql_type = type_of(kind)
     assert literal.as_type(Literal(text, SqlType("text")), sql_type, NODE) == Literal(value, sql_type)
-    sql = (
-        f"SELECT CAST({literal_node(DUCKDB, Literal(value, sql_type)).sql(dialect='duckdb')} AS {sql_type.engine_name})"
-    )
+    node = literal_node(DUCKDB, Literal(value, sql_type))
+    sql = f"SELECT CAST({node.sql(dialect='duckdb')} AS {sql_type.engine_name})"
     assert engine.execute(sql).fetchall() == [(value,)]
     written = engine.execute(f"SELECT strlen(CAST(({sql[7:]}) AS VARCHAR))").fetchall()[0][0]
     if (ends := TYPES[kind].written) is not None:

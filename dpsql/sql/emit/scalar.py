@@ -36,6 +36,8 @@ from dpsql.sql.ir.expression import (
 
 #: DuckDB plans an expression, or a statement, of so many nodes in seconds.
 MOST_NODES: Final = 50_000
+#: From so many characters on a column is cut as it is read (`dpsql.sql.analysis.work`), and made flat afterwards.
+LONG: Final = 1_000
 #: Where a tree keeps its size, so that what is built around it need not count it again.
 _KEPT: Final = "nodes"
 
@@ -158,7 +160,11 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
 
 def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A function applied to arguments of the engine types that its total form wants."""
-    entry = FUNCTIONS[call.function]
+    match call:
+        case Call(function="left", arguments=(Column() as column, Literal(value=int(most)))) if most >= LONG:
+            return _cut(dialect, native(dialect, column, places), most)
+        case _:
+            entry = FUNCTIONS[call.function]
     emitted = [
         _argument(dialect, argument, kind, entry.jumps, places)
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
@@ -168,6 +174,13 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     whole = dialect.total(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
     return dialect.try_cast(whole, DATE) if keeps_date else whole
+
+
+def _cut(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
+    """The first characters of a column, which is made flat afterwards: the whole of a long text is not copied for each
+    row that has it, and of others only the length is looked at."""
+    is_long = node.compare(exp.GT, dialect.total("strlen", text), node.integer(most))
+    return node.case((is_long, dialect.total("left", text.copy(), node.integer(most))), default=text.copy())
 
 
 def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
