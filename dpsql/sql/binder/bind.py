@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.analysis.grouping_levels import Cube, shapes, with_cores
+from dpsql.sql.analysis.grouping_levels import Cube, with_cores
 from dpsql.sql.analysis.key_domain.domain import shown_notices
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes, with_bounded_work
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.column_names import folded_names, named_values
-from dpsql.sql.binder.correlated_subqueries import Outside, correlated
+from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
 from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.grouped import released_select
 from dpsql.sql.binder.pushdown import narrowed
 from dpsql.sql.binder.schema_answers import declared_ends, is_probe, is_raw_probe, no_rows
-from dpsql.sql.binder.scope import Ctes, require_known_schema, without_ctes
+from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
 from dpsql.sql.binder.sources.derived_tables import Derivations, Derived, Describe
-from dpsql.sql.binder.sources.from_subqueries import Rows, from_items, groups_by_unit
+from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.binder.sources.tables import Source
 from dpsql.sql.emit.key_domain import many_keys_notices
 from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
 from dpsql.sql.ir.refusal import only, refuse
@@ -35,7 +35,6 @@ from dpsql.sql.parser.parse import Statement
 from dpsql.sql.parser.privacy_clause import Options
 from dpsql.sql.postprocess import released_sql
 
-MAX_AGGREGATES, MAX_SOURCES = 32, 24
 #: How often the uses of common table expressions may be followed into each other.
 MAX_OPENED = 1_000
 
@@ -104,75 +103,32 @@ def bind(
     return Query(cores, derived, shell, public, cubes, probe, options, notices, needed)
 
 
-class Binder:
-    """One statement's binding: hands out aliases and collects the cores in the order of their discovery."""
+class Binder(Binding):
+    """Cuts the queries of one statement: a core measures what is private, and the shell reads what cores release."""
 
     def __init__(
-        self,
-        schema: Schema,
-        parameters: tuple[object, ...],
-        describe: Describe,
-        dialect_options: DialectOptions = PEOPLE,
-        empty_groups: EmptyGroups = "auto",
-    ) -> None:
-        self.schema, self.parameters, self.dialect_options, self.empty_groups = (
-            schema,
-            parameters,
-            dialect_options,
-            empty_groups,
-        )
-        self.notices: list[str] = []
-        self.cores: list[Core] = []
-        self.cubes: list[Cube] = []
-        self.public: set[str] = set()
-        self.rows = Rows(self)
+        self, schema: Schema, parameters: tuple[object, ...], describe: Describe, dialect_options: DialectOptions,
+        empty_groups: EmptyGroups,
+    ) -> None:  # fmt: skip
+        super().__init__(schema, parameters, dialect_options, empty_groups)
         self.derivations = Derivations(self, describe)
-        self._aliases = self._opened = 0
+        self._private = PrivateRows(self)
+        self._opened = 0
 
-    def alias(self) -> str:
-        """A fresh name for a relation."""
-        self._aliases += 1
-        if self._aliases > MAX_SOURCES:
-            refuse("E_LIMITS", f"the statement reads more than {MAX_SOURCES} tables")
-        return f"t{self._aliases - 1}"
+    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
+        """What stays in the private part."""
+        return self._private.rows(query, ctes, outer)
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """A look at another query while one is being bound, whose aliases go on afterwards as if nothing had been."""
-        aliases = self._aliases
-        yield
-        self._aliases = aliases
+    def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
+        """The sources of a private SELECT."""
+        return self._private.source_from(select, ctes, outer)
 
-    def core(self, core: Core) -> int:
-        """The place of the core; an equal core is released once."""
-        if core not in self.cores:
-            self.cores.append(core)
-        return self.cores.index(core)
-
-    @property
-    def shapes(self) -> dict[str, Core | Cube]:
-        """What the released tables so far have as columns, under their names in the sandbox."""
-        return shapes(self.cores, self.cubes)
-
-    def require_few(self) -> None:
-        """Refuse a statement with very many private aggregates; those of grouping sets count once."""
-        of_cubes = {level.core for cube in self.cubes for level in cube.levels}
-        alone = [core for place, core in enumerate(self.cores) if place not in of_cubes]
-        asked = sum(len(core.aggregates) for core in alone) + sum(len(cube.aggregates) for cube in self.cubes)
-        if asked > MAX_AGGREGATES:
-            refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
-
-    def cube(self, cube: Cube) -> int:
-        """The place of the cube; equal ones are put together once."""
-        if cube not in self.cubes:
-            self.cubes.append(cube)
-        return self.cubes.index(cube)
+    def derived(self, query: exp.Expr, ctes: Ctes) -> Source:
+        """A derived table of the statement, made once however often it is read."""
+        return self.derivations.source(query, ctes)
 
     def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
-        """The query as SQL over released and public tables; raw private rows are refused.
-
-        ``outside`` rewrites names of the query around this one, where it stands in a shell's expression.
-        """
+        """A SELECT over private rows is cut, any other is left to the sandbox whole."""
         query, ctes = without_ctes(query, ctes)
         match query:
             case exp.Subquery():
@@ -213,7 +169,7 @@ class Binder:
         return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
 
     def _private_select(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
-        source_from = self.rows.source_from(select, ctes)
+        source_from = self.source_from(select, ctes)
         tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
         if tied is not None and outside is not None:
             empty = None if tied.empty is None else released_sql.clause(tied.empty, self, ctes)
@@ -244,7 +200,7 @@ class Binder:
         return any(self.gives_private_rows(source, ctes) for source in from_items(select))
 
     def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
-        """Whether the table or query has rows that belong to units."""
+        """A grouped query has private rows where each of its groups is one unit's."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 name = fold(node.name)
@@ -269,17 +225,9 @@ class Binder:
                 assert isinstance(inner, exp.Select)
                 if not self._reads_private(inner, ctes):
                     return False
-                return not is_grouped(inner) or groups_by_unit(inner, self.rows.source_from(inner, ctes))
+                return not is_grouped(inner) or groups_by_unit(inner, self.source_from(inner, ctes))
             case _:
                 return False
-
-    def table_name(self, node: exp.Table) -> str:
-        """The schema's name of the table; refused where the schema does not have it."""
-        name = fold(node.name)
-        require_known_schema(node)
-        if self.schema.table(name) is None:
-            refuse("E_TABLE", f'relation "{name}" does not exist', node)
-        return name
 
 
 def _name_unknown_columns(select: exp.Select, source_from: From) -> None:

@@ -5,9 +5,8 @@ Proved in ``docs/proofs/execution.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -18,8 +17,6 @@ from dpsql.sql.binder.scope import Scope
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.unit_function import unit_counts
 
-#: What a name of the query around a subquery is in the sandbox.
-Outside: TypeAlias = Callable[[exp.Expr], exp.Expr]
 #: The names of the columns of a grouped subquery: what it is tied on, and its value.
 TIED, VALUE = "tied ", "value"
 

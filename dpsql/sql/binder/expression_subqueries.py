@@ -5,8 +5,6 @@ Proved in ``docs/proofs/subquery.md``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dpsql.schema import SqlType
@@ -14,11 +12,13 @@ from dpsql.sql.analysis.bounds import as_ends, is_nullable
 from dpsql.sql.analysis.join_on_unit import is_tied
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.per_unit import meaning, require_own_columns, unit_aggregate
 from dpsql.sql.binder.scope import Ctes, without_ctes
-from dpsql.sql.binder.sources.tables import without_known_parents
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.binder.sources.tables import Source, without_known_parents
 from dpsql.sql.functions.call import alike, call
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery, conjunction
@@ -28,11 +28,6 @@ from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Relation, UnitAggregate, unit_of
 from dpsql.sql.ir.unit_function import UnitFunction
 from dpsql.sql.parser.parameter import PLACE
-
-if TYPE_CHECKING:
-    from dpsql.sql.binder.sources.from_subqueries import Rows
-    from dpsql.sql.binder.sources.joins import From
-    from dpsql.sql.binder.sources.tables import Source
 
 _COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.EQ: ("=", "<>"), exp.NEQ: ("<>", "="), exp.LT: ("<", ">="), exp.LTE: ("<=", ">"), exp.GT: (">", "<="),
@@ -44,8 +39,8 @@ _TRUE, _FALSE, _UNKNOWN = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Liter
 class Subqueries:
     """Reads the subqueries in the expressions of one SELECT; one that stands there twice is read once."""
 
-    def __init__(self, rows: Rows, source_from: From, ctes: Ctes) -> None:
-        self._rows, self._from, self._ctes = rows, source_from, ctes
+    def __init__(self, binding: Binding, source_from: From, ctes: Ctes) -> None:
+        self._binding, self._from, self._ctes = binding, source_from, ctes
         self._read: dict[object, Expression] = {}
 
     def known(self, node: exp.Expr) -> Expression | None:
@@ -141,7 +136,7 @@ class Subqueries:
         return self._from.scope.relations()
 
     def _source(self, query: exp.Expr) -> Source:
-        return self._rows.rows(query, self._ctes, self._from.scope)
+        return self._binding.rows(query, self._ctes, self._from.scope)
 
     # -- a single value --------------------------------------------------------------------------------------------
 
@@ -160,7 +155,7 @@ class Subqueries:
                 return Case(((has_rows, value),), None, value.type)
             return self._aggregated(source.relation, largest)
         only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="a single value with GROUP BY")
-        inner = self._rows.source_from(select, ctes, self._from.scope)
+        inner = self._binding.source_from(select, ctes, self._from.scope)
         where = select.args.get("where")
         relation = inner.finish(None if where is None else inner.reader().condition(where.this), select)
         if not self._is_admitted(relation):
@@ -183,7 +178,7 @@ class Subqueries:
     def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
         """The aggregate over several units as it is released by an earlier core; NULL where its key is not released."""
         tied = correlated(select, inner.scope)
-        source = self._rows.derived(select if tied is None else tied.grouped, ctes)
+        source = self._binding.derived(select if tied is None else tied.grouped, ctes)
         *keys, value = source.columns.values()
         relation, reader = source.relation, self._from.reader()
         for key, node in zip(keys, () if tied is None else tied.outer, strict=True):

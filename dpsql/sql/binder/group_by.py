@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, combinations, product
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -17,14 +16,12 @@ from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.grouping_levels import Cube, Level, Places, finest_alone, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Aggregate, Core, KeyDomain, Relation, unit_of
-
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
 
 #: One statement may ask for this many grouping sets, repeated ones included.
 MAX_SETS = 64
@@ -152,7 +149,7 @@ def cube(
     keys: tuple[Expression, ...],
     sets: Sequence[Places],
     aggregates: Sequence[Aggregate],
-    binder: Binder,
+    binding: Binding,
     keeps: bool = False,
 ) -> int:
     """The place of the cube among those of the statement; its cores are bound, each set once.
@@ -167,13 +164,13 @@ def cube(
     }
     finest = max(different, key=len)
     together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
-    alone = together and finest_alone(_sizes(relation, keys, different), norm_of(binder.schema.privacy))
+    alone = together and finest_alone(_sizes(relation, keys, different), norm_of(binding.schema.privacy))
     cores: dict[Places, int | None] = {}
     for places in different:
         wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))
-        cores[places] = _core(relation, keys, places, wanted, domains[places], binder) if wanted else None
+        cores[places] = _core(relation, keys, places, wanted, domains[places], binding) if wanted else None
     levels = tuple(Level(places, cores[places]) for places in sets)
-    return binder.cube(Cube(keys, asked, levels, cores[finest] if together else None))
+    return binding.cube(Cube(keys, asked, levels, cores[finest] if together else None))
 
 
 def _core(
@@ -182,11 +179,11 @@ def _core(
     places: Places,
     aggregates: tuple[Aggregate, ...],
     domain: KeyDomain | None,
-    binder: Binder,
+    binding: Binding,
 ) -> int:
     unit = unit_of(relation)
     assert unit is not None
-    return binder.core(Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain))
+    return binding.core(Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain))
 
 
 def _domains(

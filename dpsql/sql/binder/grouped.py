@@ -6,7 +6,6 @@ Proved in ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -14,9 +13,11 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
 from dpsql.sql.binder.schema_answers import listed_keys
+from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
@@ -25,25 +26,21 @@ from dpsql.sql.ir.relation import Aggregate, Core, unit_of
 from dpsql.sql.postprocess import released_sql
 from dpsql.sql.postprocess.functions import end_called, told_of
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
-    from dpsql.sql.binder.scope import Ctes
-
 _ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
             "qualify", "windows")  # fmt: skip
 
 
-def released_select(select: exp.Select, source_from: From, binder: Binder, ctes: Ctes) -> exp.Select:
+def released_select(select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> exp.Select:
     """The SELECT over the core's released table that gives what the analyst asked for."""
     only(select, *_ALLOWED, code="E_STMT")
-    return _Cut(select, source_from, binder, ctes).shell()
+    return _Cut(select, source_from, binding, ctes).shell()
 
 
 class _Cut:
     """One grouped SELECT while it is cut: collects the aggregates it meets."""
 
-    def __init__(self, select: exp.Select, source_from: From, binder: Binder, ctes: Ctes) -> None:
-        self._select, self._binder, self._ctes = select, binder, ctes
+    def __init__(self, select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> None:
+        self._select, self._binding, self._ctes = select, binding, ctes
         self._reader = source_from.reader()
         where = select.args.get("where")
         condition = None if where is None else self._reader.condition(where.this)
@@ -85,7 +82,7 @@ class _Cut:
         if select.args.get("windows"):
             shell.set("windows", [self._released(window) for window in select.args["windows"]])
         name, source = self._source()
-        self._binder.require_few()
+        self._binding.require_few()
         for column in shell.find_all(exp.Column):
             if column.table == _CORE:
                 column.set("table", exp.to_identifier(name, quoted=True))
@@ -98,7 +95,7 @@ class _Cut:
             kept.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:
             keeps = bool(self._kept)
-            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binder, keeps)}"
+            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binding, keeps)}"
             return name, released_sql.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
@@ -106,18 +103,18 @@ class _Cut:
         domain = replace(domain, kept=True) if domain is not None and self._kept else domain
         aggregates = list(self._aggregates)
         if not aggregates:
-            keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binder)
+            keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binding)
             if keys is not None:
                 return keys.alias, keys
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate(COUNT, None, None))
-        name = f"core{self._binder.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
+        name = f"core{self._binding.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
         return name, released_sql.released_table(name)
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
-        name = item.alias or self._own_name(item) or output_name(item, self._binder.dialect_options)
+        name = item.alias or self._own_name(item) or output_name(item, self._binding.dialect_options)
         released = self._released(item.unalias())
         if isinstance(item, exp.Alias):
             self._earlier.setdefault(fold(item.alias), released)
@@ -160,11 +157,11 @@ class _Cut:
                 argument = self._released(self._without_aliases(node.expressions[0]))
                 return told_of(node, argument)
             case exp.Placeholder():
-                return released_sql.parameter_node(node, self._binder)
+                return released_sql.parameter_node(node, self._binding)
             case exp.Subquery():
-                return exp.Subquery(this=self._binder.released(node.this, self._ctes, self._released))
+                return exp.Subquery(this=self._binding.released(node.this, self._ctes, self._released))
             case exp.Query():
-                return self._binder.released(node, self._ctes, self._released)
+                return self._binding.released(node, self._ctes, self._released)
         released_sql.check_node(node)
         return released_sql.rebuilt(node, self._released)
 

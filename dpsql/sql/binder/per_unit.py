@@ -5,8 +5,9 @@ Proved in ``docs/proofs/stability.md``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from sqlglot import exp
 
@@ -26,17 +27,14 @@ from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, UnitAggregate, unit_of
 from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
 
-
-def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, binder: Binder) -> Source:
+def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str]) -> Source:
     """The grouped subquery as a relation with one unit a row, and what its output columns mean."""
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)
-    return _Grouping(select, keys, child, reader, binder.alias()).source()
+    return _Grouping(select, keys, child, reader, alias()).source()
 
 
 class _Grouping:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.schema import Bound
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import is_plain_distinct
+from dpsql.sql.binder.sources.from_subqueries import select_item
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_select
@@ -25,9 +26,6 @@ from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.expression import Column, Literal, Scalar
 from dpsql.sql.ir.refusal import only
 from dpsql.sql.ir.relation import Core
-
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
 
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:
@@ -76,34 +74,34 @@ def _is_false(node: exp.Expr) -> bool:
     return isinstance(node, exp.Boolean) and not node.this
 
 
-def no_rows(select: exp.Select, source_from: From, binder: Binder) -> exp.Select:
+def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Select:
     """A SELECT of no rows whose columns have the names and the types of the probe's."""
     only(select, "expressions", "from_", "joins", "where", "order", "limit", "offset", code="E_RAW")
     columns: list[exp.Expr] = []
     for place, item in enumerate(select.expressions):
-        for name, expression in binder.rows.item(item, place, source_from):
+        for name, expression in select_item(item, place, source_from):
             typed = SANDBOX.cast(exp.Null(), expression.type)
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
-            named = item.alias or (name if brings_name else output_name(item, binder.dialect_options))
+            named = item.alias or (name if brings_name else output_name(item, binding.dialect_options))
             columns.append(exp.alias_(typed, named, quoted=True))
     return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
 
 
-def listed_keys(core: Core, binder: Binder) -> exp.Subquery | None:
+def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
     """The keys of a core that releases nothing else, as the sandbox lists them.
 
     None where they are not all public, or where only those that have rows are wanted.
     """
     if core.domain is None or not core.keys:
         return None
-    if binder.empty_groups != "show" and (binder.empty_groups == "hide" or not all(core.domain.declared)):
+    if binding.empty_groups != "show" and (binding.empty_groups == "hide" or not all(core.domain.declared)):
         return None
     select = domain_select(SANDBOX, core)
     tables = list(select.find_all(exp.Table))
     if any((table.catalog, table.db) != SANDBOX.source for table in tables):
         return None
     for table in tables:
-        binder.public.add(table.name)
+        binding.public.add(table.name)
         table.set("db", node.name("public"))
         table.set("catalog", None)
     order = [exp.Ordered(this=node.name(f"k{place}"), nulls_first=False) for place, _ in enumerate(core.keys)]
@@ -111,7 +109,7 @@ def listed_keys(core: Core, binder: Binder) -> exp.Subquery | None:
     return node.subquery(select, "keys")
 
 
-def declared_ends(select: exp.Select, source_from: From, binder: Binder) -> exp.Select | None:
+def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> exp.Select | None:
     """MIN and MAX of whole columns as the schema declares their ends; None where anything else is asked."""
     plain = ("expressions", "from_", "limit")
     if any(value for name, value in select.args.items() if name not in plain) or not select.expressions:
@@ -121,7 +119,7 @@ def declared_ends(select: exp.Select, source_from: From, binder: Binder) -> exp.
     ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
     if len(ends) < len(select.expressions):
         return None
-    names = [item.alias or output_name(item, binder.dialect_options) for item in select.expressions]
+    names = [item.alias or output_name(item, binding.dialect_options) for item in select.expressions]
     items = [exp.alias_(each, name, quoted=True) for each, name in zip(ends, names, strict=True)]
     return exp.Select(expressions=items)
 

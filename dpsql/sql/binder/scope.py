@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -117,6 +117,8 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
+#: What a name of the query around a subquery is in the sandbox.
+Outside: TypeAlias = Callable[[exp.Expr], exp.Expr]
 #: The common table expressions in scope: a name, its query, the names that query itself could see, its columns.
 Ctes: TypeAlias = "Mapping[str, Cte]"
 

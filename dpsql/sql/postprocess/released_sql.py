@@ -6,14 +6,15 @@ Proved in ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from sqlglot import exp
 
 from dpsql.schema import fold
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.column_names import output_name
-from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated, Outside
-from dpsql.sql.binder.scope import require_known_schema
+from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
+from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
@@ -22,11 +23,6 @@ from dpsql.sql.parser.desugar import pivoted
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
 from dpsql.sql.postprocess.functions import FUNCTIONS, require_small
-
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
-    from dpsql.sql.binder.scope import Ctes
-
 
 #: Syntax that the shell may have. Whatever is not here or in the function list is refused.
 _NODES: frozenset[str] = frozenset(
@@ -68,9 +64,9 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     return type(node)(**{name: part(value) for name, value in node.args.items()})
 
 
-def parameter_node(node: exp.Placeholder, binder: Binder) -> exp.Expr:
+def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
     """A bound parameter as a constant of the shell; None is NULL, of the type that its place gives it."""
-    value = binder.parameters[node.meta[PLACE]]
+    value = binding.parameters[node.meta[PLACE]]
     return exp.null() if value is None else literal_node(SANDBOX, literal.parameter(value, node))
 
 
@@ -85,23 +81,23 @@ def released_table(name: str) -> exp.Table:
                      alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))  # fmt: skip
 
 
-def values(query: exp.Values, binder: Binder, ctes: Ctes) -> exp.Values:
+def values(query: exp.Values, binding: Binding, ctes: Ctes) -> exp.Values:
     """A VALUES list of constants as a table of its own."""
-    result = _Public(binder, ctes).change(query)
+    result = _Public(binding, ctes).change(query)
     assert isinstance(result, exp.Values)
     return result
 
 
-def public_select(select: exp.Select, binder: Binder, ctes: Ctes) -> exp.Select:
+def public_select(select: exp.Select, binding: Binding, ctes: Ctes) -> exp.Select:
     """A SELECT over public and released tables, as the sandbox runs it."""
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
          "qualify", "windows", code="E_STMT")  # fmt: skip
-    return _Public(binder, ctes).select(select)
+    return _Public(binding, ctes).select(select)
 
 
-def clause(node: exp.Expr, binder: Binder, ctes: Ctes) -> exp.Expr:
+def clause(node: exp.Expr, binding: Binding, ctes: Ctes) -> exp.Expr:
     """An ORDER BY, LIMIT or OFFSET over released rows."""
-    return _Public(binder, ctes).change(node)
+    return _Public(binding, ctes).change(node)
 
 
 def value_of(tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside) -> exp.Select:
@@ -124,8 +120,8 @@ def value_of(tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outsid
 class _Public:
     """Rebuilds a query over public and released tables, cutting private subqueries as it meets them."""
 
-    def __init__(self, binder: Binder, ctes: Ctes) -> None:
-        self._binder, self._ctes = binder, ctes
+    def __init__(self, binding: Binding, ctes: Ctes) -> None:
+        self._binding, self._ctes = binding, ctes
 
     def select(self, select: exp.Select) -> exp.Select:
         parts: dict[str, object] = {}
@@ -140,7 +136,7 @@ class _Public:
         changed = self.change(item)
         if isinstance(item, exp.Alias | exp.Column | exp.Star):
             return changed
-        return exp.alias_(changed, output_name(item, self._binder.dialect_options), quoted=True)
+        return exp.alias_(changed, output_name(item, self._binding.dialect_options), quoted=True)
 
     def change(self, node: exp.Expr) -> exp.Expr:
         match node:
@@ -148,12 +144,12 @@ class _Public:
                 return self._table(node)
             case exp.Subquery():
                 only(node, "this", "alias", "pivots", code="E_TABLE")
-                inner = self._binder.released(node.this, self._ctes, self.change)
+                inner = self._binding.released(node.this, self._ctes, self.change)
                 return self._with_pivots(node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias"))))
             case exp.Select() | exp.SetOperation():
-                return self._binder.released(node, self._ctes, self.change)
+                return self._binding.released(node, self._ctes, self.change)
             case exp.Placeholder():
-                return parameter_node(node, self._binder)
+                return parameter_node(node, self._binding)
             case exp.Unnest():
                 refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
             case exp.Column() if node.args.get("db") or node.args.get("catalog"):
@@ -180,10 +176,10 @@ class _Public:
         if cte is not None:
             if cte.columns and not alias.args.get("columns"):
                 alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
-            inner = self._binder.released(cte.query, cte.ctes)
+            inner = self._binding.released(cte.query, cte.ctes)
             return self._with_pivots(node, exp.Subquery(this=inner, alias=alias))
-        name = self._binder.table_name(node)
-        self._binder.public.add(name)
+        name = self._binding.table_name(node)
+        self._binding.public.add(name)
         table = exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
                           alias=alias)  # fmt: skip
         return self._with_pivots(node, table)

@@ -51,7 +51,7 @@ FAULTS = (
     Fault(
         "texts that grow by what they hold",
         "dpsql/sql/binder/expressions/texts.py",
-        "    if replacement is None or reader.read(replacement) != _EMPTY:",
+        "    if replacement is None or read(replacement) != _EMPTY:",
         "    if False:",
         (f"{REFUSED}[E_FUNC]",),
     ),

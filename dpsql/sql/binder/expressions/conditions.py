@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.binder.expressions.constant_arguments import constant_span
+from dpsql.sql.binder.expressions.reading import Read, read_condition
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import alike, call, castable
@@ -29,28 +29,25 @@ from dpsql.sql.ir.expression import (
 )
 from dpsql.sql.ir.refusal import only, refuse
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.expressions.reader import Reader
-
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _EQUALITIES = {"=": "is not distinct from", "<>": "is distinct from"}
 
 
-def compared(reader: Reader, node: exp.Expr) -> Expression:
+def compared(read: Read, node: exp.Expr) -> Expression:
     """A comparison of values, of rows, of a value with a list, or of the time between two moments with an interval."""
     only(node, "this", "expression")
     operator, _ = NODES[type(node)]
     left, right = node.this.unnest(), node.expression.unnest()
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
-        return _rows(reader, operator, left, right, node)
+        return _rows(read, operator, left, right, node)
     if isinstance(left, exp.Interval):
         left, right, operator = right, left, _TURNED.get(operator, operator)
     if isinstance(right, exp.Interval):
-        return _elapsed(reader, operator, left, right, node)
+        return _elapsed(read, operator, left, right, node)
     quantified = _quantified(right)
     if quantified is not None:
-        return _of_list(reader, operator, reader.read(node.this), *quantified, node)
-    return call(operator, [reader.read(node.this), reader.read(node.expression)], node)
+        return _of_list(read, operator, read(node.this), *quantified, node)
+    return call(operator, [read(node.this), read(node.expression)], node)
 
 
 def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
@@ -77,9 +74,9 @@ def _members(node: exp.Expr | None) -> list[exp.Expr] | None:
 
 
 def _of_list(
-    reader: Reader, operator: str, value: Expression, quantifier: str, members: list[exp.Expr], node: exp.Expr
+    read: Read, operator: str, value: Expression, quantifier: str, members: list[exp.Expr], node: exp.Expr
 ) -> Expression:
-    options = [reader.read(member) for member in members]
+    options = [read(member) for member in members]
     if not options:
         return Literal(quantifier == "all", BOOLEAN)
     if operator == "=" and quantifier == "any":
@@ -97,19 +94,19 @@ def _joined(name: str, conditions: list[Expression]) -> Expression:
     return whole
 
 
-def _rows(reader: Reader, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
+def _rows(read: Read, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
     """(a, b) = (c, d), in which NULL equals NULL as it does in DuckDB's rows."""
     if operator not in _EQUALITIES and not operator.startswith("is"):
         refuse("E_TYPE", "rows are compared by = and <>; write a < x OR (a = x AND b < y)", node)
-    first, second = _row(reader, left, node), _row(reader, right, node)
+    first, second = _row(read, left, node), _row(read, right, node)
     same = _same_row(first, second, node)
     return same if operator in ("=", "is not distinct from") else call("not", [same], node)
 
 
-def _row(reader: Reader, node: exp.Expr, at: exp.Expr) -> list[Expression]:
+def _row(read: Read, node: exp.Expr, at: exp.Expr) -> list[Expression]:
     if not isinstance(node, exp.Tuple):
         refuse("E_TYPE", "a row is compared with a row of as many values", at)
-    return [reader.read(part) for part in node.expressions]
+    return [read(part) for part in node.expressions]
 
 
 def _same_row(first: list[Expression], second: list[Expression], node: exp.Expr) -> Expression:
@@ -120,21 +117,21 @@ def _same_row(first: list[Expression], second: list[Expression], node: exp.Expr)
     return whole
 
 
-def _elapsed(reader: Reader, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
+def _elapsed(read: Read, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
     """end - start > INTERVAL '2 days', in microseconds."""
     span = constant_span(right)
     length = None if span is None else span.whole_microseconds
     if not isinstance(left, exp.Sub) or length is None or operator not in FUNCTIONS:
         refuse("E_TYPE", "the time between two timestamps is compared with a constant interval of days or less; for "
                "months write DATE_DIFF('month', start, end) > 3", node)  # fmt: skip
-    ends = [reader.read(left.expression), reader.read(left.this)]
+    ends = [read(left.expression), read(left.this)]
     return call(operator, [call("date_sub microsecond", ends, node), Literal(length, INTEGER)], node)
 
 
-def between(reader: Reader, node: exp.Expr) -> Expression:
+def between(read: Read, node: exp.Expr) -> Expression:
     """BETWEEN is two comparisons; SYMMETRIC ones are tried both ways round."""
     only(node, "this", "low", "high", "symmetric")
-    value, low, high = (reader.read(node.args[name]) for name in ("this", "low", "high"))
+    value, low, high = (read(node.args[name]) for name in ("this", "low", "high"))
 
     def inside(least: Expression, most: Expression) -> Expression:
         return Call("and", (call(">=", [value, least], node), call("<=", [value, most], node)), BOOLEAN)
@@ -143,7 +140,7 @@ def between(reader: Reader, node: exp.Expr) -> Expression:
     return Call("or", (both, inside(high, low)), BOOLEAN) if node.args.get("symmetric") else both
 
 
-def in_list(reader: Reader, node: exp.Expr) -> Expression:
+def in_list(read: Read, node: exp.Expr) -> Expression:
     """IN with a list of values or of rows."""
     if node.args.get("query") is not None:
         refuse(
@@ -155,65 +152,65 @@ def in_list(reader: Reader, node: exp.Expr) -> Expression:
     if not node.expressions:
         refuse("E_TYPE", "IN takes a list", node)
     if isinstance(node.this, exp.Tuple):
-        rows = [_row(reader, option, node) for option in node.expressions]
-        subject = _row(reader, node.this, node)
+        rows = [_row(read, option, node) for option in node.expressions]
+        subject = _row(read, node.this, node)
         return _joined("or", [_same_row(subject, row, node) for row in rows])
-    return call("in", [reader.read(node.this), *map(reader.read, node.expressions)], node)
+    return call("in", [read(node.this), *map(read, node.expressions)], node)
 
 
-def contained(reader: Reader, node: exp.Expr) -> Expression:
+def contained(read: Read, node: exp.Expr) -> Expression:
     """LIST_CONTAINS of a constant list."""
     only(node, "this", "expression", *("ensure_variant", "check_null"), code="E_FUNC")
     members = _members(node.this)
     if not members:
         refuse("E_FUNC", "LIST_CONTAINS takes a list that is written out", node)
-    return call("in", [reader.read(node.expression), *map(reader.read, members)], node)
+    return call("in", [read(node.expression), *map(read, members)], node)
 
 
-def is_(reader: Reader, node: exp.Expr) -> Expression:
+def is_(read: Read, node: exp.Expr) -> Expression:
     """IS NULL, IS TRUE and their like."""
     only(node, "this", "expression")
-    value = reader.read(node.this)
+    value = read(node.this)
     if isinstance(node.expression, exp.Null):
         return Call("is null", (value,), BOOLEAN)
-    return call("is not distinct from", [value, reader.read(node.expression)], node)
+    return call("is not distinct from", [value, read(node.expression)], node)
 
 
 #: The nodes that are comparisons.
-COMPARISONS: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = dict.fromkeys(
+COMPARISONS: dict[type[exp.Expr], Callable[[Read, exp.Expr], Expression]] = dict.fromkeys(
     (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ), compared
 )
 
 
-def case(reader: Reader, node: exp.Expr) -> Expression:
+def case(read: Read, node: exp.Expr) -> Expression:
     """CASE, with a subject or without."""
     only(node, "this", "ifs", "default")
-    subject = None if node.this is None else reader.read(node.this)
+    subject = None if node.this is None else read(node.this)
     branches = []
     for branch in node.args.get("ifs", ()):
         if subject is None:
-            condition = reader.condition(branch.this)
+            condition = read_condition(read, branch.this)
         else:
-            condition = call("=", [subject, reader.read(branch.this)], branch)
-        branches.append((condition, reader.read(branch.args["true"])))
+            condition = call("=", [subject, read(branch.this)], branch)
+        branches.append((condition, read(branch.args["true"])))
     default = node.args.get("default")
-    results = [value for _, value in branches] + ([] if default is None else [reader.read(default)])
+    results = [value for _, value in branches] + ([] if default is None else [read(default)])
     results = alike(results, node)
     sql_type = common_type(*(value.type for value in results))
     conditions = [condition for condition, _ in branches]
     return Case(tuple(zip(conditions, results, strict=False)), results[-1] if default is not None else None, sql_type)
 
 
-def if_(reader: Reader, node: exp.Expr) -> Expression:
+def if_(read: Read, node: exp.Expr) -> Expression:
     """IF is a CASE of one branch."""
     only(node, "this", "true", "false")
     whole = exp.Case(ifs=[exp.If(this=node.this.copy(), true=node.args["true"].copy())])
     if node.args.get("false") is not None:
         whole.set("default", node.args["false"].copy())
-    return case(reader, whole)
+    return case(read, whole)
 
 
-def cast(reader: Reader, node: exp.Expr) -> Expression:
+def cast(read: Read, node: exp.Expr) -> Expression:
     """CAST, TRY_CAST and ::, which are one here."""
     assert isinstance(node, exp.Cast)
     only(node, "this", "to", "safe", code="E_TYPE")
@@ -223,7 +220,7 @@ def cast(reader: Reader, node: exp.Expr) -> Expression:
     except ValueError:
         refuse("E_TYPE", "this type is not read; use boolean, integer, decimal(p,s), double, text, date or "
                "timestamp", node)  # fmt: skip
-    argument = reader.read(node.this)
+    argument = read(node.this)
     if isinstance(argument, Literal):
         return literal.as_type(argument, target, node)
     if not castable(argument.type, target):
@@ -231,16 +228,16 @@ def cast(reader: Reader, node: exp.Expr) -> Expression:
     return argument if argument.type == target else Cast(argument, target)
 
 
-def nvl2(reader: Reader, node: exp.Expr) -> Expression:
+def nvl2(read: Read, node: exp.Expr) -> Expression:
     """NVL2 is a CASE of IS NOT NULL."""
     only(node, "this", "true", "false")
     present = exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null()))
-    return if_(reader, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy()))
+    return if_(read, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy()))
 
 
-def is_unit(reader: Reader, node: exp.Expr) -> Expression:
+def is_unit(read: Read, node: exp.Expr) -> Expression:
     """TRUE where the argument is the unit's column, by lineage; refused where it is another."""
-    column = reader.read(node.expressions[0])
+    column = read(node.expressions[0])
     if not isinstance(column, Column) or column.identifies != UNIT:
         refuse("E_KEY", f"{node.expressions[0].name} is not the column of the privacy unit", node.expressions[0])
     return Literal(True, BOOLEAN)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span, unit_word
+from dpsql.sql.binder.expressions.reading import Read, read_call
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
@@ -17,29 +17,26 @@ from dpsql.sql.ir.expression import DATE, INTEGER, Call, Cast, Expression, Liter
 from dpsql.sql.ir.literal import STARTING, starts
 from dpsql.sql.ir.refusal import only, refuse
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.expressions.reader import Reader
-
 #: Units that are whole numbers of another.
 _MULTIPLES = {"quarter": ("month", 3), "week": ("day", 7)}
 #: Parts of an interval between two timestamps: the unit that is counted, and of how many it is the remainder.
 _ELAPSED = {"day": ("day", None), "hour": ("hour", 24), "minute": ("minute", 60), "second": ("second", 60)}
 
 
-def extract(reader: Reader, node: exp.Expr) -> Expression:
+def extract(read: Read, node: exp.Expr) -> Expression:
     """EXTRACT of one part."""
     only(node, "this", "expression", code="E_FUNC")
-    return part_of(reader, node.this, node.expression, node)
+    return part_of(read, node.this, node.expression, node)
 
 
-def date_part(reader: Reader, node: exp.Expr) -> Expression:
+def date_part(read: Read, node: exp.Expr) -> Expression:
     """DATE_PART, which is EXTRACT with the part as a string."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "DATE_PART takes 2 arguments", node)
-    return part_of(reader, node.expressions[0], node.expressions[1], node)
+    return part_of(read, node.expressions[0], node.expressions[1], node)
 
 
-def part_of(reader: Reader, part: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
+def part_of(read: Read, part: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
     """One part of a moment, of the time between two, or of an age."""
     name = unit_word(part.name) if isinstance(part, exp.Var | exp.Literal) else ""
     name = PART_NAMES.get(name, name)
@@ -47,14 +44,14 @@ def part_of(reader: Reader, part: exp.Expr, moment: exp.Expr, node: exp.Expr) ->
     if isinstance(moment, exp.Anonymous) and moment.name.lower() == "age":
         if name not in ("year", "month", "day") or len(moment.expressions) != 2:
             refuse("E_FUNC", "EXTRACT reads YEAR, MONTH and DAY of AGE(end, start)", node)
-        return reader.call(f"age {name}", moment.expressions, node)
+        return read_call(read, f"age {name}", moment.expressions, node)
     if isinstance(moment, exp.Sub):
-        ends = [reader.read(moment.this), reader.read(moment.expression)]
+        ends = [read(moment.this), read(moment.expression)]
         if any(end.type.kind == "timestamp" for end in ends) and all(end.type.is_temporal for end in ends):
             return _elapsed(name, ends[1], ends[0], node)
     if name != "epoch" and name not in PARTS:
         refuse("E_FUNC", f"EXTRACT knows EPOCH, {', '.join(PARTS).upper()}", node)
-    return reader.call(name, (moment,), node)
+    return read_call(read, name, (moment,), node)
 
 
 def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> Expression:
@@ -69,10 +66,10 @@ def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> E
     return counted if of is None else call("%", [counted, Literal(of, INTEGER)], node)
 
 
-def truncated(reader: Reader, node: exp.Expr) -> Expression:
+def truncated(read: Read, node: exp.Expr) -> Expression:
     """DATE_TRUNC."""
     only(node, "this", "unit", *SPELLING, code="E_FUNC")
-    unit, moment = unit_name(node.args.get("unit"), node), reader.read(node.this)
+    unit, moment = unit_name(node.args.get("unit"), node), read(node.this)
     if unit in STARTING and isinstance(moment, Literal) and isinstance(moment.value, date):
         return _start(moment.value, unit, moment.type)
     return call(f"date_trunc {unit}", [moment], node)
@@ -85,30 +82,30 @@ def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
     return Literal(start.date() if sql_type.kind == "date" else start, sql_type)
 
 
-def difference(reader: Reader, node: exp.Expr) -> Expression:
+def difference(read: Read, node: exp.Expr) -> Expression:
     """DATE_DIFF, of which the parser has the later moment first."""
     only(node, "this", "expression", "unit", *SPELLING, code="E_FUNC")
     unit = unit_name(node.args.get("unit"), node)
-    return reader.call(f"date_diff {unit}", (node.expression, node.this), node)
+    return read_call(read, f"date_diff {unit}", (node.expression, node.this), node)
 
 
-def subtracted(reader: Reader, node: exp.Expr) -> Expression:
+def subtracted(read: Read, node: exp.Expr) -> Expression:
     """DATE_SUB: whole units between two moments, or a moment moved back by an interval."""
     if len(node.expressions) == 3:
         unit, start, end = node.expressions
-        return reader.call(f"date_sub {unit_name(unit, node)}", (start, end), node)
+        return read_call(read, f"date_sub {unit_name(unit, node)}", (start, end), node)
     if len(node.expressions) != 2:
         refuse("E_FUNC", "DATE_SUB takes a unit and two moments", node)
-    return additive(reader, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy()))
+    return additive(read, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy()))
 
 
-def added(reader: Reader, node: exp.Expr) -> Expression:
+def added(read: Read, node: exp.Expr) -> Expression:
     """DATE_ADD of a moment and an interval."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
-    return additive(reader, exp.Add(this=node.this.copy(), expression=node.expression.copy()))
+    return additive(read, exp.Add(this=node.this.copy(), expression=node.expression.copy()))
 
 
-def additive(reader: Reader, node: exp.Expr) -> Expression:
+def additive(read: Read, node: exp.Expr) -> Expression:
     """A sum or difference of numbers, or a moment moved by an interval; each side is read once."""
     only(node, "this", "expression", *SPELLING)
     left, right = node.this, node.expression
@@ -116,8 +113,8 @@ def additive(reader: Reader, node: exp.Expr) -> Expression:
     if not back and _is_interval(left):
         left, right = right, left
     if _is_interval(right):
-        return _moved(reader, left, right, back, node)
-    first, second = reader.read(left), reader.read(right)
+        return _moved(read, left, right, back, node)
+    first, second = read(left), read(right)
     if first.type.is_temporal and second.type.is_temporal and back:
         if "timestamp" in (first.type.kind, second.type.kind):
             refuse("E_TYPE", "the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or "
@@ -145,18 +142,18 @@ def _is_interval(node: exp.Expr) -> bool:
     return isinstance(inner, exp.Interval)
 
 
-def _moved(reader: Reader, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
+def _moved(read: Read, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
     span = constant_span(interval)
-    value = reader.read(moment)
+    value = read(moment)
     if not value.type.is_temporal:
         refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
     if span is not None:
         return moved(value, span.times(-1) if back else span, node)
-    unit, amount = _variable(reader, interval.unnest(), node)
+    unit, amount = _variable(read, interval.unnest(), node)
     return shifted(value, unit, call("negate", [amount], node) if back else amount, node)
 
 
-def _variable(reader: Reader, interval: exp.Expr, node: exp.Expr) -> tuple[str, Expression]:
+def _variable(read: Read, interval: exp.Expr, node: exp.Expr) -> tuple[str, Expression]:
     """An interval of as many units as a row says: the unit and how many."""
     unit, amount = "", None
     if isinstance(interval, exp.Mul):
@@ -164,9 +161,9 @@ def _variable(reader: Reader, interval: exp.Expr, node: exp.Expr) -> tuple[str, 
         number, inner = sides if _is_interval(sides[1]) else sides[::-1]
         steps = (constant_span(inner) or Span()).steps
         if len(steps) == 1:
-            unit, amount = steps[0][0], call("*", [_whole(reader.read(number)), Literal(steps[0][1], INTEGER)], node)
+            unit, amount = steps[0][0], call("*", [_whole(read(number)), Literal(steps[0][1], INTEGER)], node)
     elif isinstance(interval, exp.Interval) and interval.args.get("unit") is not None:
-        unit, amount = unit_word(interval.args["unit"].name), _whole(reader.read(interval.this))
+        unit, amount = unit_word(interval.args["unit"].name), _whole(read(interval.this))
         if unit in _MULTIPLES:
             unit, times = _MULTIPLES[unit]
             amount = call("*", [amount, Literal(times, INTEGER)], node)
@@ -202,7 +199,7 @@ def shifted(moment: Expression, unit: str, amount: Expression, node: exp.Expr) -
     return call(f"date_add {unit}", [moment, amount], node)
 
 
-def bucket(reader: Reader, node: exp.Expr) -> Expression:
+def bucket(read: Read, node: exp.Expr) -> Expression:
     """TIME_BUCKET of a constant width."""
     only(node, "this", "expression", code="E_FUNC", what="TIME_BUCKET with an origin")
     span = constant_span(node.this)
@@ -212,7 +209,7 @@ def bucket(reader: Reader, node: exp.Expr) -> Expression:
     unit, width = steps[0]
     if unit == "year":
         unit, width = "month", width * 12
-    moment = reader.read(node.expression)
+    moment = read(node.expression)
     if unit not in BUCKETS or (moment.type == DATE and unit not in ("month", "day")):
         refuse(
             "E_FUNC", "TIME_BUCKET of a date takes months or days, of a timestamp also hours, minutes and seconds", node
@@ -220,17 +217,17 @@ def bucket(reader: Reader, node: exp.Expr) -> Expression:
     return call(f"time_bucket {unit}", [moment, Literal(width, INTEGER)], node)
 
 
-def is_finite(reader: Reader, node: exp.Expr) -> Expression:
+def is_finite(read: Read, node: exp.Expr) -> Expression:
     """ISFINITE of a number or of a moment."""
-    arguments = [reader.read(argument) for argument in node.expressions]
+    arguments = [read(argument) for argument in node.expressions]
     moment = bool(arguments) and arguments[0].type.is_temporal
     return call("isfinite moment" if moment else "isfinite", arguments, node)
 
 
-def as_date(reader: Reader, node: exp.Expr) -> Expression:
+def as_date(read: Read, node: exp.Expr) -> Expression:
     """DATE(x) is CAST(x AS DATE)."""
     only(node, "this", code="E_FUNC")
-    value = reader.read(node.this)
+    value = read(node.this)
     if isinstance(value, Literal):
         return literal.as_type(value, DATE, node)
     if not value.type.is_temporal and value.type.kind != "text":

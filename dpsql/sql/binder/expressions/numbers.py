@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.schema import SqlType
+from dpsql.sql.binder.expressions.reading import Read, read_call
 from dpsql.sql.functions.call import call
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, Call, Case, Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.expressions.reader import Reader
 
-
-def rounded(reader: Reader, node: exp.Expr) -> Expression:
+def rounded(read: Read, node: exp.Expr) -> Expression:
     """ROUND and TRUNC, to a constant number of digits; decimals stay decimals."""
     only(node, "this", "decimals", code="E_FUNC")
     name = "round" if isinstance(node, exp.Round) else "trunc"
-    value = reader.read(node.this)
-    places = Literal(0, INTEGER) if node.args.get("decimals") is None else reader.read(node.args["decimals"])
+    value = read(node.this)
+    places = Literal(0, INTEGER) if node.args.get("decimals") is None else read(node.args["decimals"])
     digits = places.value if isinstance(places, Literal) else None
     if type(digits) is not int or abs(digits) > 30:
         refuse("E_TYPE", f"{name.upper()} takes a constant number of digits", node)
@@ -42,26 +39,26 @@ def _decimal(name: str, value: Expression, digits: int, node: exp.Expr) -> Expre
     return call(f"{name} decimal", [value, Literal(scale, INTEGER), Literal(digits, INTEGER)], node, result)
 
 
-def log(reader: Reader, node: exp.Expr) -> Expression:
+def log(read: Read, node: exp.Expr) -> Expression:
     """LOG to a constant base, or to ten."""
     only(node, "this", "expression", code="E_FUNC")
     if node.expression is None:
-        return reader.call("log10", (node.this,), node)
-    base = reader.read(node.this)
+        return read_call(read, "log10", (node.this,), node)
+    base = read(node.this)
     number = literal.exact(base) if isinstance(base, Literal) else None
     if number is None or number <= 0 or number == 1:
         refuse("E_FUNC", "LOG takes a constant base above 0 other than 1: LOG(2, x)", node)
-    argument = reader.read(node.expression)
+    argument = read(node.expression)
     if number in (2, 10):
         return call("log2" if number == 2 else "log10", [argument], node)
     return call("/", [call("log10", [argument], node), Literal(math.log10(number), DOUBLE)], node)
 
 
-def width_bucket(reader: Reader, node: exp.Expr) -> Expression:
+def width_bucket(read: Read, node: exp.Expr) -> Expression:
     """WIDTH_BUCKET: 0 below, 1 to n in n buckets of equal width, n + 1 above."""
     names = ("this", "min_value", "max_value", "num_buckets")
     only(node, *names, code="E_FUNC")
-    value, *constants = (reader.read(node.args[name]) for name in names if node.args.get(name) is not None)
+    value, *constants = (read(node.args[name]) for name in names if node.args.get(name) is not None)
     ends = [literal.exact(each) if isinstance(each, Literal) else None for each in constants]
     if len(ends) != 3 or not value.type.is_numeric:
         refuse("E_FUNC", "WIDTH_BUCKET takes a number, two ends and a number of buckets", node)
@@ -84,7 +81,7 @@ def width_bucket(reader: Reader, node: exp.Expr) -> Expression:
     )
 
 
-def pi(_: Reader, node: exp.Expr) -> Expression:
+def pi(_: Read, node: exp.Expr) -> Expression:
     """PI() is a constant."""
     only(node, code="E_FUNC")
     return Literal(math.pi, DOUBLE)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions import conditions, datetimes, numbers, texts
+from dpsql.sql.binder.expressions.reading import Read, read_call, read_condition
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call
@@ -31,10 +32,7 @@ class Reader:
 
     def condition(self, node: exp.Expr) -> Expression:
         """The node as a condition; refused where it is not true or false."""
-        expression = self.read(node)
-        if expression.type != BOOLEAN and expression != literal.NULL:
-            refuse("E_TYPE", f"a condition must be true or false, and this is {expression.type}", node)
-        return expression
+        return read_condition(self.read, node)
 
     def read(self, node: exp.Expr) -> Expression:
         """The typed expression that the node means."""
@@ -57,16 +55,16 @@ class Reader:
             case exp.Placeholder():
                 return self._parameter(node)
         special = _SPECIAL.get(type(node))
-        return self._listed(node) if special is None else special(self, node)
+        return self._listed(node) if special is None else special(self.read, node)
 
     def _listed(self, node: exp.Expr) -> Expression:
         entry = NODES.get(type(node))
         if entry is None and isinstance(node, exp.Anonymous):
             name = node.name.lower()
             if name in _NAMED_SPECIAL:
-                return _NAMED_SPECIAL[name](self, node)
+                return _NAMED_SPECIAL[name](self.read, node)
             if name in NAMED or (name in FUNCTIONS and name.isidentifier()):
-                return self.call(NAMED.get(name, name), node.expressions, node)
+                return read_call(self.read, NAMED.get(name, name), node.expressions, node)
         if entry is None:
             refuse_unlisted(node)
         function, names = entry
@@ -77,11 +75,7 @@ class Reader:
                 arguments.extend(node.args.get(name[:-1]) or ())
             elif node.args.get(name) is not None:
                 arguments.append(node.args[name])
-        return self.call(function, arguments, node)
-
-    def call(self, function: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Expression:
-        """The function of the allow-list applied to arguments that are still to be read."""
-        return call(function, [self.read(argument) for argument in arguments], node)
+        return read_call(self.read, function, arguments, node)
 
     def _parameter(self, node: exp.Placeholder) -> Expression:
         if node.args.get("this") is not None or PLACE not in node.meta:
@@ -97,7 +91,7 @@ def _affirmed(node: exp.Expr) -> exp.Expr:
 
 
 #: How the nodes are read that are not a plain function of their arguments.
-_SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
+_SPECIAL: dict[type[exp.Expr], Callable[[Read, exp.Expr], Expression]] = {
     **conditions.COMPARISONS,
     exp.Cast: conditions.cast,
     exp.TryCast: conditions.cast,
@@ -141,7 +135,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[Reader, exp.Expr], Expression]] = {
     exp.Sub: datetimes.additive,
 }
 #: The same for functions that sqlglot leaves unnamed.
-_NAMED_SPECIAL: dict[str, Callable[[Reader, exp.Expr], Expression]] = {
+_NAMED_SPECIAL: dict[str, Callable[[Read, exp.Expr], Expression]] = {
     IS_UNIT: conditions.is_unit,
     "date_part": datetimes.date_part,
     "datepart": datetimes.date_part,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
+from dpsql.sql.binder.expressions.reading import Read, read_call
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.like_patterns import matched
@@ -17,15 +17,12 @@ from dpsql.sql.ir.expression import BOOLEAN, DATE, INTEGER, TEXT, TIMESTAMP, Cal
 from dpsql.sql.ir.literal import moment_of
 from dpsql.sql.ir.refusal import only, refuse
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.expressions.reader import Reader
-
 _EMPTY = Literal("", TEXT)
 
 
-def _text(reader: Reader, node: exp.Expr) -> Expression:
+def _text(read: Read, node: exp.Expr) -> Expression:
     """The value as a text, as CONCAT and || read it."""
-    value = reader.read(node)
+    value = read(node)
     if value == literal.NULL:
         return Literal(None, TEXT)
     if isinstance(value, Literal):
@@ -33,10 +30,10 @@ def _text(reader: Reader, node: exp.Expr) -> Expression:
     return value if value.type == TEXT else Cast(value, TEXT)
 
 
-def concatenation(reader: Reader, node: exp.Expr) -> Expression:
+def concatenation(read: Read, node: exp.Expr) -> Expression:
     """CONCAT reads NULL as an empty string, which || does not."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
-    pieces: list[Expression] = [Call("coalesce", (_text(reader, piece), _EMPTY), TEXT) for piece in node.expressions]
+    pieces: list[Expression] = [Call("coalesce", (_text(read, piece), _EMPTY), TEXT) for piece in node.expressions]
     return _joined(pieces, node)
 
 
@@ -47,10 +44,10 @@ def _joined(pieces: list[Expression], node: exp.Expr) -> Expression:
     return whole
 
 
-def with_separator(reader: Reader, node: exp.Expr) -> Expression:
+def with_separator(read: Read, node: exp.Expr) -> Expression:
     """CONCAT_WS leaves NULL out, with its separator."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
-    separator, *rest = (_text(reader, piece) for piece in node.expressions)
+    separator, *rest = (_text(read, piece) for piece in node.expressions)
     if not isinstance(separator, Literal) or separator.value is None or not rest:
         refuse("E_FUNC", "CONCAT_WS takes a constant separator and texts", node)
     led = [
@@ -61,36 +58,36 @@ def with_separator(reader: Reader, node: exp.Expr) -> Expression:
     return call("substring", [_joined([*led], node), start], node)
 
 
-def piped(reader: Reader, node: exp.Expr) -> Expression:
+def piped(read: Read, node: exp.Expr) -> Expression:
     """Texts joined by ||; other values are written as texts where a text stands beside them."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
-    left, right = reader.read(node.this), reader.read(node.expression)
+    left, right = read(node.this), read(node.expression)
     if TEXT not in (left.type, right.type):
         refuse("E_TYPE", "|| joins texts; CAST one side as TEXT", node)
-    sides = [side if side.type == TEXT else _text(reader, part)
+    sides = [side if side.type == TEXT else _text(read, part)
              for side, part in ((left, node.this), (right, node.expression))]  # fmt: skip
     return call("||", sides, node)
 
 
-def trim(reader: Reader, node: exp.Expr) -> Expression:
+def trim(read: Read, node: exp.Expr) -> Expression:
     """TRIM, LTRIM and RTRIM, of blanks or of constant characters."""
     only(node, "this", "position", "expression", code="E_FUNC")
     position = node.args.get("position")
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(position).upper(), "trim")
     characters = node.args.get("expression")
-    return reader.call(name, (node.this,) if characters is None else (node.this, characters), node)
+    return read_call(read, name, (node.this,) if characters is None else (node.this, characters), node)
 
 
-def padded(reader: Reader, node: exp.Expr) -> Expression:
+def padded(read: Read, node: exp.Expr) -> Expression:
     """LPAD and RPAD, with blanks or with constant characters."""
     only(node, "this", "expression", "fill_pattern", "is_left", code="E_FUNC")
     filling = node.args.get("fill_pattern")
-    arguments = [reader.read(node.this), reader.read(node.expression)]
-    arguments.append(Literal(" ", TEXT) if filling is None else reader.read(filling))
+    arguments = [read(node.this), read(node.expression)]
+    arguments.append(Literal(" ", TEXT) if filling is None else read(filling))
     return call("lpad" if node.args.get("is_left") else "rpad", arguments, node)
 
 
-def escaped(reader: Reader, node: exp.Expr) -> Expression:
+def escaped(read: Read, node: exp.Expr) -> Expression:
     """LIKE and ILIKE with an escape character."""
     only(node, "this", "expression")
     inner = node.this
@@ -99,7 +96,7 @@ def escaped(reader: Reader, node: exp.Expr) -> Expression:
     if not isinstance(inner, exp.Like | exp.ILike):
         refuse("E_FUNC", "ESCAPE stands after LIKE and ILIKE only", node)
     only(inner, "this", "expression", "negate")
-    pattern, escape = reader.read(inner.expression), reader.read(node.expression)
+    pattern, escape = read(inner.expression), read(node.expression)
     character = escape.value if isinstance(escape, Literal) else None
     if not isinstance(pattern, Literal) or not isinstance(character, str) or len(character) != 1:
         refuse("E_FUNC", "LIKE … ESCAPE takes a constant pattern and one constant character", node)
@@ -107,7 +104,7 @@ def escaped(reader: Reader, node: exp.Expr) -> Expression:
         refuse("E_FUNC", "the character of ESCAPE is one of ASCII other than % and _, such as '!'", node)
     if (len(str(pattern.value)) - len(str(pattern.value).rstrip(character))) % 2:
         refuse("E_FUNC", "a LIKE pattern may not end with its escape character", node)
-    name, value = "like" if isinstance(inner, exp.Like) else "ilike", reader.read(inner.this)
+    name, value = "like" if isinstance(inner, exp.Like) else "ilike", read(inner.this)
     whole = call(f"{name} escape", [value, pattern, escape], node)
     tokens = _tokens(str(pattern.value), character)
     if tokens.count((True, "%")) > 1:
@@ -121,7 +118,7 @@ def _tokens(pattern: str, escape: str) -> list[tuple[bool, str]]:
     return [(not escaped and each in "%_", escaped or each) for escaped, each in pieces]
 
 
-def matches(reader: Reader, node: exp.Expr) -> Expression:
+def matches(read: Read, node: exp.Expr) -> Expression:
     """~, ~*, REGEXP_MATCHES and REGEXP_FULL_MATCH with a constant pattern.
 
     The operators find the pattern anywhere in the text, as PostgreSQL's do, whichever version of the parser and of the
@@ -129,34 +126,34 @@ def matches(reader: Reader, node: exp.Expr) -> Expression:
     """
     only(node, "this", "expression", "flag", "options", "full_match", code="E_FUNC")
     flags = node.args.get("flag") or node.args.get("options")
-    options = reader.read(flags) if flags is not None else Literal("", TEXT)
+    options = read(flags) if flags is not None else Literal("", TEXT)
     if not isinstance(options, Literal) or options.value not in ("", "c", "i", "s"):
         refuse("E_FUNC", "regular expressions take the options 'c', 'i' and 's' here", node)
     operator = isinstance(node, exp.RegexpFullMatch) and "start" not in node.meta
     whole = isinstance(node, exp.RegexpFullMatch) and not operator
     wanted = "i" if isinstance(node, exp.RegexpILike) else str(options.value).replace("c", "")
-    pattern = require_pattern(reader.read(node.expression), node, wanted)
-    return call("regexp_full_match" if whole else "regexp_matches", [reader.read(node.this), pattern], node)
+    pattern = require_pattern(read(node.expression), node, wanted)
+    return call("regexp_full_match" if whole else "regexp_matches", [read(node.this), pattern], node)
 
 
-def similar(reader: Reader, node: exp.Expr) -> Expression:
+def similar(read: Read, node: exp.Expr) -> Expression:
     """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own, and by DuckDB."""
     only(node, "this", "expression", code="E_FUNC")
-    pattern = require_pattern(reader.read(node.expression), node)
+    pattern = require_pattern(read(node.expression), node)
     if set(str(pattern.value)) & set("%_.^$\\"):
         refuse(
             "E_FUNC", "engines read this SIMILAR TO in different ways; use LIKE, or ~ and a regular expression", node
         )
-    return call("regexp_full_match", [reader.read(node.this), pattern], node)
+    return call("regexp_full_match", [read(node.this), pattern], node)
 
 
-def extracted(reader: Reader, node: exp.Expr) -> Expression:
+def extracted(read: Read, node: exp.Expr) -> Expression:
     """REGEXP_EXTRACT of the whole match or of one group."""
     only(node, "this", "expression", "group", "null_if_pos_overflow", code="E_FUNC")
-    pattern = require_pattern(reader.read(node.expression), node)
-    arguments = [reader.read(node.this), pattern]
+    pattern = require_pattern(read(node.expression), node)
+    arguments = [read(node.this), pattern]
     if node.args.get("group") is not None:
-        group = reader.read(node.args["group"])
+        group = read(node.args["group"])
         groups = str(pattern.value).count("(")
         if not isinstance(group, Literal) or type(group.value) is not int or not 0 <= group.value <= min(groups, 9):
             refuse("E_FUNC", "REGEXP_EXTRACT takes the number of a group of its pattern", node)
@@ -164,54 +161,54 @@ def extracted(reader: Reader, node: exp.Expr) -> Expression:
     return call("regexp_extract", arguments, node)
 
 
-def without_matches(reader: Reader, node: exp.Expr) -> Expression:
+def without_matches(read: Read, node: exp.Expr) -> Expression:
     """REGEXP_REPLACE by nothing: any other replacement could make texts longer."""
     only(node, "this", "expression", "replacement", "modifiers", "single_replace", code="E_FUNC")
-    pattern = require_pattern(reader.read(node.expression), node)
+    pattern = require_pattern(read(node.expression), node)
     replacement = node.args.get("replacement")
-    if replacement is None or reader.read(replacement) != _EMPTY:
+    if replacement is None or read(replacement) != _EMPTY:
         refuse("E_FUNC", "REGEXP_REPLACE takes '' as its replacement here; use REPLACE or REGEXP_EXTRACT", node)
-    arguments = [reader.read(node.this), pattern, _EMPTY]
+    arguments = [read(node.this), pattern, _EMPTY]
     modifiers = node.args.get("modifiers")
     if modifiers is not None:
-        wanted = reader.read(modifiers)
+        wanted = read(modifiers)
         if wanted != Literal("g", TEXT):
             refuse("E_FUNC", "REGEXP_REPLACE takes the option 'g' only", node)
         arguments.append(wanted)
     return call("regexp_replace", arguments, node)
 
 
-def formatted(reader: Reader, node: exp.Expr) -> Expression:
+def formatted(read: Read, node: exp.Expr) -> Expression:
     """STRFTIME, with the format on either side, and TO_CHAR of a moment."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
-    moment, pattern = reader.read(node.this), reader.read(node.args["format"])
+    moment, pattern = read(node.this), read(node.args["format"])
     if moment.type == TEXT and pattern.type.is_temporal:
         moment, pattern = pattern, moment
     wanted = template_format(pattern, node) if isinstance(node, exp.ToChar) else require_format(pattern, node)
     return call("strftime", [moment, wanted], node)
 
 
-def parsed(reader: Reader, node: exp.Expr) -> Expression:
+def parsed(read: Read, node: exp.Expr) -> Expression:
     """STRPTIME: the moment that a text says, NULL where it says none."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
-    return _parsed(reader.read(node.this), require_format(reader.read(node.args["format"]), node), node)
+    return _parsed(read(node.this), require_format(read(node.args["format"]), node), node)
 
 
-def tried(reader: Reader, node: exp.Expr) -> Expression:
+def tried(read: Read, node: exp.Expr) -> Expression:
     """TRY_STRPTIME is STRPTIME here."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "TRY_STRPTIME takes a text and a format", node)
-    text, pattern = map(reader.read, node.expressions)
+    text, pattern = map(read, node.expressions)
     return _parsed(text, require_format(pattern, node), node)
 
 
-def of_template(reader: Reader, node: exp.Expr) -> Expression:
+def of_template(read: Read, node: exp.Expr) -> Expression:
     """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it."""
     template = node.args.get("scale")
     arguments = node.expressions if isinstance(node, exp.Anonymous) else [node.this, template]
     if len(arguments) != 2 or arguments[1] is None or (isinstance(template, exp.Literal) and not template.is_string):
         refuse_unlisted(node)
-    text, pattern = map(reader.read, arguments)
+    text, pattern = map(read, arguments)
     if text.type != TEXT:
         refuse_unlisted(node)
     moment = _parsed(text, template_format(pattern, node), node)

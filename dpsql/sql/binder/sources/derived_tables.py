@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -15,6 +15,8 @@ from dpsql.schema import SqlType, fold
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.work.derived_size import derived_size
+from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.tables import Source
 from dpsql.sql.emit import node
 from dpsql.sql.emit.sandbox import SANDBOX
@@ -24,10 +26,6 @@ from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Core, Scan
 from dpsql.sql.postprocess.functions import names_ends
-
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
-    from dpsql.sql.binder.scope import Ctes
 
 #: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.
 Types: TypeAlias = list[tuple[str, str]]
@@ -56,14 +54,14 @@ class Derivations:
     ``read`` names the released tables that they are made of.
     """
 
-    def __init__(self, binder: Binder, describe: Describe) -> None:
-        self._binder, self._describe = binder, describe
+    def __init__(self, binding: Binding, describe: Describe) -> None:
+        self._binding, self._describe = binding, describe
         self.tables: list[Derived] = []
         self.read: set[str] = set()
 
     def source(self, query: exp.Expr, ctes: Ctes) -> Source:
         """The rows of a query over released and public tables, as a public relation."""
-        tree = self._binder.released(query, ctes)
+        tree = self._binding.released(query, ctes)
         return self.made(tree, query)
 
     def made(self, tree: exp.Query, at: exp.Expr) -> Source:
@@ -71,18 +69,18 @@ class Derivations:
         if names_ends(tree):
             refuse("E_SUBQ", "the end of an interval is not read by a private part; let it read the value itself, and "
                    "compare ends in the SELECT around it", at)  # fmt: skip
-        described = self._describe(tree, self._binder.shapes, self._binder.public)
+        described = self._describe(tree, self._binding.shapes, self._binding.public)
         names = [fold(name) for name, _ in described]
         if len(set(names)) < len(names):
             refuse("E_COLUMN", "two columns of this subquery have one name; give one of them an alias", at)
         types = [_sql_type(name, sql_type, at) for name, sql_type in described]
         derived = self._table(tree, types)
-        alias = self._binder.alias()
+        alias = self._binding.alias()
         columns: dict[str, Expression] = {
-            name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binder.shapes))
+            name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binding.shapes))
             for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
-        size = derived_size(tree, self._binder.shapes)
+        size = derived_size(tree, self._binding.shapes)
         return Source(Scan(alias, derived.name, derived=True, size=size), columns)
 
     def _table(self, tree: exp.Query, types: list[SqlType]) -> Derived:
@@ -99,8 +97,8 @@ class Derivations:
         return self.tables[-1]
 
     def _last_core(self, released: str) -> int:
-        shape = self._binder.shapes[released]
-        return shape.last_core if isinstance(shape, Cube) else self._binder.cores.index(shape)
+        shape = self._binding.shapes[released]
+        return shape.last_core if isinstance(shape, Cube) else self._binding.cores.index(shape)
 
 
 def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:

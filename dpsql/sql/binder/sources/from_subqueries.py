@@ -5,12 +5,11 @@ Proved in ``docs/proofs/stability.md`` and ``docs/proofs/compound.md``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.expression_subqueries import Subqueries
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.group_by import all_keys, group_keys, has_window, is_plain_distinct
@@ -22,19 +21,16 @@ from dpsql.sql.binder.sources.tables import Source, scan
 from dpsql.sql.ir.expression import Column, Expression, has_more_parts
 from dpsql.sql.ir.refusal import only, refuse
 
-if TYPE_CHECKING:
-    from dpsql.sql.binder.bind import Binder
-
 _NO_LIMIT = "LIMIT inside a private part would let one person's rows pull in another's; put it on the released rows"
 #: Of how many parts an output column of a subquery may be made.
 MAX_PARTS = 500
 
 
-class Rows:
-    """Reads the subqueries of one statement whose rows stay private."""
+class PrivateRows:
+    """Reads the queries of one statement whose rows stay private."""
 
-    def __init__(self, binder: Binder) -> None:
-        self._binder = binder
+    def __init__(self, binding: Binding) -> None:
+        self._binding = binding
 
     def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
         """The rows of a subquery in a private part, each with its unit (public ones without)."""
@@ -45,16 +41,16 @@ class Rows:
                 return self.rows(query.this, ctes, outer)
             case exp.Values():
                 rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
-                return constants(rows, self._constant_reader(), query, self._binder.alias())
+                return constants(rows, self._constant_reader(), query, self._binding.alias())
             case exp.Query() if self._is_released(query, ctes, outer):
-                return self._binder.derivations.source(query, ctes)
+                return self._binding.derived(query, ctes)
             case exp.Select():
                 return self._row_select(query, ctes, outer)
             case exp.SetOperation():
                 if query.args.get("limit") or query.args.get("offset"):
                     refuse("E_LIMIT", _NO_LIMIT, query)
                 left, right = self.rows(query.this, ctes, outer), self.rows(query.expression, ctes, outer)
-                return combined(query, left, right, self._binder.alias())
+                return combined(query, left, right, self._binding.alias())
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
 
@@ -70,13 +66,13 @@ class Rows:
             if not groups_by_unit(select, source_from) and not source_from.is_public:
                 refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
                        "subquery, or aggregate once", select)  # fmt: skip
-            return per_unit(select, group_keys(select, source_from), source_from, self._binder)
+            return per_unit(select, group_keys(select, source_from), source_from, self._binding.alias)
         only(select, "expressions", "from_", "joins", "where", "order", code="E_STMT")
         where = select.args.get("where")
         relation = source_from.finish(None if where is None else source_from.reader().condition(where.this), select)
         columns: dict[str, Expression] = {}
         for place, item in enumerate(select.expressions):
-            for name, expression in self.item(item, place, source_from):
+            for name, expression in select_item(item, place, source_from):
                 if name in columns:
                     refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
                 columns[name] = source_from.scope.aliases[name] = expression
@@ -92,22 +88,7 @@ class Rows:
         if not groups_by_unit(select, source_from) and not source_from.is_public:
             refuse("E_DISTINCT", "DISTINCT over private rows is answered where the unit's column is listed; list it, "
                    "or use COUNT(DISTINCT …)", select)  # fmt: skip
-        return per_unit(select, group_keys(select, source_from), source_from, self._binder)
-
-    def item(self, item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
-        """The columns that one item of a SELECT list gives: a name and what it stands for."""
-        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
-        if isinstance(star, exp.Star):
-            only(star, "except_", code="E_STMT")
-            table = fold(item.table) if isinstance(item, exp.Column) else None
-            left_out = {fold(each.name) for each in star.args.get("except_") or ()}
-            return [pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out]
-        name = fold(item.alias_or_name) or f"column{place}"
-        expression = source_from.reader().read(item.unalias())
-        if has_more_parts(expression, MAX_PARTS):
-            refuse("E_LIMITS", f"{name} stands for more than {MAX_PARTS} parts; columns that subqueries use twice "
-                   "double each time", item)  # fmt: skip
-        return [(name, expression)]
+        return per_unit(select, group_keys(select, source_from), source_from, self._binding.alias)
 
     def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
         """The FROM clause of the SELECT, source by source."""
@@ -123,8 +104,8 @@ class Rows:
         return source_from
 
     def _new_from(self, ctes: Ctes, outer: Scope | None) -> tuple[From, Subqueries]:
-        source_from = From(self._binder.parameters, self._binder.alias, outer)
-        subqueries = Subqueries(self, source_from, ctes)
+        source_from = From(self._binding.parameters, self._binding.alias, outer)
+        subqueries = Subqueries(self._binding, source_from, ctes)
         source_from.known = subqueries.known
         return source_from, subqueries
 
@@ -172,7 +153,7 @@ class Rows:
         source_from.add(source, name, node, join)
 
     def _constant_reader(self) -> Reader:
-        return Reader(Scope().resolve, self._binder.parameters)
+        return Reader(Scope().resolve, self._binding.parameters)
 
     def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[Source, str]:
         match node:
@@ -183,7 +164,7 @@ class Rows:
                 if cte is not None:
                     source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
                 else:
-                    source = scan(self._binder.schema, self._binder.table_name(node), self._binder.alias)
+                    source = scan(self._binding.schema, self._binding.table_name(node), self._binding.alias)
                 return _renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
@@ -196,22 +177,18 @@ class Rows:
                 only(node, "expressions", "alias", code="E_TABLE", what="this form of UNNEST")
                 names = alias_columns(node) or ("unnest",)
                 reader = self._constant_reader()
-                source = constants([[each] for each in listed.expressions], reader, node, self._binder.alias())
+                source = constants([[each] for each in listed.expressions], reader, node, self._binding.alias())
                 return _renamed(source, names, node), fold(node.alias) or "unnest"
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
-
-    def derived(self, query: exp.Expr, ctes: Ctes) -> Source:
-        """The rows of a query over released and public tables, as the sandbox makes them."""
-        return self._binder.derivations.source(query, ctes)
 
     def _is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
         """Whether the rows come from the sandbox: they belong to no unit, and the engine cannot read them row by row.
 
         In a query inside an expression the engine filters released rows itself, as its conditions may name others.
         """
-        with self._binder.aside():
-            if self._binder.gives_private_rows(query, ctes):
+        with self._binding.aside():
+            if self._binding.gives_private_rows(query, ctes):
                 return False
         if not isinstance(query, exp.Select) or is_grouped(query) or has_window(query):
             return True
@@ -220,6 +197,22 @@ class Rows:
         items = [each for each in from_items(query) if not isinstance(each, exp.Values | exp.Unnest)]
         names = [fold(each.name) for each in items if isinstance(each, exp.Table) and not each.db]
         return outer is None and (len(names) < len(items) or any(name in ctes for name in names))
+
+
+def select_item(item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
+    """The columns that one item of a SELECT list gives: a name and what it stands for."""
+    star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+    if isinstance(star, exp.Star):
+        only(star, "except_", code="E_STMT")
+        table = fold(item.table) if isinstance(item, exp.Column) else None
+        left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+        return [pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out]
+    name = fold(item.alias_or_name) or f"column{place}"
+    expression = source_from.reader().read(item.unalias())
+    if has_more_parts(expression, MAX_PARTS):
+        refuse("E_LIMITS", f"{name} stands for more than {MAX_PARTS} parts; columns that subqueries use twice "
+               "double each time", item)  # fmt: skip
+    return [(name, expression)]
 
 
 def _has_no_condition(join: exp.Join) -> bool:

@@ -1,0 +1,117 @@
+"""The binding of one statement: what it has found so far, and the two ways in which it reads the queries inside it.
+
+The grammar of SQL is recursive, so each reader of a clause may meet a query. It hands the query to the binding.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlglot import exp
+
+from dpsql.schema import Schema, fold
+from dpsql.sql.analysis.grouping_levels import Cube, shapes
+from dpsql.sql.binder.empty_groups import EmptyGroups
+from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
+from dpsql.sql.binder.sources.joins import From
+from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.ir.dialect_options import DialectOptions
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import Core
+
+MAX_AGGREGATES, MAX_SOURCES = 32, 24
+
+
+class Binding(ABC):
+    """Hands out aliases, and collects cores, cubes, public tables and notices in the order of their discovery."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        parameters: tuple[object, ...],
+        dialect_options: DialectOptions,
+        empty_groups: EmptyGroups,
+    ) -> None:
+        self.schema, self.parameters = schema, parameters
+        self.dialect_options, self.empty_groups = dialect_options, empty_groups
+        self.notices: list[str] = []
+        self.cores: list[Core] = []
+        self.cubes: list[Cube] = []
+        self.public: set[str] = set()
+        self._aliases = 0
+
+    # -- the queries inside a statement ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
+        """The query as SQL over released and public tables; raw private rows are refused.
+
+        ``outside`` rewrites names of the query around this one, where it stands in a shell's expression.
+        """
+
+    @abstractmethod
+    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
+        """The rows of a query in a private part, each with its unit (public ones without)."""
+
+    @abstractmethod
+    def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
+        """The FROM clause of the SELECT in a private part, source by source."""
+
+    @abstractmethod
+    def derived(self, query: exp.Expr, ctes: Ctes) -> Source:
+        """The rows of a query over released and public tables, as a public relation that the sandbox makes."""
+
+    @abstractmethod
+    def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
+        """Whether the table or query has rows that belong to units."""
+
+    # -- what was found --------------------------------------------------------------------------------------------
+
+    def alias(self) -> str:
+        """A fresh name for a relation."""
+        self._aliases += 1
+        if self._aliases > MAX_SOURCES:
+            refuse("E_LIMITS", f"the statement reads more than {MAX_SOURCES} tables")
+        return f"t{self._aliases - 1}"
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """A look at another query while one is being bound, whose aliases go on afterwards as if nothing had been."""
+        aliases = self._aliases
+        yield
+        self._aliases = aliases
+
+    def core(self, core: Core) -> int:
+        """The place of the core; an equal core is released once."""
+        if core not in self.cores:
+            self.cores.append(core)
+        return self.cores.index(core)
+
+    def cube(self, cube: Cube) -> int:
+        """The place of the cube; equal ones are put together once."""
+        if cube not in self.cubes:
+            self.cubes.append(cube)
+        return self.cubes.index(cube)
+
+    @property
+    def shapes(self) -> dict[str, Core | Cube]:
+        """What the released tables so far have as columns, under their names in the sandbox."""
+        return shapes(self.cores, self.cubes)
+
+    def require_few(self) -> None:
+        """Refuse a statement with very many private aggregates; those of grouping sets count once."""
+        of_cubes = {level.core for cube in self.cubes for level in cube.levels}
+        alone = [core for place, core in enumerate(self.cores) if place not in of_cubes]
+        asked = sum(len(core.aggregates) for core in alone) + sum(len(cube.aggregates) for cube in self.cubes)
+        if asked > MAX_AGGREGATES:
+            refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
+
+    def table_name(self, node: exp.Table) -> str:
+        """The schema's name of the table; refused where the schema does not have it."""
+        name = fold(node.name)
+        require_known_schema(node)
+        if self.schema.table(name) is None:
+            refuse("E_TABLE", f'relation "{name}" does not exist', node)
+        return name
