@@ -14,7 +14,7 @@ from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes, with_bounded_work
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding import Binding
-from dpsql.sql.binder.column_names import folded_names, named_values
+from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
 from dpsql.sql.binder.group_by import is_plain_distinct
@@ -134,41 +134,19 @@ class Binder(Binding):
             case exp.Subquery():
                 only(query, "this", "alias")
                 return self.released(query.this, ctes, outside)
-            case exp.SetOperation():
-                return self._set_operation(query, ctes)
-            case exp.Values():
-                listed = released_sql.values(query, self, ctes)
-                return exp.select("*").from_(named_values(listed, self.dialect_options), copy=False)
+            case exp.SetOperation() | exp.Values():
+                return released_sql.public_query(query, self, ctes)
             case exp.Select():
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
                 private = self._reads_private(query, ctes)
                 self._aliases = 0
-                cut = self._private_select(query, ctes, outside) if private else self._public_select(query, ctes)
+                cut = self._cut(query, ctes, outside) if private else released_sql.public_query(query, self, ctes)
                 self._aliases = aliases
                 return cut
             case _:
                 refuse("E_STMT", "only SELECT is answered", query)
 
-    def _set_operation(self, query: exp.SetOperation, ctes: Ctes) -> exp.Query:
-        only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
-        left, right = self._operand(query.this, ctes), self._operand(query.expression, ctes)
-        parts = {
-            name: released_sql.clause(query.args[name], self, ctes)
-            for name in ("order", "limit", "offset")
-            if query.args.get(name) is not None
-        }
-        kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
-        return type(query)(this=left, expression=right, **kept, **parts)
-
-    def _operand(self, node: exp.Expr, ctes: Ctes) -> exp.Query:
-        """One side of a set operation, in its parentheses where these say what belongs together."""
-        side = self.released(node, ctes)
-        grouped = isinstance(side, exp.SetOperation) or any(
-            side.args.get(each) for each in ("order", "limit", "offset")
-        )
-        return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
-
-    def _private_select(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
+    def _cut(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
         source_from = self.source_from(select, ctes)
         tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
         if tied is not None and outside is not None:
@@ -191,9 +169,6 @@ class Binder(Binding):
             select.set("distinct", None)
             select.set("group", exp.Group(all=True))
         return released_select(select, source_from, self, ctes)
-
-    def _public_select(self, select: exp.Select, ctes: Ctes) -> exp.Select:
-        return released_sql.public_select(select, self, ctes)
 
     def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
         """Whether a source of the FROM clause gives private rows (a grouped subquery gives released ones)."""

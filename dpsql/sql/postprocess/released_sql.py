@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.binding import Binding
-from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.column_names import named_values, output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
 from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema
 from dpsql.sql.emit.sandbox import SANDBOX
@@ -33,6 +33,9 @@ _NODES: frozenset[str] = frozenset(
     "values any all rollup cube groupingsets extract array bracket ignorenulls respectnulls bitwiseand "
     "bitwiseor bitwisexor bitwisenot bitwiseleftshift bitwiserightshift slice similarto propertyeq".split()
 )
+
+#: What stands behind a query, or behind a whole set operation.
+_AFTER = ("order", "limit", "offset")
 
 
 def check_node(node: exp.Expr) -> None:
@@ -81,18 +84,17 @@ def released_table(name: str) -> exp.Table:
                      alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))  # fmt: skip
 
 
-def values(query: exp.Values, binding: Binding, ctes: Ctes) -> exp.Values:
-    """A VALUES list of constants as a table of its own."""
-    result = _Public(binding, ctes).change(query)
-    assert isinstance(result, exp.Values)
-    return result
-
-
-def public_select(select: exp.Select, binding: Binding, ctes: Ctes) -> exp.Select:
-    """A SELECT over public and released tables, as the sandbox runs it."""
-    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
-         "qualify", "windows", code="E_STMT")  # fmt: skip
-    return _Public(binding, ctes).select(select)
+def public_query(query: exp.Select | exp.SetOperation | exp.Values, binding: Binding, ctes: Ctes) -> exp.Query:
+    """A SELECT, set operation or VALUES over public and released tables, as the sandbox runs it."""
+    public = _Public(binding, ctes)
+    match query:
+        case exp.Select():
+            return public.select(query)
+        case exp.SetOperation():
+            return public.set_operation(query)
+        case exp.Values():
+            listed = named_values(public.values(query), binding.dialect_options)
+            return exp.select("*").from_(listed, copy=False)
 
 
 def clause(node: exp.Expr, binding: Binding, ctes: Ctes) -> exp.Expr:
@@ -124,6 +126,8 @@ class _Public:
         self._binding, self._ctes = binding, ctes
 
     def select(self, select: exp.Select) -> exp.Select:
+        only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset",
+             "distinct", "qualify", "windows", code="E_STMT")  # fmt: skip
         parts: dict[str, object] = {}
         for name, value in select.args.items():
             if isinstance(value, list):
@@ -131,6 +135,25 @@ class _Public:
             elif isinstance(value, exp.Expr):
                 parts[name] = self.change(value)
         return exp.Select(**parts)
+
+    def set_operation(self, query: exp.SetOperation) -> exp.Query:
+        only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
+        left, right = self._operand(query.this), self._operand(query.expression)
+        parts = {name: self.change(query.args[name]) for name in _AFTER if query.args.get(name) is not None}
+        kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
+        return type(query)(this=left, expression=right, **kept, **parts)
+
+    def _operand(self, node: exp.Expr) -> exp.Query:
+        """One side of a set operation, in its parentheses where these say what belongs together."""
+        side = self._binding.released(node, self._ctes)
+        grouped = isinstance(side, exp.SetOperation) or any(side.args.get(each) for each in _AFTER)
+        return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
+
+    def values(self, query: exp.Values) -> exp.Values:
+        """A list of constants as a table of its own."""
+        listed = self.change(query)
+        assert isinstance(listed, exp.Values)
+        return listed
 
     def _named(self, item: exp.Expr) -> exp.Expr:
         changed = self.change(item)

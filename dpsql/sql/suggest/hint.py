@@ -60,11 +60,15 @@ def with_hint(
         position=refusal.position or start,
         sqlstate=refusal.sqlstate,
     )
-    if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
-        return _with_names(refusal, text, schema, describe, fanout)
-    if refusal.code not in _MENDABLE or refusal.hint:
+    if refusal.code != "E_SHELL" and (refusal.code not in _MENDABLE or refusal.hint):
         return refusal
-    for candidate in _candidates(text, schema, (closest_names,) if refusal.code == "E_TABLE" else _MENDS):
+    try:
+        tree = parse(text).tree
+    except DatabaseError:
+        return refusal
+    if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
+        return _with_names(refusal, tree, schema, describe, fanout)
+    for candidate in _candidates(tree, schema, (closest_names,) if refusal.code == "E_TABLE" else _MENDS):
         try:
             statement = parse(candidate)
             if names_ends(statement.tree):
@@ -77,14 +81,10 @@ def with_hint(
 
 
 def _with_names(
-    refusal: StatementError, text: str, schema: Schema, describe: Describe, fanout: Fanout
+    refusal: StatementError, tree: exp.Expr, schema: Schema, describe: Describe, fanout: Fanout
 ) -> StatementError:
     """The refusal at the name that it speaks of and, where that does not exist, with the statement that has the nearest
     one which does."""  # fmt: skip
-    try:
-        tree = parse(text).tree
-    except DatabaseError:
-        return refusal
     hint, position = None, misplaced(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
         written = STATEMENT.write(candidate)
@@ -100,12 +100,8 @@ def _with_names(
     )
 
 
-def _candidates(text: str, schema: Schema, mends: tuple[Mend, ...]) -> Iterator[str]:
+def _candidates(tree: exp.Expr, schema: Schema, mends: tuple[Mend, ...]) -> Iterator[str]:
     """Statements near the one that was refused, nearest first; at last, of all mends, the rows of its tables."""
-    try:
-        tree = parse(text).tree
-    except DatabaseError:
-        return
     for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
         demand.replace(exp.true())
     for mend in mends:
