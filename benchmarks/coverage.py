@@ -24,7 +24,7 @@ from corpora import FOLDER, Asked, named_corpora  # noqa: E402
 from untouched import planning_session  # noqa: E402
 
 from dpsql.errors import DatabaseError, InternalError, Refused, StatementError  # noqa: E402
-from dpsql.session import Session, statement  # noqa: E402
+from dpsql.session import Session, request  # noqa: E402
 
 #: What speaks of catalogues, settings and transactions, and not of anybody's data.
 CATALOGUE = re.compile(
@@ -46,8 +46,8 @@ class Outcome:
 def outcome(session: Session, asked: Asked) -> Outcome:
     """Plan the statement, as a client's line or as it stands."""
     try:
-        match statement.read(asked.text):
-            case statement.Select(text=text) | statement.ExplainPrivacy(text=text):
+        match request.read(asked.text):
+            case request.Select(text=text) | request.ExplainPrivacy(text=text):
                 session.plan(text)
             case _:
                 pass

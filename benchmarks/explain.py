@@ -71,7 +71,7 @@ class Line:
 
 def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
     """What the engine finds for a plan of one stage."""
-    charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.statement)
+    charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.text)
     with session._execution.engine.run(charge) as reading:
         return reading.stage([]).reveal()
 

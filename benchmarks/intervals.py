@@ -162,7 +162,7 @@ def session_with(law: str, folder: Path) -> Iterator[Session]:
 
 def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
     """What the engine finds for a plan of one stage; the benchmark is the owner's."""
-    charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.statement)
+    charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.text)
     with session._execution.engine.run(charge) as reading:
         return reading.stage([]).reveal()
 

@@ -19,7 +19,7 @@ from time import perf_counter
 from dpsql.cli.demonstration import QUESTIONS, SCHEMA
 from dpsql.errors import DatabaseError
 from dpsql.planning.budget_split import plan_cores
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.opening import open_engine
@@ -35,7 +35,7 @@ ROOMS = ("parse", "bind", "plan", "describe", "all")
 Times = dict[str, list[float]]
 
 
-def measure(session: Session, shell: Shell, sizes: PublicSizes, text: str, times: Times) -> None:
+def measure(session: Session, shell: PostProcessor, sizes: PublicSizes, text: str, times: Times) -> None:
     """Plan a statement once room by room and once whole; ``all`` is `Session.plan` itself."""
     privacy, delta = session.schema.privacy, session.accountant.budget.delta_selection
     start = perf_counter()
@@ -71,7 +71,7 @@ def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], r
     """
     declared, engine = open_engine(load(schema))
     session = Session(declared, engine, open_accountant(declared, ledger), "benchmark")
-    shell, sizes = Shell(declared, engine.public_rows), PublicSizes(engine)
+    shell, sizes = PostProcessor(declared, engine.public_rows), PublicSizes(engine)
     firsts = {name: took for name, text in statements.items() if (took := first(session, text)) is not None}
     statements = {name: statements[name] for name in firsts}
     times: dict[str, Times] = {name: {room: [] for room in ROOMS} for name in statements}

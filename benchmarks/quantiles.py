@@ -28,7 +28,7 @@ from dpsql.planning.estimators.histogram import ChosenQuantiles
 from dpsql.planning.estimators.quantiles import Distribution
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.sensitivity import ranking, tree
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.mechanism.rank_choice import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.schema import Schema, load
@@ -58,7 +58,7 @@ AMONG = (1, 2, 3, 8)
 
 def planned(schema: Schema, text: str) -> CorePlan:
     """The statement's one core at the price of the schema."""
-    query = bind(parse(text), schema, (), Shell(schema, lambda _: ()).types)
+    query = bind(parse(text), schema, (), PostProcessor(schema, lambda _: ()).types)
     (core,) = plan_cores(query, DUCKDB, schema.privacy, schema.privacy.query_epsilon, Fraction(1, 10**8))
     return core
 

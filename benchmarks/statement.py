@@ -19,7 +19,7 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import Plan
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.release.noise import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
@@ -43,7 +43,7 @@ class Rooms:
         self.schema = self.schema.model_copy(update={"privacy": privacy})
         self.engine = DuckDBEngine(self.schema)
         self.accountant = open_accountant(self.schema, ledger)
-        self.shell, self.sizes = Shell(self.schema, self.engine.public_rows), PublicSizes(self.engine)
+        self.shell, self.sizes = PostProcessor(self.schema, self.engine.public_rows), PublicSizes(self.engine)
         self.session = Session(self.schema, self.engine, self.accountant, "benchmark")
 
     def answer(self, text: str) -> list[float]:

@@ -259,6 +259,6 @@ def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:
 
 def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:
     """What the statement will cost; None where it is a setting, an explanation or a transaction word."""
-    from dpsql.session import statement
+    from dpsql.session import request
 
-    return connection.explain(sql) if isinstance(statement.read(sql), statement.Select) else None
+    return connection.explain(sql) if isinstance(request.read(sql), request.Select) else None

@@ -148,14 +148,14 @@ class Connection:
         """What the owner declares of the database, all of it public: tables, columns, types, keys, the budget."""
         return self._session.schema
 
-    def explain(self, statement: str, parameters: Sequence[object] = (), *, to_reach: str | None = None) -> Explanation:
+    def explain(self, text: str, parameters: Sequence[object] = (), *, to_reach: str | None = None) -> Explanation:
         """What the statement would cost and how exact it would be; this costs nothing and reads no private row.
 
         ``to_reach`` is a target, such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``: the explanation is of
         what reaches it, and ``reached`` tells what that takes.
         """
         values = bound(parameters)
-        return self._with_session(lambda session: session.explain(statement, values, _goal(to_reach)))
+        return self._with_session(lambda session: session.explain(text, values, _goal(to_reach)))
 
     def workload(
         self, statements: Sequence[str | tuple[str, Sequence[object]]], *, delta: Fraction | float | None = None
@@ -179,9 +179,9 @@ class Connection:
         results = self._with_session(lambda session: session.run(workload, accountant))
         return [Cursor.of(self, result) for result in results]
 
-    def execute(self, statement: str, parameters: Sequence[object] = ()) -> Cursor:
+    def execute(self, text: str, parameters: Sequence[object] = ()) -> Cursor:
         """A new cursor on which the statement was run."""
-        return self.cursor().execute(statement, parameters)
+        return self.cursor().execute(text, parameters)
 
     def cursor(self) -> Cursor:
         """A new cursor on this connection; all cursors share its session."""

@@ -79,17 +79,17 @@ class Cursor:
         self._require_open()
         return () if self._result is None else self._result.notices
 
-    def execute(self, statement: str, parameters: Sequence[object] = ()) -> Self:
+    def execute(self, text: str, parameters: Sequence[object] = ()) -> Self:
         """Run one statement; ``parameters`` are bound to its ``?`` as typed values and never become SQL text."""
         self._result = None
-        self._result = self._run(statement, parameters)
+        self._result = self._run(text, parameters)
         self._next = 0
         return self
 
-    def executemany(self, statement: str, sets: Iterable[Sequence[object]]) -> Self:
+    def executemany(self, text: str, sets: Iterable[Sequence[object]]) -> Self:
         """Run the statement for each set of parameters, each at its price; the rows follow one another."""
         self._result = None
-        results = [self._run(statement, parameters) for parameters in sets]
+        results = [self._run(text, parameters) for parameters in sets]
         if results:
             rows = [row for result in results for row in result.rows]
             intervals = [each for result in results for each in result.intervals]
@@ -175,12 +175,12 @@ class Cursor:
     ) -> None:
         self.close()
 
-    def _run(self, statement: str, parameters: Sequence[object]) -> Result:
+    def _run(self, text: str, parameters: Sequence[object]) -> Result:
         self._require_open()
-        if not isinstance(statement, str):
+        if not isinstance(text, str):
             raise ProgrammingError("a statement is text")
         values = bound(parameters)
-        return self.connection._with_session(lambda session: session.execute(statement, values))
+        return self.connection._with_session(lambda session: session.execute(text, values))
 
     def _take(self, size: int) -> list[Row]:
         rows = self._rows().rows[self._next : self._next + max(size, 0)]

@@ -202,10 +202,10 @@ class Plan:
     a better answer (``docs/proofs/accuracy.md``).
     """
 
-    statement: str
+    text: str
     cores: tuple[CorePlan, ...]
     derived: tuple[Derived, ...]
-    shell: str
+    postprocessing: str
     public: tuple[str, ...]
     columns: tuple[OutputColumn, ...]
     price: Fraction

@@ -19,7 +19,7 @@ class OutputColumn:
 
     ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is, where it is one;
     ``drawn`` is what the column computes of aggregates of one released row, so that its interval is found by drawing
-    their noise again. ``row`` tells which of the numbers at the end of each row of the shell is that row's.
+    their noise again. ``row`` tells which of the numbers at the end of each row of post-processing is that row's.
     """
 
     name: str
@@ -43,7 +43,7 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class Ends:
-    """An expression over one row of a released table, whose intervals' ends the shell reads as columns of the table.
+    """An expression over one row of a released table; post-processing reads the ends of its interval as columns.
 
     ``aggregate`` is the place of the aggregate that it is, where it is one.
     """
@@ -70,7 +70,7 @@ class Later:
 
 @dataclass(frozen=True)
 class Redrawn:
-    """The shell on many draws of the noise of its ``tables`` at once, for intervals of what no single row is behind.
+    """Post-processing over many draws of its ``tables``' noise at once: for intervals of what no single row is behind.
 
     The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart. Of
     those that are ``jumping`` the values where all released numbers are as far as they may be count too; some are the

@@ -70,7 +70,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Described:
-    """The shell's SQL as it is run, the columns of its result, and which ends of intervals it reads."""
+    """The post-processing SQL as it is run, the columns of its result, and which ends of intervals it reads."""
 
     sql: str
     columns: tuple[OutputColumn, ...]
@@ -78,11 +78,11 @@ class Described:
     redrawn: Redrawn | None = None
 
 
-#: How many shells a sandbox remembers the columns of.
+#: Of how many texts a sandbox remembers the columns.
 MOST_DESCRIBED = 1_000
 
 
-class Shell:
+class PostProcessor:
     """One analyst's sandbox, and what is asked of it."""
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
@@ -90,13 +90,13 @@ class Shell:
         self._described: dict[object, Described] = {}
 
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> Described:
-        """The shell's SQL and its columns, found without any row: released tables are empty, public ones unread.
+        """The SQL of post-processing and its columns, without any row: released tables are empty, public ones unread.
 
-        They follow from the shell's text and the types of the tables it reads, and are remembered under these: what a
-        dashboard filters by stands in the cores, so that its statements share few shells. Raises StatementError where
-        the shell does not fit its tables.
+        They follow from that SQL and the types of the tables it reads, and are remembered under these: what a dashboard
+        filters by stands in the cores, so that its statements share few texts. Raises StatementError where the SQL does
+        not fit its tables.
         """
-        sql = SANDBOX.write(query.shell)
+        sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
         types = tuple((name, tuple(column_types(shape).items())) for name, shape in tables.items())
         with self._sandbox.lock:
@@ -110,7 +110,7 @@ class Shell:
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
-        shell, ends, later = with_names(query.shell), tuple[Ends, ...](), tuple[Later, ...]()
+        shell, ends, later = with_names(query.postprocessing), tuple[Ends, ...](), tuple[Later, ...]()
         if names_ends(shell):
             shell, ends, later = with_ends(shell, public)
         self._declare(query.public, tables, ends)
@@ -145,10 +145,10 @@ class Shell:
             return [self._sandbox.execute(table.sql) for table in stage.derived]
 
     def run(self, plan: Plan, released: Released) -> Result:
-        """The shell over the released rows; trouble in it can only speak of what is public already."""
+        """Post-processing over the released rows; trouble in it can only speak of what is public already."""
         with self._sandbox.lock:
             tables = self._fill(plan, released)
-            rows = self._sandbox.execute(plan.shell)
+            rows = self._sandbox.execute(plan.postprocessing)
             width = len(plan.columns)
             drawn: Mapping[tuple[int, int], Interval] | None = {}
             if plan.redrawn is not None:

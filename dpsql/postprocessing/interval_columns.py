@@ -36,11 +36,11 @@ from dpsql.sql.postprocess.functions import end_called
 def with_ends(
     shell: exp.Query, public: Mapping[str, Sequence[str]]
 ) -> tuple[exp.Query, tuple[Ends, ...], tuple[Later, ...]]:
-    """The shell with columns in the place of the calls, and what these columns hold.
+    """Post-processing with columns in the place of the calls, and what these columns hold.
 
     A call of what several released rows make is NULL until all rows are there, and its argument a column behind those
     of the result; it is refused where it is not a column of the outermost SELECT. ``public`` holds the columns of the
-    public tables that the shell reads.
+    public tables that post-processing reads.
     """
     query = shell.copy()
     found = _Finder(public, query)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from dpsql.errors import QueryCancelled
 from dpsql.errors.deadline import taken
-from dpsql.postprocessing.answer import Shell
+from dpsql.postprocessing.answer import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.schema import Schema
 
@@ -81,7 +81,7 @@ class Places:
 MOST = 8
 
 
-class Shells:
+class PostProcessors:
     """Makes a sandbox when one is wanted and none is free, and keeps it for the next statement.
 
     ``version`` tells the version of the data: sandboxes that hold public rows of another are not lent again.
@@ -94,12 +94,12 @@ class Shells:
         self._seen: str | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
         self._places = Places(MOST)
-        self._free: list[Shell] = []
+        self._free: list[PostProcessor] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False
 
     @contextmanager
-    def lease(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[Shell]:
+    def lease(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[PostProcessor]:
         """A sandbox for one statement of the analyst; what it released is taken out of it afterwards.
 
         ``check`` raises where the statement was ended while it waits for its turn.
@@ -107,20 +107,20 @@ class Shells:
         with self._places.place(analyst, check):
             seen = self._renew()
             with self._lock:
-                shell = self._free.pop() if self._free else None
-            shell = shell or Shell(self._schema, self._public_rows)
+                postprocessor = self._free.pop() if self._free else None
+            postprocessor = postprocessor or PostProcessor(self._schema, self._public_rows)
             try:
-                yield shell
+                yield postprocessor
             finally:
-                self._take_back(shell, seen)
+                self._take_back(postprocessor, seen)
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""
         with self._lock:
             self._closed = True
             free, self._free = self._free, []
-        for shell in free:
-            shell.close()
+        for postprocessor in free:
+            postprocessor.close()
 
     def _renew(self) -> str | None:
         """Let go of what was read of another version of the data, and tell the version of now."""
@@ -132,8 +132,8 @@ class Shells:
                 return version
             old, self._free, self._seen = self._free, [], version
             self._public.clear()
-        for shell in old:
-            shell.close()
+        for postprocessor in old:
+            postprocessor.close()
         return version
 
     @contextmanager
@@ -146,14 +146,14 @@ class Shells:
         finally:
             self._reading.release()
 
-    def _take_back(self, shell: Shell, seen: str | None) -> None:
+    def _take_back(self, postprocessor: PostProcessor, seen: str | None) -> None:
         with suppress(Exception):  # a sandbox that cannot be emptied is not lent again
-            shell.clear()
+            postprocessor.clear()
             with self._lock:
                 if not self._closed and seen == self._seen:
-                    self._free.append(shell)
+                    self._free.append(postprocessor)
                     return
-        shell.close()
+        postprocessor.close()
 
     def _public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         """The rows of a public table, read from the engine once for all sandboxes."""

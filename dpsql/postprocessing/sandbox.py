@@ -53,7 +53,7 @@ def fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     return rows
 
 
-#: Seconds after which the shell is stopped.
+#: Seconds after which post-processing is stopped.
 TIME_LIMIT = 30.0
 
 #: The types whose columns are put in as arrays, and the name that they have meanwhile.

@@ -42,11 +42,11 @@ def copy(talk: ReplSession, command: Command) -> None:
     with reserved(None if talk.rules.dry else file):
         if found["what"]:
             what = found["what"].strip()
-            query = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
+            text = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
             if talk.rules.dry:
-                return talk.ask(query)
-            answer = talk.answer(query)
-            talk.last, rows = query, answer.rows
+                return talk.ask(text)
+            answer = talk.answer(text)
+            talk.last, rows = text, answer.rows
             talk.rows = rows
             talk.say_price(answer)
         with said_of(file):

@@ -45,7 +45,7 @@ def columns(schema: Schema, name: str) -> tuple[Rows, list[str]]:
 
 def allowed(pattern: str = "") -> Rows:
     """The functions whose name fits the pattern, and where each may stand."""
-    from dpsql.session.statement.vocabulary import functions
+    from dpsql.session.request.vocabulary import functions
 
     found = [
         (each.name, each.place, each.example)

@@ -27,12 +27,12 @@ class PriceList:
 
         A statement that stands there twice is priced once: its second answer would be the first one again.
         """
-        again = (plan.statement, plan.price)
+        again = (plan.text, plan.price)
         cost, price = (FREE, Fraction(0)) if not price or again in self._seen else (plan.cost, price)
         self._seen.add(again)
         self.epsilon, self._cost = self.epsilon + price, self._cost + cost
         figures = (float(each) for each in (price, cost.rho, cost.delta, self.epsilon))
-        self._lines.append((" ".join(plan.statement.split()), *figures))
+        self._lines.append((" ".join(plan.text.split()), *figures))
         if price:
             for standing in remaining.standings:
                 standing.require(self._cost)

@@ -18,7 +18,7 @@ from dpsql.errors import DataError, Error, OperationalError, Position, Refused, 
 from dpsql.output import plain, visible
 
 
-def complaint(error: Error, statement: str = "") -> str:
+def complaint(error: Error, text: str = "") -> str:
     """The error in lines for a person.
 
     >>> error = StatementError("E_COLUMN", "column `x` does not exist", position=Position(1, 8))
@@ -33,17 +33,17 @@ def complaint(error: Error, statement: str = "") -> str:
         return "\n".join([said, *getattr(error, "__notes__", ())])
     lines = [f"{error.sqlstate} {error.code} {error.reason}"]
     if error.position:
-        lines += _pointed(statement, error.position)
+        lines += _pointed(text, error.position)
     if error.hint:
         lines.append(f"Write instead: {error.hint}")
     return "\n".join([*lines, f"More: {error.page}"])
 
 
-def _pointed(statement: str, position: Position) -> list[str]:
+def _pointed(text: str, position: Position) -> list[str]:
     """The statement's line with a caret under the place; nothing where the place is not in the statement."""
     from wcwidth import wcswidth
 
-    lines = statement.split("\n")
+    lines = text.split("\n")
     if not 1 <= position.line <= len(lines):
         return []
     line = plain(lines[position.line - 1].replace("\t", " ").rstrip("\r"))

@@ -48,12 +48,12 @@ class Answer:
 
 def answer(session: Session, text: str, consent: Consent) -> Answer:
     """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed to."""
-    from dpsql.session import statement
+    from dpsql.session import request
 
     word = first_word(text)
-    match said_by(lambda: statement.read(text)):
-        case statement.Select(text=query):
-            plan, planning = _timed(lambda: interruptibly(lambda: session.plan(query), session.interrupt))
+    match said_by(lambda: request.read(text)):
+        case request.Select(text=text):
+            plan, planning = _timed(lambda: interruptibly(lambda: session.plan(text), session.interrupt))
             consent(plan, Fraction(0))
             (result, better), running = _timed(lambda: interruptibly(lambda: session.first(plan), session.interrupt))
             if better is not None:
@@ -76,11 +76,11 @@ def _second(session: Session, first: Result, better: Plan, consent: Consent) -> 
 
 def planned(session: Session, text: str) -> Plan | None:
     """The plan of a query, which costs nothing; None where the text is no query."""
-    from dpsql.session import statement
+    from dpsql.session import request
 
-    match said_by(lambda: statement.read(text)):
-        case statement.Select(text=query):
-            return interruptibly(lambda: session.plan(query), session.interrupt)
+    match said_by(lambda: request.read(text)):
+        case request.Select(text=text):
+            return interruptibly(lambda: session.plan(text), session.interrupt)
         case _:
             return None
 

@@ -21,7 +21,7 @@ from dpsql.server.protocol import types
 from dpsql.server.protocol.error_response import error_fields
 from dpsql.server.protocol.portals import Outcome, PortalRows
 from dpsql.server.protocol.types import Column, Type, by_name
-from dpsql.session import Session, statement
+from dpsql.session import Session, request
 
 T = TypeVar("T")
 
@@ -63,13 +63,13 @@ class QueryRouter:
     def _describe(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
         if self._catalogue.claims(query.text):
             return self._introspected(query, declared)
-        match statement.read(query.text):
-            case statement.Select():
+        match request.read(query.text):
+            case request.Select():
                 return self._priced(query, declared)
-            case statement.Explain(text=inner, json=as_json):
+            case request.Explain(text=inner, json=as_json):
                 kind = types.JSON if as_json else types.TEXT
                 return self._explained(query, inner, Column("QUERY PLAN", kind), declared)
-            case statement.ExplainPrivacy(text=inner):
+            case request.ExplainPrivacy(text=inner):
                 return self._explained(query, inner, Column("EXPLAIN PRIVACY", types.TEXT), declared)
             case _:
                 result = self._session.execute(query.text)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from dpsql.errors import Error
 from dpsql.server.catalogue.default_settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
 from dpsql.server.protocol.error_response import WireError
-from dpsql.session.statement import SETTINGS, Choices
+from dpsql.session.request import SETTINGS, StatementSettings
 
 #: Settings that a client is told of at the start and at each change, in PostgreSQL's spelling.
 REPORTED = {
@@ -28,21 +28,21 @@ _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "in
 _MEASURE = re.compile(r"(\d{1,9})\s*([A-Za-z]{1,3})?", re.ASCII)
 _TIMEOUTS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
 
-Snapshot = tuple[dict[str, str], Choices]
+Snapshot = tuple[dict[str, str], StatementSettings]
 
 
 class SessionSettings(Protocol):
-    """Whose choices dpsql's own settings are; None sets all of them back to what the schema says."""
+    """Whose settings those of dpsql are; None sets all of them back to what the schema says."""
 
     @property
-    def choices(self) -> Choices: ...
-    @choices.setter
-    def choices(self, choices: Choices | None) -> None: ...
+    def settings(self) -> StatementSettings: ...
+    @settings.setter
+    def settings(self, settings: StatementSettings | None) -> None: ...
     def set(self, name: str, value: str | None) -> None: ...
 
 
 class Settings(Mapping[str, str]):
-    """Settings by their names in lower case; those of dpsql itself are the choices of the session.
+    """Settings by their names in lower case; those of dpsql itself are the session's.
 
     ``raw_select`` is told what a SELECT of single rows gives whenever that may have changed.
     """
@@ -56,7 +56,7 @@ class Settings(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         key = name.lower()
         if key in SETTINGS:
-            return self._chooser.choices.shown(key)
+            return self._chooser.settings.shown(key)
         for held in (self._fixed, self._values, self._defaults):
             if key in held:
                 return held[key]
@@ -119,17 +119,17 @@ class Settings(Mapping[str, str]):
     def reset(self) -> None:
         """All settings at their defaults."""
         self._values.clear()
-        self._chooser.choices = None
+        self._chooser.settings = None
         self._raw_select(self["dpsql.raw_select"])
 
     def snapshot(self) -> Snapshot:
         """What `restore` goes back to."""
-        return dict(self._values), self._chooser.choices
+        return dict(self._values), self._chooser.settings
 
     def restore(self, snapshot: Snapshot) -> None:
         """Undo what was set since."""
         self._values = dict(snapshot[0])
-        self._chooser.choices = snapshot[1]
+        self._chooser.settings = snapshot[1]
         self._raw_select(self["dpsql.raw_select"])
 
     def reported(self) -> dict[str, str]:

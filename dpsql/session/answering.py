@@ -45,10 +45,10 @@ class Answering:
             return self.shown(plan, paid, running), paid.released
 
     def shown(self, plan: Plan, paid: Paid, running: Running, charged: Fraction | None = None) -> Result:
-        """The result that the plan's shell makes of what was paid for; ``charged`` where that is not its own price."""
+        """The result that post-processing makes of what was paid for; ``charged`` where it is not the plan's price."""
         running.check()
-        with running.sandbox() as shell:
-            rows = shell.run(plan, paid.released)
+        with running.sandbox() as postprocessor:
+            rows = postprocessor.run(plan, paid.released)
         own = plan.price if charged is None else charged
         price = Price(own if plan.cores and not paid.stored else Fraction(0), paid.stored)
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices)
@@ -62,7 +62,7 @@ class Answering:
 
 
 #: A statement, alone or with its parameters.
-Asked: TypeAlias = str | tuple[str, Sequence[object]]
+WorkloadStatement: TypeAlias = str | tuple[str, Sequence[object]]
 
 
 class BatchExecution:
@@ -99,7 +99,7 @@ class BatchExecution:
                 return results
 
 
-def asked(statement: Asked) -> tuple[str, tuple[object, ...]]:
+def text_and_parameters(statement: WorkloadStatement) -> tuple[str, tuple[object, ...]]:
     """The text of a statement and its parameters."""
     if isinstance(statement, str):
         return statement, ()
@@ -149,7 +149,7 @@ def unpaid(plan: Plan) -> NoReturn:
 
 
 def _is_same(one: Plan, other: Plan) -> bool:
-    """Whether two plans release the same: nothing but their shells may differ."""
+    """Whether two plans release the same: nothing but their post-processing may differ."""
     return (one.cores, one.derived, one.cubes, one.confidence) == (
         other.cores,
         other.derived,

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from dpsql.errors import DatabaseError, QueryCancelled
 from dpsql.errors.deadline import Deadline, within
-from dpsql.postprocessing import Shell, Shells
+from dpsql.postprocessing import PostProcessor, PostProcessors
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,8 +26,8 @@ AGAIN = 0.05
 class Running:
     """One piece of work of an analyst; `interrupt` may come from any thread, and at any time."""
 
-    def __init__(self, shells: Shells, analyst: str) -> None:
-        self._shells, self._analyst = shells, analyst
+    def __init__(self, postprocessors: PostProcessors, analyst: str) -> None:
+        self._postprocessors, self._analyst = postprocessors, analyst
         self._lock, self._over = threading.Lock(), threading.Event()
         self._interrupts: list[Callable[[], None]] = []
         self._deadline = Deadline()
@@ -46,10 +46,10 @@ class Running:
                 self._interrupts.remove(interrupt)
 
     @contextmanager
-    def sandbox(self) -> Iterator[Shell]:
+    def sandbox(self) -> Iterator[PostProcessor]:
         """A sandbox for a part of the work."""
-        with self._shells.lease(self._analyst, self.check) as shell, self.on(shell.interrupt):
-            yield shell
+        with self._postprocessors.lease(self._analyst, self.check) as postprocessor, self.on(postprocessor.interrupt):
+            yield postprocessor
 
     def check(self) -> None:
         """Raise QueryCancelled where the work was ended."""
@@ -83,8 +83,8 @@ class Running:
 class Turns:
     """The pieces of work of one session, one at a time in a thread; `interrupt` may come from any thread."""
 
-    def __init__(self, shells: Shells, analyst: str) -> None:
-        self._shells, self._analyst = shells, analyst
+    def __init__(self, postprocessors: PostProcessors, analyst: str) -> None:
+        self._postprocessors, self._analyst = postprocessors, analyst
         self._running: dict[int, Running] = {}
 
     @contextmanager
@@ -97,7 +97,7 @@ class Turns:
         if thread in self._running:
             yield self._running[thread]
             return
-        running = self._running[thread] = Running(self._shells, self._analyst)
+        running = self._running[thread] = Running(self._postprocessors, self._analyst)
         try:
             with running.waiting():
                 yield running
@@ -110,10 +110,10 @@ class Turns:
         running.check()
 
     @contextmanager
-    def sandbox(self) -> Iterator[Shell]:
+    def sandbox(self) -> Iterator[PostProcessor]:
         """A sandbox, for a part of the work that is done in it alone."""
-        with self.turn() as running, running.sandbox() as shell:
-            yield shell
+        with self.turn() as running, running.sandbox() as postprocessor:
+            yield postprocessor
 
     def interrupt(self) -> None:
         """End what runs now, if there is anything."""

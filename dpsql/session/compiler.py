@@ -13,15 +13,15 @@ from fractions import Fraction
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.answer import Described
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.cancellation import Turns
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.session.statement import Choices
-from dpsql.session.statement.settings import allowed_price, budget_row
+from dpsql.session.request import StatementSettings
+from dpsql.session.request.settings import allowed_price, budget_row
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
@@ -56,60 +56,78 @@ class Compiler:
         )
         self._turns, self._plans, self._sizes, self._dialect = turns, plans, sizes, dialect
 
-    def plan(self, text: str, parameters: Sequence[object], choices: Choices, parsed: Statement | None = None) -> Plan:
-        """The plan at the price that is chosen, or at that which the statement names; ``parsed`` is the text's."""
+    def plan(
+        self, text: str, parameters: Sequence[object], settings: StatementSettings, statement: Statement | None = None
+    ) -> Plan:
+        """The plan at the price that the session sets, or at that which the statement names.
+
+        ``statement`` is that of the text, where it was parsed before. Raises StatementError or Refused for a statement
+        that is not answered, with a hint that says what to write instead.
+        """
 
         def make() -> Plan:
-            with self._compiling(text) as shell:
-                return self._plan(parsed or parse(text), tuple(parameters), choices, shell)
+            with self._compiling(text) as sandbox:
+                return self._plan(statement or parse(text), tuple(parameters), settings, sandbox)
 
         if self._plans is None or names_budget(text) or names_clock(text):
             return make()
-        return self._plans.plan(text, parameters, choices, self.dialect_options, self._sizes.version, make)
+        return self._plans.plan(text, parameters, settings, self.dialect_options, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The statement, parsed, and the types of its parameters, of which the client declares some."""
         with self._compiling(text):
-            parsed = parse(text)
-            return parsed, parameter_types(parsed.tree, self._schema, types)
+            statement = parse(text)
+            return statement, parameter_types(statement.tree, self._schema, types)
 
-    def _plan(self, parsed: Statement, parameters: tuple[object, ...], choices: Choices, shell: Shell) -> Plan:
-        parsed, schema = self._with_constants(parsed), self._with_noise(choices.mechanism)
+    def _plan(
+        self,
+        statement: Statement,
+        parameters: tuple[object, ...],
+        settings: StatementSettings,
+        sandbox: PostProcessor,
+    ) -> Plan:
+        statement, schema = self._with_constants(statement), self._with_noise(settings.mechanism)
         privacy, delta = schema.privacy, self._accountant.budget.delta_selection
-        query = bind(parsed, schema, parameters, shell.types, self.dialect_options, choices.empty_groups, self._sizes)
-        price = choices.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
-        reports = choices.clipping == "report" and not query.probe
+        query = bind(
+            statement, schema, parameters, sandbox.types, self.dialect_options, settings.empty_groups, self._sizes
+        )
+        price = settings.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
+        reports = settings.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
         cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
-        told = shell.describe(query, cores)
-        whole = query.without_shell()
-        return Compiled(parsed.text, whole, self._dialect, privacy, delta, beside, left_out, told).plan(price, cores)
+        described = sandbox.describe(query, cores)
+        whole = query.without_postprocessing()
+        return Compiled(statement.text, whole, self._dialect, privacy, delta, beside, left_out, described).plan(
+            price, cores
+        )
 
-    def _with_constants(self, parsed: Statement) -> Statement:
+    def _with_constants(self, statement: Statement) -> Statement:
         """The statement with what is left of the budget, and what the time is, as constants."""
-        if names_budget(parsed.text):
+        if names_budget(statement.text):
             row = budget_row(self._analyst, self._accountant.remaining(self._analyst))
-            parsed = replace(parsed, tree=with_budget(parsed.tree, row))
-        return replace(parsed, tree=with_time(parsed.tree, clock())) if names_clock(parsed.text) else parsed
+            statement = replace(statement, tree=with_budget(statement.tree, row))
+        if names_clock(statement.text):
+            statement = replace(statement, tree=with_time(statement.tree, clock()))
+        return statement
 
     def _with_noise(self, noise: Noise) -> Schema:
         privacy = self._schema.privacy.with_noise(noise)
         return self._schema if privacy is self._schema.privacy else self._schema.model_copy(update={"privacy": privacy})
 
     @contextmanager
-    def _compiling(self, text: str) -> Iterator[Shell]:
+    def _compiling(self, text: str) -> Iterator[PostProcessor]:
         """A sandbox to compile the text with; what is refused says what to write instead."""
-        with self._turns.sandbox() as shell:
+        with self._turns.sandbox() as sandbox:
             try:
-                with _said(text, self._schema, shell, self._sizes):
-                    yield shell
+                with _hinting(text, self._schema, sandbox, self._sizes):
+                    yield sandbox
             except MALFORMED:
                 raise StatementError("E_PARSE", "the statement is not SQL that dpsql can read") from None
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A statement of which all is known but its price; ``query`` has no shell, which ``told`` describes."""
+    """A statement of which all is known but its price; ``query`` has no post-processing, which is ``described``."""
 
     text: str
     query: Query
@@ -118,7 +136,7 @@ class Compiled:
     delta: Fraction
     beside: tuple[Core, ...]
     left_out: tuple[LeftOut, ...]
-    told: Described
+    described: Described
 
     def at(self, price: Fraction) -> Plan:
         """The plan at a price."""
@@ -126,20 +144,20 @@ class Compiled:
 
     def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
         """The plan of these cores, which were planned at the price."""
-        query, told, confidence = self.query, self.told, float(self.privacy.confidence)
+        query, described, confidence = self.query, self.described, float(self.privacy.confidence)
         derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
         fixed, found = query.own_epsilon is not None, () if query.probe else cores
-        return Plan(self.text, found, derived, told.sql, query.public, told.columns, price, confidence, cubes,
-                    query.notices, fixed, repriced=self.at, ends=told.ends, redrawn=told.redrawn,
+        return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
+                    query.notices, fixed, repriced=self.at, ends=described.ends, redrawn=described.redrawn,
                     left_out=self.left_out, evident=query.evident)  # fmt: skip
 
 
 @contextmanager
-def _said(text: str, schema: Schema, shell: Shell, fanout: Fanout) -> Iterator[None]:
+def _hinting(text: str, schema: Schema, sandbox: PostProcessor, fanout: Fanout) -> Iterator[None]:
     """What is refused says what to write instead."""
     try:
         yield
     except RecursionError:
         raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
     except DatabaseError as refusal:
-        raise with_hint(refusal, text, schema, shell.types, fanout) from None
+        raise with_hint(refusal, text, schema, sandbox.types, fanout) from None

@@ -13,15 +13,15 @@ from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Workload, priced
-from dpsql.postprocessing import Result, Shells
+from dpsql.postprocessing import PostProcessors, Result
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import Remaining
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.schema import Noise, Schema
-from dpsql.session import statement
+from dpsql.session import request
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.answering import Answering, Asked, BatchExecution, asked, statuses
+from dpsql.session.answering import Answering, BatchExecution, WorkloadStatement, statuses, text_and_parameters
 from dpsql.session.cancellation import Turns, in_one_turn
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
@@ -32,16 +32,16 @@ from dpsql.session.prepared import Prepared, described
 from dpsql.session.pricing.target import Goal, Target
 from dpsql.session.pricing.target_plans import Targets, after, first_only
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.session.statement import SETTINGS, Choices
-from dpsql.session.statement import settings as status_rows
-from dpsql.session.statement.settings import allowed, target
+from dpsql.session.request import SETTINGS, StatementSettings
+from dpsql.session.request import settings as status_rows
+from dpsql.session.request.settings import allowed, target
 from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
 
 
 class Session:
     """An analyst at a private database; the budget is the database's, whoever and how many they are.
 
-    One thread uses it at a time; ``interrupt`` alone may come from another. ``shells`` are the database's sandboxes;
+    One thread uses it at a time; ``interrupt`` alone may come from another. ``postprocessors`` are the database's;
     without them the session has its own, and closing it closes the engine and the ledger. ``answers`` are those already
     paid for; ``dialect_options`` say what the front end chooses where SQL leaves it open; ``plans`` are those that
     were made lately.
@@ -54,25 +54,25 @@ class Session:
         accountant: Accountant,
         analyst: str,
         *,
-        shells: Shells | None = None,
+        postprocessors: PostProcessors | None = None,
         answers: AnswerStore | None = None,
         dialect_options: DialectOptions = PEOPLE,
         plans: PlanCache | None = None,
     ) -> None:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
-        self._owned: tuple[Shells | Engine | Ledger, ...] = ()
-        if shells is None:
-            shells = Shells(schema, timed_rows(engine, schema.privacy.time_bucket))
-            self._owned = (shells, engine, accountant.ledger)
-        privacy, self._turns = schema.privacy, Turns(shells, analyst)
-        self._choices = self._default = Choices(privacy.query_epsilon, mechanism=privacy.mechanism)
+        self._owned: tuple[PostProcessors | Engine | Ledger, ...] = ()
+        if postprocessors is None:
+            postprocessors = PostProcessors(schema, timed_rows(engine, schema.privacy.time_bucket))
+            self._owned = (postprocessors, engine, accountant.ledger)
+        privacy, self._turns = schema.privacy, Turns(postprocessors, analyst)
+        self._settings = self._default = StatementSettings(privacy.query_epsilon, mechanism=privacy.mechanism)
         self._compiler = Compiler(
             schema, accountant, analyst, dialect_options, self._turns, plans, PublicSizes(engine), engine.dialect
         )
         self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = Answering(self._execution, self._turns)
-        self._together = BatchExecution(self._execution, self._answering, self._turns)
+        self._batch = BatchExecution(self._execution, self._answering, self._turns)
 
     @property
     def schema(self) -> Schema:
@@ -89,13 +89,13 @@ class Session:
         return self._accountant.remaining(self.analyst)
 
     @property
-    def choices(self) -> Choices:
+    def settings(self) -> StatementSettings:
         """The settings of this session."""
-        return self._choices
+        return self._settings
 
-    @choices.setter
-    def choices(self, choices: Choices | None) -> None:
-        self._choices = allowed(self._default if choices is None else choices, self._schema.privacy)
+    @settings.setter
+    def settings(self, settings: StatementSettings | None) -> None:
+        self._settings = allowed(self._default if settings is None else settings, self._schema.privacy)
 
     @property
     def dialect_options(self) -> DialectOptions:
@@ -111,22 +111,22 @@ class Session:
 
         Raises ValueError for what is no value of it, DataError for one that the schema does not allow.
         """
-        self.choices = self._choices.with_setting(name, value, self._default)
+        self.settings = self._settings.with_setting(name, value, self._default)
 
     @property
     def epsilon(self) -> Fraction:
         """What a statement of this session costs."""
-        return self._choices.epsilon
+        return self._settings.epsilon
 
     @epsilon.setter
     def epsilon(self, epsilon: Fraction | None) -> None:
         wanted = self._default.epsilon if epsilon is None else exact(epsilon)
-        self.choices = replace(self._choices, epsilon=wanted)
+        self.settings = replace(self._settings, epsilon=wanted)
 
     @property
     def mechanism(self) -> Noise:
         """The noise of its statements: laplace, gaussian, or auto for what the budget makes the better one."""
-        return self._choices.mechanism
+        return self._settings.mechanism
 
     @mechanism.setter
     def mechanism(self, mechanism: str | None) -> None:
@@ -138,53 +138,53 @@ class Session:
     @property
     def target_error(self) -> Target | None:
         """How exact each statement of this session shall be, whatever that costs within `Choices.most`."""
-        return self._choices.target_error
+        return self._settings.target_error
 
     @target_error.setter
     def target_error(self, wanted: Target | str | float | None) -> None:
-        self.choices = replace(self._choices, target_error=target(wanted))
+        self.settings = replace(self._settings, target_error=target(wanted))
 
     @in_one_turn
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The statement as it would be run and paid for; nothing is charged and no row is read."""
-        return self._targets.priced(self._compiler.plan(text, parameters, self._choices), self._choices)
+        return self._targets.priced(self._compiler.plan(text, parameters, self._settings), self._settings)
 
     @in_one_turn
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
-        """The query, parsed once, with the types of its parameters and its columns; nothing is charged or read.
+        """The text parsed once, with the types of its parameters and its columns; nothing is charged or read.
 
         ``types`` are DuckDB's names of the types that the client declares, None where it leaves one open.
         """
-        parsed, found = self._compiler.parse(text, types)
+        statement, found = self._compiler.parse(text, types)
 
         def compiled(values: tuple[object, ...]) -> Plan:
-            return self._compiler.plan(text, values, self._choices, parsed)
+            return self._compiler.plan(text, values, self._settings, statement)
 
         def plan(values: tuple[object, ...]) -> Plan:
-            return self._targets.priced(compiled(values), self._choices)
+            return self._targets.priced(compiled(values), self._settings)
 
         return Prepared(text, found, described(found, compiled), plan)
 
     @in_one_turn
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
-        """The answer to one line: charged before a row is read, read before noise, noise before the shell."""
-        match statement.read(text):
-            case statement.Select(text=query):
-                return self.answer(self.plan(query, parameters))
-            case statement.ExplainPrivacy(text=query, goal=goal):
-                return status_rows.lines("EXPLAIN PRIVACY", str(self.explain(query, parameters, goal)).splitlines())
-            case statement.Explain(text=query, json=as_json):
-                return status_rows.lines("QUERY PLAN", cost_lines(self.explain(query, parameters), as_json))
-            case statement.Set(name=name, value=value):
+        """The answer to one line: charged before a row is read, read before noise, noise before post-processing."""
+        match request.read(text):
+            case request.Select(text=text):
+                return self.answer(self.plan(text, parameters))
+            case request.ExplainPrivacy(text=text, goal=goal):
+                return status_rows.lines("EXPLAIN PRIVACY", str(self.explain(text, parameters, goal)).splitlines())
+            case request.Explain(text=text, json=as_json):
+                return status_rows.lines("QUERY PLAN", cost_lines(self.explain(text, parameters), as_json))
+            case request.Set(name=name, value=value):
                 self.set(name, value)
                 return Result((), [], [])
-            case statement.Show(name=name):
+            case request.Show(name=name):
                 return (
-                    status_rows.lines(name, [self._choices.shown(name)])
+                    status_rows.lines(name, [self._settings.shown(name)])
                     if name in SETTINGS
                     else status_rows.budget(self.remaining)
                 )
-            case statement.Transaction():
+            case request.Transaction():
                 return Result((), [], [])
 
     @in_one_turn
@@ -200,7 +200,7 @@ class Session:
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
         """The plan's own answer; and of a pilot the plan of a better one, where that is admitted and worth it."""
         result, released = self._answering.answer(plan)
-        return self._targets.better(plan, result, released, self._choices)
+        return self._targets.better(plan, result, released, self._settings)
 
     @in_one_turn
     def second(self, first: Result, better: Plan) -> Result:
@@ -212,13 +212,15 @@ class Session:
         return after(first, result)
 
     @in_one_turn
-    def workload(self, statements: Sequence[Asked], delta: Fraction | None = None) -> Workload:
+    def workload(self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None) -> Workload:
         """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
 
         A statement is a text, or a text with its parameters. ``delta`` is what of δ the block may use where it is
         priced as (ε, δ); by default a tenth of what is set aside for thresholds. Targets of errors do not apply.
         """
-        plans = [self._compiler.plan(text, values, self._choices) for text, values in map(asked, statements)]
+        plans = [
+            self._compiler.plan(text, values, self._settings) for text, values in map(text_and_parameters, statements)
+        ]
         return priced(plans, statuses(plans, self.is_paid), self._schema, self.remaining, delta)
 
     @in_one_turn
@@ -227,7 +229,7 @@ class Session:
 
         It is all or nothing: where the block is refused, nothing is charged and nothing is read.
         """
-        return self._together.run(workload, accountant)
+        return self._batch.run(workload, accountant)
 
     @in_one_turn
     def explain(self, text: str, parameters: Sequence[object] = (), goal: Goal | None = None) -> Explanation:
@@ -236,12 +238,12 @@ class Session:
         With a goal, which may stand behind TO REACH in the text, it is what reaches the goal that is explained, where
         the budget admits it.
         """
-        text, behind = statement.with_goal(text)
+        text, behind = request.with_goal(text)
         goal = goal or behind
-        plan, reached = self._compiler.plan(text, parameters, self._choices), None
+        plan, reached = self._compiler.plan(text, parameters, self._settings), None
         pricing = self._targets.pricing
         if goal is None:
-            plan = self._targets.priced(plan, self._choices)
+            plan = self._targets.priced(plan, self._settings)
         else:
             reached = pricing.reach(plan, goal)
             if reached.epsilon is not None and reached.share is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
-from dpsql.postprocessing import Shells
+from dpsql.postprocessing import PostProcessors
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
@@ -23,7 +23,7 @@ class Database:
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
-        self._shells = Shells(schema, timed_rows(engine, schema.privacy.time_bucket), engine.version)
+        self._postprocessors = PostProcessors(schema, timed_rows(engine, schema.privacy.time_bucket), engine.version)
         self._answers, self._plans = open_answers(schema, engine, accountant, keeps_results=True), PlanCache()
 
     @property
@@ -41,13 +41,13 @@ class Database:
         PostgreSQL.
         """
         return Session(
-            self._schema, self._engine, self._accountant, analyst, shells=self._shells, answers=self._answers,
+            self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors, answers=self._answers,
             dialect_options=dialect_options, plans=self._plans,
         )  # fmt: skip
 
     def close(self) -> None:
         """Give the engine and the sandboxes back; what was charged stays charged."""
-        self._shells.close()
+        self._postprocessors.close()
         self._engine.close()
         self._accountant.ledger.close()
 

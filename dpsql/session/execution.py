@@ -15,7 +15,7 @@ from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
@@ -75,14 +75,14 @@ class Execution:
     def charged(self, plan: Plan) -> Charge[Plan]:
         """The charge of one statement, durable on return, once the engine has found nothing in its text to fail for."""
         self.engine.dry_run(plan)
-        return self._accountant.spend(plan, analyst=self._analyst, statement=plan.statement, cells=journal_note(plan))
+        return self._accountant.spend(plan, analyst=self._analyst, statement=plan.text, cells=journal_note(plan))
 
     def charged_together(self, block: Block) -> dict[int, Charge[Plan]]:
         """The charge of a block, divided into one for each of its plans, by their identity."""
         for plan in block.plans:
             self.engine.dry_run(plan)
         note = journal_note(*block.plans)
-        charge = self._accountant.spend(block, analyst=self._analyst, statement=block.statement, cells=note)
+        charge = self._accountant.spend(block, analyst=self._analyst, statement=block.text, cells=note)
         return {id(each.plan): each for each in divided(charge)}
 
     @contextmanager
@@ -114,19 +114,19 @@ class Execution:
 
     def _released(self, plan: Plan, running: Running, pay: Pay, held: Held) -> tuple[Released, int]:
         """Charge, then read and release; it leaves when its time is up, with the entry that paid."""
-        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, running.sandbox() as shell:
+        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, running.sandbox() as postprocessor:
             self.require_few_keys(plan)
             charge = pay(plan)
             departure.begin()
-            released = masked(lambda: self._measured(charge, shell, running, held))
+            released = masked(lambda: self._measured(charge, postprocessor, running, held))
         running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry
 
-    def _measured(self, charge: Charge[Plan], shell: Shell, running: Running, held: Held) -> Released:
+    def _measured(self, charge: Charge[Plan], postprocessor: PostProcessor, running: Running, held: Held) -> Released:
         """For each stage of what was paid for: derive, read, release."""
         plan, released = charge.plan, NOTHING
         with held.run(charge) as reading, running.on(reading.interrupt):
             for stage in plan.stages:
-                derived = shell.derive(plan, stage, released)
+                derived = postprocessor.derive(plan, stage, released)
                 released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self.entropy)
         return released

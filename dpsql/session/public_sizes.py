@@ -47,11 +47,11 @@ class PublicSizes:
         version = self.version
         if version is None or version != self._version:
             self._known, self._version = {}, version
-        asked = table, columns
-        if asked not in self._known:
+        counted = table, columns
+        if counted not in self._known:
             sql = fanout_sql(self._counts.dialect, table, columns)
-            self._known[asked] = self._counts.public_count(sql, frozenset({table}))
-        return self._known[asked]
+            self._known[counted] = self._counts.public_count(sql, frozenset({table}))
+        return self._known[counted]
 
 
 def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:

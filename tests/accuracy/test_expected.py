@@ -178,7 +178,7 @@ def test_releases_are_as_far_off_as_was_told(session: Session) -> None:
     """Of 3,000 seeded releases the part beyond the told half-width is 5 %, and is not beyond 0.7 or 1.3 times of it."""
     plan = session.plan("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits")
     errors = released_errors(plan, ExactRows([[(9, 12_345)]]), 3_000, seed=5)
-    told = [error.half_width for error in session.explain(plan.statement).expected if error is not None]
+    told = [error.half_width for error in session.explain(plan.text).expected if error is not None]
     for place, half in enumerate(told):
         outside = {times: float(np.mean(errors[:, place] > half * times)) for times in (0.7, 1, 1.3)}
         margin = 6.2 * (0.05 * 0.95 / 3_000) ** 0.5

@@ -17,7 +17,7 @@ from dpsql.errors import Error, OperationalError, ShellFailed
 from dpsql.planning.estimators.estimate import Mean
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
-from dpsql.session import Session, statement
+from dpsql.session import Session, request
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +40,8 @@ def execute(session: Session, case: Case) -> Result | Error:
 
 def planned(session: Session, case: Case) -> Plan | None:
     """The plan of a query; None for the words that speak to the session."""
-    match statement.read(case.sql):
-        case statement.Select(text=text):
+    match request.read(case.sql):
+        case request.Select(text=text):
             return session.plan(text, case.parameters)
         case _:
             return None

@@ -131,7 +131,7 @@ def test_a_parameter_has_the_value_of_its_place_in_the_text(session: Session) ->
     plan = session.plan(text, (101, 102, 103, 104, 105))
     sql = plan.cores[0].sql.replace("(", "").replace(")", "")
     assert [said for said in ("= 101", "102.0", "< 103", "> 104") if said not in sql] == []
-    assert "LIMIT 105" in plan.shell
+    assert "LIMIT 105" in plan.postprocessing
     with pytest.raises(DatabaseError, match="E_PARAM"):
         session.plan("SELECT COUNT(*) FROM visits WHERE visit = :place")
 

@@ -12,7 +12,7 @@ from dpsql.repl.input import is_finished, whole
 from dpsql.schema import load
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.tokens import pieces, tokens
-from dpsql.session import statement
+from dpsql.session import request
 
 SHOP = Path(__file__).parents[1] / "catalogue" / "demo.toml"
 TEXTS = {
@@ -39,7 +39,7 @@ TEXTS = {
 def test_a_text_is_read_in_time(name: str) -> None:
     text = TEXTS[name]
     begun = time.process_time()
-    for reader in (statement.read, pieces, whole, is_finished):
+    for reader in (request.read, pieces, whole, is_finished):
         try:
             reader(text)
         except Error:

@@ -72,7 +72,7 @@ def test_an_engine_error_is_one_constant_message_and_is_paid_for(
 ROOMS = {
     "the reading begins": "dpsql.engines.duckdb.engine.DuckDBEngine.run",
     "rows are read": "dpsql.engines.duckdb.engine.DuckDBReading._rows",
-    "a table is derived": "dpsql.postprocessing.answer.Shell.derive",
+    "a table is derived": "dpsql.postprocessing.answer.PostProcessor.derive",
     "rows are released": "dpsql.session.execution.release",
     "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
     "the reading ends": "dpsql.engines.duckdb.engine.DuckDBReading.__exit__",
@@ -111,7 +111,7 @@ def test_the_engine_itself_says_nothing(session: Session, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(DuckDBReading, "_rows", fail)
     plan = session.plan("SELECT COUNT(*) FROM patients")
-    charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
+    charge = session.accountant.spend(plan, analyst="ada", statement=plan.text)
     with session._execution.engine.run(charge) as reading, pytest.raises(ExecutionFailed) as raised:
         reading.stage(())
     assert [str(each) for each in chain(raised.value)] == ["E_EXEC query could not be completed"]

@@ -12,7 +12,7 @@ import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql, Run
 
 from dpsql.schema import json_schema
-from dpsql.session import Session, statement
+from dpsql.session import Session, request
 
 
 def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_the_rows(dpsql: Dpsql) -> None:
@@ -70,7 +70,7 @@ def test_what_was_not_foreseen_has_no_traceback(dpsql: Dpsql, monkeypatch: pytes
     def fail(*_: object) -> None:
         raise RuntimeError("CANARY_7f3a")
 
-    monkeypatch.setattr(statement, "read", fail)
+    monkeypatch.setattr(request, "read", fail)
     found = dpsql("query", NAFLD, BY_SEX)
     assert found.code == 1 and found.out == "" and "E_INTERNAL" in found.err and "CANARY" not in found.err
 

@@ -23,7 +23,7 @@ from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant
 
 def answer(engine: DuckDBEngine, accountant: Accountant, plan: Plan) -> DuckDBReading:
-    charge = accountant.spend(plan, analyst="ada", statement=plan.statement)
+    charge = accountant.spend(plan, analyst="ada", statement=plan.text)
     return engine.run(charge)
 """
 UNPAID = PAID.replace("engine.run(charge)", "engine.run(plan)")
@@ -57,7 +57,7 @@ def test_an_unpaid_plan_is_not_read(session: Session, monkeypatch: pytest.Monkey
     with pytest.raises(AttributeError):
         engine.run(plan)  # type: ignore[arg-type]
     assert read == [] and session.remaining.share == 1
-    charge = session.accountant.spend(plan, analyst="ada", statement=plan.statement)
+    charge = session.accountant.spend(plan, analyst="ada", statement=plan.text)
     with engine.run(charge) as reading:
         reading.stage(())
         assert read == ["rows"]

@@ -60,7 +60,7 @@ class Front:
 
     def _require_public_shell(self, plan: Plan) -> None:
         """The shell reads released tables and public ones, and no others."""
-        (answer,) = self._parser.execute("SELECT json_serialize_sql(?)", [plan.shell]).fetchone() or ("{}",)
+        (answer,) = self._parser.execute("SELECT json_serialize_sql(?)", [plan.postprocessing]).fetchone() or ("{}",)
         for schema, table in re.findall(r'"schema_name":"([^"]*)","table_name":"([^"]*)"', answer):
             if schema == "public" and table in self._session.schema.tables and table in plan.public:
                 continue

@@ -38,7 +38,7 @@ def rendered(plan: Plan) -> str:
     for place, cube in enumerate(plan.cubes):
         lines += [f"{MARK} cube {place}", *_levels(cube)]
     columns = ", ".join(f"{column.name} {column.type}" for column in plan.columns)
-    lines += [f"{MARK} shell", plan.shell, f"{MARK} columns", f"-- {columns}"]
+    lines += [f"{MARK} shell", plan.postprocessing, f"{MARK} columns", f"-- {columns}"]
     return "\n".join(lines) + "\n"
 
 

@@ -43,7 +43,7 @@ def plan_of(world: World, text: str, price: Fraction | None = None) -> Plan:
     price = schema.privacy.query_epsilon if price is None else price
     cores = plan_cores(query, DUCKDB, schema.privacy, price, delta)
     assert all(core.sql for core in cores)  # what cannot be written is refused
-    return Plan(text, cores, query.derived, query.shell.sql(dialect="duckdb"), query.public, (), price, 0.95)
+    return Plan(text, cores, query.derived, query.postprocessing.sql(dialect="duckdb"), query.public, (), price, 0.95)
 
 
 def planned(world: World, text: str) -> tuple[CorePlan, ...]:

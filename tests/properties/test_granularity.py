@@ -20,7 +20,7 @@ import dpsql
 from dpsql.engines.duckdb.instance import CAREFUL
 from dpsql.errors import SchemaError
 from dpsql.planning.plan import CorePlan
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
 
@@ -68,7 +68,7 @@ class Planner:
     """What plans are made by."""
 
     schema: Schema
-    shell: Shell
+    shell: PostProcessor
 
     def public_fanout(self, table: str, columns: tuple[str, ...]) -> int:
         """As many as no example has."""
@@ -97,7 +97,7 @@ class Example:
 
     @cached_property
     def cores(self) -> list[CorePlan]:
-        planner = Planner(self.schema, Shell(self.schema, lambda *_: pytest.fail("no public rows are needed")))
+        planner = Planner(self.schema, PostProcessor(self.schema, lambda *_: pytest.fail("no public rows are needed")))
         found = [core for text in self.texts for core in planned(planner, text)]  # type: ignore[arg-type]
         planner.shell.close()
         return found

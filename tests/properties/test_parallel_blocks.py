@@ -94,7 +94,7 @@ def test_no_unit_moves_more_of_a_block_than_is_charged_for_it(chunk: int) -> Non
         for place, (plans, charged) in enumerate(blocks):
             costs = {unit: each[place] for unit, each in moved.items()}
             broken = {unit: cost for unit, cost in costs.items() if exceeds(cost, charged)}
-            texts = "\n".join(plan.statement for plan in plans)
+            texts = "\n".join(plan.text for plan in plans)
             assert not broken, f"seed {here.seed}: {broken} but {charged} was charged for\n{texts}\n{here.script()}"
             tight += max(cost.rho for cost in costs.values()) == charged.rho
         tried, parted = tried + planned, parted + len(blocks)

@@ -114,7 +114,7 @@ def test_what_is_possible_holds_every_answer_without_noise(
         nonlocal compared
         found = show(plan, rows, intervals)
         compared += sum(len(rows) for each in ranges(plan) if each != EVERYTHING)
-        moved.extend((plan.statement, a, b) for a, b in zip(rows, found[0], strict=True) if not _alike(a, b))
+        moved.extend((plan.text, a, b) for a, b in zip(rows, found[0], strict=True) if not _alike(a, b))
         return found
 
     monkeypatch.setattr(answer, "shown_within", watched)

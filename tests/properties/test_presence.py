@@ -397,6 +397,6 @@ def test_the_setting_is_set_shown_and_refused(session: Session) -> None:
     session.execute("SET dpsql.empty_groups = 'HIDE'")
     assert session.execute("SHOW dpsql.empty_groups").rows == [("hide",)]
     session.execute("RESET dpsql.empty_groups")
-    assert session.choices.empty_groups == "auto"
+    assert session.settings.empty_groups == "auto"
     with pytest.raises(ValueError, match="auto, show, hide"):
         session.set("dpsql.empty_groups", "maybe")

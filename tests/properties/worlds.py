@@ -11,7 +11,7 @@ import duckdb
 from kinds import KINDS
 
 from dpsql.engines.duckdb.instance import CAREFUL
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.session.public_sizes import fanout_sql
@@ -148,9 +148,9 @@ class World:
         return int(row[0])
 
     @cached_property
-    def shell(self) -> Shell:
+    def shell(self) -> PostProcessor:
         """A sandbox with the public tables of the world."""
-        return Shell(self.schema, self.public_rows)
+        return PostProcessor(self.schema, self.public_rows)
 
     def connect(self, threads: int = 1) -> duckdb.DuckDBPyConnection:
         """The database as plain DuckDB holds it, under the catalogue name that emitted SQL reads."""

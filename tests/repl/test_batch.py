@@ -12,7 +12,7 @@ import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
 from dpsql.engines.duckdb.engine import DuckDBReading
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 
 
 def paid(dpsql: Dpsql) -> int:
@@ -85,7 +85,9 @@ def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path, monkeyp
     assert dpsql("wrong.toml", "-c", "SELECT 1").code == 2
 
 
-@pytest.mark.parametrize(("where", "said"), [(DuckDBReading, "E_EXEC"), (Shell, "E_INTERNAL")], ids=["engine", "shell"])
+@pytest.mark.parametrize(
+    ("where", "said"), [(DuckDBReading, "E_EXEC"), (PostProcessor, "E_INTERNAL")], ids=["engine", "sandbox"]
+)
 def test_what_was_not_foreseen_has_no_words_of_the_engine(
     dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch, where: type, said: str
 ) -> None:

@@ -122,7 +122,7 @@ def test_it_is_never_told_unless_it_is_asked_for(session: Session) -> None:
     asked = session.plan(text)
     session.set("dpsql.clipping", None)
     plain = session.plan(text)
-    assert session.choices.clipping == "silent" and len(plain.cores) == 1 and session.answer(plain).notices == ()
+    assert session.settings.clipping == "silent" and len(plain.cores) == 1 and session.answer(plain).notices == ()
     session.set("dpsql.clipping", "report")
     assert len(asked.cores) == 4
     with pytest.raises(ValueError, match="silent, report"):

@@ -70,7 +70,7 @@ def test_sixteen_threads_ask_at_once_and_each_statement_is_charged_once(database
 
 def test_a_sandbox_goes_from_hand_to_hand_without_rows(database: Database) -> None:
     database.session("ada").execute("SELECT sex, COUNT(*) FROM patients GROUP BY sex")
-    with database._shells.lease("another") as shell:
+    with database._postprocessors.lease("another") as shell:
         tables = shell._sandbox._connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'released' AND estimated_size > 0"
         )
@@ -154,7 +154,7 @@ def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest
 def test_a_statement_that_waits_for_its_turn_can_be_ended(database: Database) -> None:
     with ExitStack() as others:
         for number in range(MOST):
-            others.enter_context(database._shells.lease(f"another{number}"))
+            others.enter_context(database._postprocessors.lease(f"another{number}"))
         session = database.session("ada")
         timer = threading.Timer(0.3, session.interrupt)
         timer.start()
@@ -178,7 +178,7 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
     with ThreadPoolExecutor(MOST) as threads:
         waited = [threads.submit(ask, number) for number in range(MOST)]
         time.sleep(1)
-        assert database._shells._places.held() == {"mallory": MOST // 2}
+        assert database._postprocessors._places.held() == {"mallory": MOST // 2}
         assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
         assert ended == 0
         while not all(each.done() for each in waited):
@@ -187,7 +187,7 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
             time.sleep(0.05)
         for each in waited:
             each.result()
-    assert database._shells._places.held() == {}
+    assert database._postprocessors._places.held() == {}
 
 
 def test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first() -> None:

@@ -157,7 +157,7 @@ def test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost(session: Session
     result, released = session._answering.answer(plan)
 
     def better(most: Fraction) -> Plan | None:
-        return session._targets.better(plan, result, released, replace(session.choices, most_epsilon=most))[1]
+        return session._targets.better(plan, result, released, replace(session.settings, most_epsilon=most))[1]
 
     dear = better(Fraction(2000))
     assert dear is not None and result.price.charged == 1

@@ -15,7 +15,7 @@ from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.engines.engine import Reading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.planning.plan import Plan
-from dpsql.postprocessing import Shell
+from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
@@ -98,9 +98,9 @@ class Planner:
         assert refusal is not None
         raise refusal
 
-    def shell(self) -> Shell:
+    def postprocessor(self) -> PostProcessor:
         """A sandbox of its own, for what derived tables are made of."""
-        return Shell(self._schema, self._neighbours.public_rows)
+        return PostProcessor(self._schema, self._neighbours.public_rows)
 
     def close(self) -> None:
         for session in self._sessions:

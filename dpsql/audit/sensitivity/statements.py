@@ -135,16 +135,16 @@ def _freeze(neighbours: Neighbours, planner: Planner, plan: Plan, clock: AuditCl
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)
     whole: list[CoreRows | None] = []
-    shell, released = planner.shell(), NOTHING
+    postprocessor, released = planner.postprocessor(), NOTHING
     try:
         for stage in plan.stages:
-            for table, rows in zip(stage.derived, shell.derive(plan, stage, released), strict=True):
+            for table, rows in zip(stage.derived, postprocessor.derive(plan, stage, released), strict=True):
                 neighbours.put(table, rows)
             exact = [_row(neighbours, core, clock) for core in stage.cores]
             whole += exact
             released += release(ExactRows([rows or [] for rows in exact]), stage.cores, plan.confidence)
     finally:
-        shell.close()
+        postprocessor.close()
     return tuple(whole)
 
 

@@ -74,11 +74,11 @@ class Block:
         return tuple(plan.price * share for plan in self.plans)
 
     @property
-    def statement(self) -> str:
+    def text(self) -> str:
         """All the statements, as the ledger has them; `statements_of` parts them again."""
         count = f"{len(self.plans)} statement" + ("s" if len(self.plans) != 1 else "")
         name = self.theorem.ledger_name or self.theorem.name
-        return f"-- a workload of {count}, by {name}\n" + _BETWEEN.join(plan.statement for plan in self.plans)
+        return f"-- a workload of {count}, by {name}\n" + _BETWEEN.join(plan.text for plan in self.plans)
 
 
 def statements_of(written: str) -> tuple[str, ...]:

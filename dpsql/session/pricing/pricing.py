@@ -111,7 +111,7 @@ class Unknown(StatementError):
 @dataclass(frozen=True)
 class Pricing:
     """What prices are found from: ``find`` looks for an answer of the same private part that was paid for, whatever
-    its price; ``run`` is the shell over released rows; no price is above ``largest``."""
+    its price; ``run`` is post-processing over released rows; no price is above ``largest``."""
 
     find: Callable[[Plan], Known | None]
     run: Callable[[Plan, Released], Result]

@@ -19,7 +19,7 @@ from dpsql.session.cancellation import Turns
 from dpsql.session.pricing.price_search import Reached, plain, said
 from dpsql.session.pricing.pricing import Known, Pricing, Unknown
 from dpsql.session.pricing.target import Goal
-from dpsql.session.statement import Choices
+from dpsql.session.request import StatementSettings
 
 #: What is paid where there is no pilot.
 _NOTHING = Fraction(0)
@@ -42,35 +42,35 @@ class Targets:
         """How prices are found, of what is left now."""
         return Pricing(self._find, self._run, self._accountant.remaining(self._analyst), self._largest)
 
-    def priced(self, plan: Plan, choices: Choices) -> Plan:
+    def priced(self, plan: Plan, settings: StatementSettings) -> Plan:
         """The plan at the price that reaches what is chosen, or a pilot where that depends on what is not released yet.
 
         A pilot costs no more than a statement may. Raises BudgetExhausted where the price is more than what is left or
         than what one statement may cost.
         """
-        if choices.target_error is None or plan.fixed or not plan.cores:
+        if settings.target_error is None or plan.fixed or not plan.cores:
             return plan
         try:
-            reached = self.pricing.reach(plan, Goal((choices.target_error,)))
+            reached = self.pricing.reach(plan, Goal((settings.target_error,)))
         except Unknown:
-            return replace(plan.at(min(plan.price, choices.most)), pilot=True)
+            return replace(plan.at(min(plan.price, settings.most)), pilot=True)
         except StatementError:
             return plan  # nothing in it has an interval
-        price = reached.epsilon if reached.free and reached.epsilon is not None else _within(reached, choices)
+        price = reached.epsilon if reached.free and reached.epsilon is not None else _within(reached, settings)
         return _bought(plan.at(price), reached)
 
     def better(
-        self, plan: Plan, result: Result, released: Released | None, choices: Choices
+        self, plan: Plan, result: Result, released: Released | None, settings: StatementSettings
     ) -> tuple[Result, Plan | None]:
         """The answer to a plan; and of a pilot the plan of a better one at the price that it tells, where admitted."""
-        if not plan.pilot or released is None or choices.target_error is None:
+        if not plan.pilot or released is None or settings.target_error is None:
             return result, None
         try:
-            reached = self.pricing.reach(plan, Goal((choices.target_error,)), Known(plan, released))
+            reached = self.pricing.reach(plan, Goal((settings.target_error,)), Known(plan, released))
             if reached.free:
                 said_so = f"reaches {reached.goal}: {said(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
-            return result, _bought(plan.at(_within(reached, choices, result.price.charged)), reached)
+            return result, _bought(plan.at(_within(reached, settings, result.price.charged)), reached)
         except (BudgetExhausted, Unknown) as refusal:
             return first_only(result, refusal), None
 
@@ -79,8 +79,8 @@ class Targets:
         return None if found is None else Known(*found)
 
     def _run(self, plan: Plan, released: Released) -> Result:
-        with self._turns.sandbox() as shell:
-            return shell.run(plan, released)
+        with self._turns.sandbox() as postprocessor:
+            return postprocessor.run(plan, released)
 
 
 def first_only(result: Result, refusal: Error) -> Result:
@@ -94,15 +94,15 @@ def after(first: Result, second: Result) -> Result:
     return replace(second, price=price)
 
 
-def _within(reached: Reached, choices: Choices, pilot: Fraction = _NOTHING) -> Fraction:
+def _within(reached: Reached, settings: StatementSettings, pilot: Fraction = _NOTHING) -> Fraction:
     """The price that reaches a goal; BudgetExhausted above what is left, or with its pilot above what one may cost."""
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
     whole = pilot + reached.epsilon
-    if whole > choices.most:
+    if whole > settings.most:
         both = f" with the ε = {shown(pilot)} of this answer" if pilot else ""
         raise BudgetExhausted(f"{reached.lines[0]}; that is more{both} than one statement may cost here, "
-                              f"ε = {shown(choices.most)}; SET dpsql.most_epsilon = "
+                              f"ε = {shown(settings.most)}; SET dpsql.most_epsilon = "
                               f"{plain(whole)} allows it")  # fmt: skip
     return reached.epsilon
 

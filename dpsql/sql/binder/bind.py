@@ -1,4 +1,4 @@
-"""Names → schema, and the cut: every private aggregate becomes a core, what is left becomes the shell."""
+"""Names → schema, and the cut: every private aggregate becomes a core, what is left becomes post-processing."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ MAX_OPENED = 1_000
 
 @dataclass(frozen=True)
 class Query:
-    """A statement cut in two: the cores, in order, and the shell that reads their released tables.
+    """A statement cut in two: the cores, in order, and the post-processing that reads their released tables.
 
-    ``public`` names the public tables that the shell reads. ``shell`` is a sqlglot tree over ``released.core<i>`` and
-    ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``. ``derived`` are the tables
-    that cores read of what earlier cores released. A ``probe`` has no row whatever is released. ``notices`` tell of an
-    answer that is another than the words ask for, and of numbers that are shown because they are large. ``evident``
-    tells which groups need evidence of their rows.
+    ``public`` names the public tables that post-processing reads. ``postprocessing`` is a sqlglot tree over
+    ``released.core<i>`` and ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``.
+    ``derived`` are the tables that cores read of what earlier cores released. A ``probe`` has no row whatever is
+    released. ``notices`` tell of an answer that is another than the words ask for, and of numbers that are shown
+    because they are large. ``evident`` tells which groups need evidence of their rows.
     """
 
     cores: tuple[Core, ...]
     derived: tuple[Derived, ...]
-    shell: exp.Query
+    postprocessing: exp.Query
     public: tuple[str, ...]
     cubes: tuple[Cube, ...] = ()
     probe: bool = False
@@ -65,9 +65,9 @@ class Query:
         """The price that the statement itself names."""
         return None if self.options is None else self.options.epsilon
 
-    def without_shell(self) -> Query:
-        """The same with an empty shell: all that plans at other prices are made of, without the tree."""
-        return replace(self, shell=exp.Select())
+    def without_postprocessing(self) -> Query:
+        """The same with empty post-processing: all that plans at other prices are made of, without the tree."""
+        return replace(self, postprocessing=exp.Select())
 
 
 def bind(
@@ -79,7 +79,7 @@ def bind(
     empty_groups: EmptyGroups = "auto",
     fanout: Fanout = no_sizes,
 ) -> Query:
-    """The statement cut into cores and shell, every name resolved against the schema, or a refusal.
+    """The statement cut into cores and post-processing, every name resolved against the schema, or a refusal.
 
     ``fanout`` tells the sizes of public tables.
     """
@@ -91,20 +91,20 @@ def bind(
     binder = Binder(
         schema if options is None else options.tightened(schema), values, describe, dialect_options, empty_groups
     )
-    shell = binder.released(tree, {})
+    postprocessing = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    found = narrowed(shell, binder.cores, binder.cubes, derived, binder.schema)
+    found = narrowed(postprocessing, binder.cores, binder.cubes, derived, binder.schema)
     cores = with_bounded_work(map(without_unread_joins, found), fanout)
     cubes = tuple(with_cores(cube, binder.cores, cores) for cube in binder.cubes)
     notices = tuple(dict.fromkeys((*binder.notices, *shown_notices(cores), *many_keys_notices(cores))))
-    plain = passed_on(shell, frozenset(binder.derivations.read))
+    plain = passed_on(postprocessing, frozenset(binder.derivations.read))
     needed = evident(cores, cubes, plain, empty_groups)
-    return Query(cores, derived, shell, public, cubes, probe, options, notices, needed)
+    return Query(cores, derived, postprocessing, public, cubes, probe, options, notices, needed)
 
 
 class Binder(Binding):
-    """Cuts the queries of one statement: a core measures what is private, and the shell reads what cores release."""
+    """Cuts the queries of one statement: cores measure what is private, post-processing reads what they release."""
 
     def __init__(
         self, schema: Schema, parameters: tuple[object, ...], describe: Describe, dialect_options: DialectOptions,

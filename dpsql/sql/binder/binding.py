@@ -48,7 +48,7 @@ class Binding(ABC):
     def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
         """The query as SQL over released and public tables; raw private rows are refused.
 
-        ``outside`` rewrites names of the query around this one, where it stands in a shell's expression.
+        ``outside`` rewrites names of the query around this one, where it stands in an expression of post-processing.
         """
 
     @abstractmethod

@@ -86,8 +86,8 @@ def _domain(level: Level, cube: Cube, cores: Sequence[Core]) -> KeyDomain | None
     return replace(finest, declared=tuple(finest.declared[whole.index(key)] for key in level.keys))
 
 
-def passed_on(shell: exp.Query, read_again: frozenset[str]) -> frozenset[str]:
-    """The released tables whose rows the shell only passes on: through subqueries, WHERE, ORDER BY, LIMIT and UNION.
+def passed_on(postprocessing: exp.Query, read_again: frozenset[str]) -> frozenset[str]:
+    """The released tables of which each row is passed on: through subqueries, WHERE, ORDER BY, LIMIT and UNION.
 
     No row of the result is made of several of theirs. ``read_again`` are those that a later stage reads.
 
@@ -98,7 +98,7 @@ def passed_on(shell: exp.Query, read_again: frozenset[str]) -> frozenset[str]:
     >>> of("SELECT AVG(a0) FROM released.core0 UNION ALL SELECT a0 FROM released.core1")
     ['core1']
     """
-    tables = [table for table in shell.find_all(exp.Table) if table.db == "released"]
+    tables = [table for table in postprocessing.find_all(exp.Table) if table.db == "released"]
     others = {table.name for table in tables if not _is_passed_on(table)}
     return frozenset(table.name for table in tables) - others - read_again
 

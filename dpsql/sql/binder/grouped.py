@@ -1,4 +1,4 @@
-"""One private SELECT with groups, cut in two: a core that is measured, and shell SQL over its released rows.
+"""One private SELECT with groups, cut in two: a core that is measured, and SQL over its released rows.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -33,7 +33,7 @@ _ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order"
 def released_select(select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> exp.Select:
     """The SELECT over the core's released table that gives what the analyst asked for."""
     only(select, *_ALLOWED, code="E_STMT")
-    return _Cut(select, source_from, binding, ctes).shell()
+    return _Cut(select, source_from, binding, ctes).over_released()
 
 
 class _Cut:
@@ -68,29 +68,29 @@ class _Cut:
                 keys.append(key)
         return tuple(keys)
 
-    def shell(self) -> exp.Select:
-        """The shell's SELECT; the core is made once everything in it has been read."""
+    def over_released(self) -> exp.Select:
+        """Post-processing's SELECT; the core is made once everything in it has been read."""
         select = self._select
-        shell = exp.Select(expressions=[self._item(item) for item in select.expressions])
+        outer = exp.Select(expressions=[self._item(item) for item in select.expressions])
         self._earlier = {}
         having = select.args.get("having")
         if having is not None:
-            shell.set("where", exp.Where(this=self._released(self._without_aliases(having.this))))
+            outer.set("where", exp.Where(this=self._released(self._without_aliases(having.this))))
         for part in ("distinct", "order", "limit", "offset", "qualify"):
             if select.args.get(part) is not None:
-                shell.set(part, self._released(select.args[part]))
+                outer.set(part, self._released(select.args[part]))
         if select.args.get("windows"):
-            shell.set("windows", [self._released(window) for window in select.args["windows"]])
+            outer.set("windows", [self._released(window) for window in select.args["windows"]])
         name, source = self._source()
         self._binding.require_few()
-        for column in shell.find_all(exp.Column):
+        for column in outer.find_all(exp.Column):
             if column.table == _CORE:
                 column.set("table", exp.to_identifier(name, quoted=True))
-        shell.set("from_", exp.From(this=source))
-        return shell
+        outer.set("from_", exp.From(this=source))
+        return outer
 
     def _source(self) -> tuple[str, exp.Expr]:
-        """The released table that the shell reads, and its name; keys alone, where they are public, need none."""
+        """The released table that post-processing reads, and its name; keys alone, where they are public, need none."""
         for kept in self._kept:
             kept.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:

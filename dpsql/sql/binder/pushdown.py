@@ -32,17 +32,17 @@ _Outputs: TypeAlias = "dict[str, exp.Expr | None]"
 
 
 def narrowed(
-    shell: exp.Query, cores: Sequence[Core], cubes: Sequence[Cube], derived: Sequence[Derived], schema: Schema
+    postprocessing: exp.Query, cores: Sequence[Core], cubes: Sequence[Cube], derived: Sequence[Derived], schema: Schema
 ) -> tuple[Core, ...]:
-    """The cores with the conditions on their keys that every use in the shell has around it.
+    """The cores with the conditions on their keys that every use in post-processing has around it.
 
-    A core that something else reads than the shell, or that a use reads without a condition, stays as it is.
+    A core that something else reads than post-processing, or that a use reads without a condition, stays as it is.
     """
     of_cubes = {level.core for cube in cubes for level in cube.levels}
     found = []
     for place, core in enumerate(cores):
         name = f"core{place}"
-        uses = [table for table in shell.find_all(exp.Table) if table.db == "released" and table.name == name]
+        uses = [table for table in postprocessing.find_all(exp.Table) if table.db == "released" and table.name == name]
         elsewhere = place in of_cubes or any(f'"{name}"' in table.sql for table in derived)
         conditions = [] if elsewhere or not core.keys else [_read(core, demanded(use, schema)) for use in uses]
         known = [each for each in conditions if each is not None]

@@ -1,4 +1,4 @@
-"""The shell's SQL: everything that may stand over released rows, with private tables nowhere in it.
+"""The post-processing SQL: everything that may stand over released rows, with private tables nowhere in it.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -24,7 +24,7 @@ from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
 from dpsql.sql.postprocess.functions import FUNCTIONS, require_small
 
-#: Syntax that the shell may have. Whatever is not here or in the function list is refused.
+#: Syntax that post-processing may have. Whatever is not here or in the function list is refused.
 _NODES: frozenset[str] = frozenset(
     "select from join where group having order ordered limit offset fetch limitoptions distinct qualify subquery "
     "tablealias alias column identifier literal boolean null star paren tuple and or not eq neq gt gte lt lte "
@@ -39,7 +39,7 @@ _AFTER = ("order", "limit", "offset")
 
 
 def check_node(node: exp.Expr) -> None:
-    """Refuse the node unless the shell may have it."""
+    """Refuse the node unless post-processing may have it."""
     require_small(node)
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
@@ -68,7 +68,7 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
-    """A bound parameter as a constant of the shell; None is NULL, of the type that its place gives it."""
+    """A bound parameter as a constant of post-processing; None is NULL, of the type that its place gives it."""
     value = binding.parameters[node.meta[PLACE]]
     return exp.null() if value is None else literal_node(SANDBOX, literal.parameter(value, node))
 

@@ -90,7 +90,7 @@ def _with_names(
         written = STATEMENT.write(candidate)
         try:
             query = bind(parse(written), schema, (), describe, fanout=fanout)
-            describe(query.shell, shapes(query.cores, query.cubes), query.public)
+            describe(query.postprocessing, shapes(query.cores, query.cubes), query.public)
         except (DatabaseError, SqlglotError):
             continue
         hint, position = written, place_of_it

@@ -23,7 +23,7 @@ FAULTS = (
     Fault(
         "a dry run writes a file by paying for it",
         "dpsql/repl/commands.py",
-        "            if talk.rules.dry:\n                return talk.ask(query)\n",
+        "            if talk.rules.dry:\n                return talk.ask(text)\n",
         "",
         (f"{TERMINAL}_batch.py::test_a_dry_run_tells_prices_and_pays_nothing",),
     ),

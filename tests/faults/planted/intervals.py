@@ -105,7 +105,7 @@ FAULTS = (
     Fault(
         "what an answer leaves out is counted though nobody asked",
         "dpsql/session/compiler.py",
-        'reports = choices.clipping == "report" and not query.probe',
+        'reports = settings.clipping == "report" and not query.probe',
         "reports = not query.probe",
         ("tests/session/test_clipping.py::test_it_is_never_told_unless_it_is_asked_for",),
     ),

@@ -160,22 +160,22 @@ FAULTS = (
     Fault(
         "a target may cost more than one statement may",
         "dpsql/session/pricing/target_plans.py",
-        "if whole > choices.most:",
+        "if whole > settings.most:",
         "if False:",
         ("tests/session/test_target_error.py::test_what_one_may_cost_is_bounded",),
     ),
     Fault(
         "a pilot may cost more than one statement may",
         "dpsql/session/pricing/target_plans.py",
-        "replace(plan.at(min(plan.price, choices.most)), pilot=True)",
+        "replace(plan.at(min(plan.price, settings.most)), pilot=True)",
         "replace(plan, pilot=True)",
         ("tests/session/test_target_error.py::test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may",),
     ),
     Fault(
         "a pilot's price is forgotten in what one statement may cost",
         "dpsql/session/pricing/target_plans.py",
-        "_within(reached, choices, result.price.charged)",
-        "_within(reached, choices)",
+        "_within(reached, settings, result.price.charged)",
+        "_within(reached, settings)",
         ("tests/session/test_target_error.py::test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost",),
     ),
     Fault(

@@ -90,10 +90,10 @@ FAULTS = (
         "charge after release",
         "dpsql/session/execution.py",
         "            charge = pay(plan)\n            departure.begin()\n"
-        "            released = masked(lambda: self._measured(charge, shell, running, held))\n",
+        "            released = masked(lambda: self._measured(charge, postprocessor, running, held))\n",
         "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
         "            charge = Charge(_MINT, plan, plan.cost, 0)\n"
-        "            released = masked(lambda: self._measured(charge, shell, running, held))\n"
+        "            released = masked(lambda: self._measured(charge, postprocessor, running, held))\n"
         "            charge = pay(plan)\n",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
     ),
@@ -115,8 +115,8 @@ FAULTS = (
         "the time runs from the end of the reading",
         "dpsql/session/execution.py",
         "            departure.begin()\n            released = masked(lambda: self._measured("
-        "charge, shell, running, held))\n",
-        "            released = masked(lambda: self._measured(charge, shell, running, held))\n"
+        "charge, postprocessor, running, held))\n",
+        "            released = masked(lambda: self._measured(charge, postprocessor, running, held))\n"
         "            departure.begin()\n",
         (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
     ),
@@ -207,8 +207,8 @@ FAULTS = (
     Fault(
         "planning reads public rows",
         "dpsql/session/compiler.py",
-        "told = shell.describe(",
-        "_ = [shell._sandbox._public_rows(table) for table in query.public]; told = shell.describe(",
+        "described = sandbox.describe(",
+        "_ = [sandbox._sandbox._public_rows(table) for table in query.public]; described = sandbox.describe(",
         ("tests/engines/test_untouched.py",),
     ),
     Fault(
@@ -236,7 +236,7 @@ FAULTS = (
         "an answer is found by the text of its statement",
         "dpsql/session/answer_store/keys.py",
         "    cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]",
-        "    cores = [plan.statement]",
+        "    cores = [plan.text]",
         (f"{ANSWERS}::test_another_price_is_another_release", f"{ANSWERS}::test_noise_cannot_be_averaged_away"),
     ),
     Fault(

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from dpsql.schema import Schema, Table
 from dpsql.server.catalogue.store.types import OIDS, column_type
-from dpsql.session.statement.vocabulary import functions
+from dpsql.session.request.vocabulary import functions
 
 Row: TypeAlias = dict[str, object]
 

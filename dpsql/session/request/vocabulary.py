@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from dpsql.session.statement import SHOWN
+from dpsql.session.request import SHOWN
 from dpsql.sql.functions import FAMILIES
 from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS
 from dpsql.sql.postprocess.functions import FUNCTIONS as OVER_RELEASED

@@ -25,12 +25,13 @@ Clipping: TypeAlias = Literal["silent", "report"]
 
 
 @dataclass(frozen=True)
-class Choices:
-    """What a session has chosen; with the text, the schema and what was released it is all that plans depend on.
+class StatementSettings:
+    """What the statements of a session are planned by.
 
-    Each statement is priced ``epsilon``, or with a ``target_error`` what its intervals need, which may not be more than
-    ``most_epsilon``: None is `MOST_TIMES` the epsilon. ``clipping`` tells whether what is left out is counted as well,
-    ``empty_groups`` which groups without rows are shown.
+    With the text, the schema and what was released it is all that plans depend on. Each statement costs ``epsilon``, or
+    with a ``target_error`` what its intervals need. That may not be more than ``most_epsilon``, where None is
+    `MOST_TIMES` the epsilon. ``clipping`` tells whether what is left out is counted as well, ``empty_groups`` which
+    groups without rows are shown.
     """
 
     epsilon: Fraction
@@ -45,7 +46,7 @@ class Choices:
         """The most that a statement may cost for its target."""
         return MOST_TIMES * self.epsilon if self.most_epsilon is None else self.most_epsilon
 
-    def with_setting(self, name: str, text: str | None, default: Choices) -> Choices:
+    def with_setting(self, name: str, text: str | None, default: StatementSettings) -> StatementSettings:
         """These choices with a setting as it was written; None is what ``default`` has. ValueError for no value."""
         setting = SETTINGS[name]
         value = getattr(default, setting.field) if text is None else setting.read(text)
@@ -63,7 +64,7 @@ class Setting:
     field: str
     example: str
     read: Callable[[str], Any]
-    shown: Callable[[Choices], str]
+    shown: Callable[[StatementSettings], str]
 
 
 #: How many times the price of the session's statements one may cost for its target, unless somebody says otherwise.
@@ -104,24 +105,26 @@ def _plain(value: Fraction) -> str:
 
 #: Every setting by its name; a front end that lists, completes or keeps settings reads them here.
 SETTINGS: Mapping[str, Setting] = {
-    "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda choices: _plain(choices.epsilon)),
-    "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, lambda choices: choices.mechanism),
-    "dpsql.target_error": Setting("target_error", "'5 %'", _target, lambda choices: str(choices.target_error or "off")),
-    "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda choices: _plain(choices.most)),
-    "dpsql.clipping": Setting("clipping", "report", _clipping, lambda choices: choices.clipping),
-    "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda choices: choices.empty_groups),
+    "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda those: _plain(those.epsilon)),
+    "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, lambda those: those.mechanism),
+    "dpsql.target_error": Setting(
+        "target_error", "'5 %'", _target, lambda settings: str(settings.target_error or "off")
+    ),
+    "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda those: _plain(those.most)),
+    "dpsql.clipping": Setting("clipping", "report", _clipping, lambda those: those.clipping),
+    "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda those: those.empty_groups),
 }
 #: What SHOW knows.
 SHOWN = ("dpsql.budget", *SETTINGS)
 
 
-def allowed(choices: Choices, privacy: Privacy) -> Choices:
+def allowed(settings: StatementSettings, privacy: Privacy) -> StatementSettings:
     """The choices with the noise that they come to; DataError for what the schema does not allow."""
-    allowed_price(exact(choices.epsilon), privacy)
-    if not choices.most:
+    allowed_price(exact(settings.epsilon), privacy)
+    if not settings.most:
         raise DataError("dpsql.most_epsilon must be above 0; RESET dpsql.target_error buys nothing by a target")
     try:
-        return replace(choices, mechanism=privacy.with_noise(choices.mechanism).mechanism)
+        return replace(settings, mechanism=privacy.with_noise(settings.mechanism).mechanism)
     except ValueError as error:
         raise DataError(str(error)) from None
 

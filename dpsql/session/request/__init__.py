@@ -1,28 +1,28 @@
 """What a line from a client is, and the settings of a session."""
 
-from dpsql.session.statement.line import (
+from dpsql.session.request.line import (
     Explain,
     ExplainPrivacy,
+    Request,
     Select,
     Set,
     Show,
-    Statement,
     Transaction,
     read,
     with_goal,
 )
-from dpsql.session.statement.settings import SETTINGS, SHOWN, Choices
+from dpsql.session.request.settings import SETTINGS, SHOWN, StatementSettings
 
 __all__ = [
     "SETTINGS",
     "SHOWN",
-    "Choices",
     "Explain",
     "ExplainPrivacy",
+    "Request",
     "Select",
     "Set",
     "Show",
-    "Statement",
+    "StatementSettings",
     "Transaction",
     "read",
     "with_goal",

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from dpsql.errors import Refused, StatementError
 from dpsql.session.pricing.target import EXAMPLES, Goal, read_goal
-from dpsql.session.statement.settings import SETTINGS, SHOWN
+from dpsql.session.request.settings import SETTINGS, SHOWN
 from dpsql.sql.parser.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
 
 
@@ -57,7 +57,7 @@ class Transaction:
     word: str
 
 
-Statement: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | Transaction
+Request: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | Transaction
 
 #: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
 _BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
@@ -81,7 +81,7 @@ _TRANSACTION = re.compile(
 )
 
 
-def read(text: str) -> Statement:
+def read(text: str) -> Request:
     """What the line is; everything that is not known here is taken for a query, which the parser judges.
 
     >>> read("set dpsql.epsilon = 0.5")
@@ -93,9 +93,9 @@ def read(text: str) -> Statement:
     """
     explain = _EXPLAIN.match(text)
     if explain is not None:
-        query, goal = with_goal(text[explain.end() :])
-        scan(without_idle_prefixes(text[: explain.end()] + query))
-        return ExplainPrivacy(query, goal)
+        explained, goal = with_goal(text[explain.end() :])
+        scan(without_idle_prefixes(text[: explain.end()] + explained))
+        return ExplainPrivacy(explained, goal)
     scan(without_idle_prefixes(text))
     price = _PRICE.match(text)
     if price is not None:
@@ -124,14 +124,14 @@ def read(text: str) -> Statement:
 def _refuse_goal(text: str) -> None:
     """Refuse a target behind a query that is not explained, and say how both are asked for."""
     try:
-        query, goal = with_goal(text)
+        explained, goal = with_goal(text)
     except StatementError:
         return
     if goal is not None:
         raise StatementError(
             "E_STMT",
             "TO REACH stands behind EXPLAIN PRIVACY and tells the price; SET dpsql.target_error has statements cost it",
-            hint=f"EXPLAIN PRIVACY {query.strip()} TO REACH {goal}",
+            hint=f"EXPLAIN PRIVACY {explained.strip()} TO REACH {goal}",
         )
 
 
