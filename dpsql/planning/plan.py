@@ -25,9 +25,9 @@ from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, Evident
-from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit import Dialect, core_sql
-from dpsql.sql.ir.reads import Read, tables_measured
+from dpsql.sql.ir.reads import TableRead, tables_measured
 from dpsql.sql.ir.relation import Core
 
 #: How often at most an answer has a group without rows that the evidence takes for one with rows.
@@ -114,7 +114,7 @@ class CorePlan:
         return frozenset(name for derived, name in self._read if derived)
 
     @cached_property
-    def _read(self) -> frozenset[Read]:
+    def _read(self) -> frozenset[TableRead]:
         cells = [each.contribution.cell for each in self.cells]
         return tables_measured(self.core, [*cells, *(each.contribution.cell for each in self.histograms)])
 
@@ -189,7 +189,7 @@ class CorePlan:
 class Stage:
     """Cores that are read together, and the derived tables that are made for them of what was released before."""
 
-    derived: tuple[Derived, ...]
+    derived: tuple[DerivedQuery, ...]
     cores: tuple[CorePlan, ...]
 
 
@@ -204,7 +204,7 @@ class Plan:
 
     text: str
     cores: tuple[CorePlan, ...]
-    derived: tuple[Derived, ...]
+    derived: tuple[DerivedQuery, ...]
     postprocessing: str
     public: tuple[str, ...]
     columns: tuple[OutputColumn, ...]

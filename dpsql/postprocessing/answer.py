@@ -34,10 +34,10 @@ from dpsql.release.noise import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
-from dpsql.sql.binder.sources.derived_tables import Types
+from dpsql.sql.binder.sources.derived_tables import ColumnTypes
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.relation import Core
-from dpsql.sql.postprocess.functions import names_ends
+from dpsql.sql.postprocess.functions import reads_interval_ends
 
 Rowset: TypeAlias = list[tuple[Any, ...]]
 
@@ -111,7 +111,7 @@ class PostProcessor:
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
         shell, ends, later = with_names(query.postprocessing), tuple[Ends, ...](), tuple[Later, ...]()
-        if names_ends(shell):
+        if reads_interval_ends(shell):
             shell, ends, later = with_ends(shell, public)
         self._declare(query.public, tables, ends)
         sql = SANDBOX.write(shell)
@@ -130,7 +130,7 @@ class PostProcessor:
             sql = SANDBOX.write(numbered)
         return Described(sql, columns, ends, again)
 
-    def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> Types:
+    def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> ColumnTypes:
         """The names and types of the columns of a query over released tables and public ones."""
         with self._sandbox.lock:
             self._declare(public, shapes)

@@ -30,7 +30,7 @@ from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.scope import alias_columns
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.postprocess.functions import end_called
+from dpsql.sql.postprocess.functions import interval_end
 
 
 def with_ends(
@@ -134,7 +134,7 @@ class _Finder:
                 return Source(name, None, {})
 
     def _replace(self, call: exp.Anonymous, sources: Sequence[Source], ways: Mapping[int, tuple[_Step, ...]]) -> None:
-        side = end_called(call)
+        side = interval_end(call)
         assert side is not None
         argument = call.expressions[0]
         if any(_calls(argument)):
@@ -224,7 +224,7 @@ def _calls(node: exp.Expr | None) -> Iterator[exp.Anonymous]:
     """The calls in the node, without going into queries and into what a call takes."""
     if node is None or isinstance(node, exp.Query):
         return
-    if isinstance(node, exp.Anonymous) and end_called(node) is not None:
+    if isinstance(node, exp.Anonymous) and interval_end(node) is not None:
         yield node
         return
     for part in node.iter_expressions():

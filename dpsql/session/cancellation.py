@@ -17,7 +17,7 @@ from dpsql.postprocessing import PostProcessor, PostProcessors
 
 P = ParamSpec("P")
 T = TypeVar("T")
-S = TypeVar("S", bound="_Turning")
+S = TypeVar("S", bound="_Interruptible")
 
 #: Seconds between interrupts: an engine forgets one that comes just before its query begins.
 AGAIN = 0.05
@@ -121,7 +121,7 @@ class Turns:
             running.interrupt()
 
 
-class _Turning(Protocol):
+class _Interruptible(Protocol):
     """Something whose work is done in turns."""
 
     _turns: Turns

@@ -184,7 +184,7 @@ class Session:
                     if name in SETTINGS
                     else status_rows.budget(self.remaining)
                 )
-            case request.Transaction():
+            case request.TransactionControl():
                 return Result((), [], [])
 
     @in_one_turn

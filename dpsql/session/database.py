@@ -41,8 +41,8 @@ class Database:
         PostgreSQL.
         """
         return Session(
-            self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors, answers=self._answers,
-            dialect_options=dialect_options, plans=self._plans,
+            self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors,
+            answers=self._answers, dialect_options=dialect_options, plans=self._plans,
         )  # fmt: skip
 
     def close(self) -> None:

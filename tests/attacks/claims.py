@@ -12,7 +12,7 @@ from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussi
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB
 
 Vectors = dict[tuple[object, ...], tuple[int, ...]]
@@ -100,7 +100,7 @@ _SAMPLES = {
 }  # fmt: skip
 
 
-def filled(table: Derived) -> list[str]:
+def filled(table: DerivedQuery) -> list[str]:
     """SQL that makes a derived table with some rows: a claim holds whatever they are, if neighbours have the same."""
     names = [f"c{place}" for place in range(len(table.types))]
     rows = zip(*(_SAMPLES[each.kind] for each in table.types), strict=True)

@@ -25,7 +25,7 @@ from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release.noise import NOTHING, release
 from dpsql.sql.binder.bind import bind
-from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.parser.parse import parse
 
@@ -52,7 +52,7 @@ def planned(world: World, text: str) -> tuple[CorePlan, ...]:
 
 
 #: The derived tables that a statement's cores read, with rows for them.
-Given: TypeAlias = dict[str, tuple[Derived, Rowset]]
+Given: TypeAlias = dict[str, tuple[DerivedQuery, Rowset]]
 
 
 def given(world: World, connection: duckdb.DuckDBPyConnection, plan: Plan) -> Given:

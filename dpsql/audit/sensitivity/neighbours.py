@@ -22,7 +22,7 @@ from dpsql.engines.exact import CoreRows
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema
-from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 
 
 def without_lost(schema: Schema, table: str) -> str:
@@ -176,7 +176,7 @@ class Neighbours:
             return False
         return True
 
-    def put(self, table: Derived, rows: Rowset) -> None:
+    def put(self, table: DerivedQuery, rows: Rowset) -> None:
         """Rows for a derived table, which every neighbour then reads."""
         put_derived(self._connection, derived_table(table), rows)
 

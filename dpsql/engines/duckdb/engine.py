@@ -36,7 +36,7 @@ from dpsql.errors.owners_log import record, swallowed
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema
-from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.duckdb import DUCKDB
 
@@ -204,7 +204,7 @@ def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
     }
 
 
-def derived_table(table: Derived) -> DerivedTable:
+def derived_table(table: DerivedQuery) -> DerivedTable:
     """The table as the engine makes it."""
     return DerivedTable(table.name, tuple(DUCKDB.type_name(sql_type) for sql_type in table.types))
 

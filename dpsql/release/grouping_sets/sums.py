@@ -29,7 +29,7 @@ from dpsql.planning.estimators.least_squares import (
 )
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.noise import ReleasedTable, rank
-from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
+from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
 Key = tuple[Any, ...]
 
@@ -70,12 +70,12 @@ class Sums:
         self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
         self._spreads = [self._spreads_of(place) for place in range(len(cells))]
 
-    def groups(self, own: dict[Places, list[Group]]) -> dict[Places, list[Group]]:
+    def groups(self, own: dict[KeyPlaces, list[Group]]) -> dict[KeyPlaces, list[Group]]:
         """Every level's groups with their summed cells and what is shown of them."""
         shown = self._shown_leaves()
         return {keys: self._level(keys, own[keys], shown) for keys in self._cores}
 
-    def _level(self, keys: Places, own: list[Group], shown: list[list[Any] | None]) -> list[Group]:
+    def _level(self, keys: KeyPlaces, own: list[Group], shown: list[list[Any] | None]) -> list[Group]:
         names, group_of = self._members[keys]
         rows = {tuple(map(rank, group.keys)): group.row for group in own}
         leaves: list[list[int]] = [[] for _ in names]
@@ -87,7 +87,7 @@ class Sums:
         ]
 
     def _group(
-        self, keys: Places, name: Key, row: int | None, leaves: list[int], shown: list[list[Any] | None]
+        self, keys: KeyPlaces, name: Key, row: int | None, leaves: list[int], shown: list[list[Any] | None]
     ) -> Group:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
         spreads = [self._spread_of(keys, place, leaves) for place in range(len(sums))]
@@ -105,7 +105,7 @@ class Sums:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
         return Group(name, row, sums, variances, halves, tuple(values))
 
-    def _members_of(self, keys: Places) -> tuple[list[Key], NDArray[np.int64]]:
+    def _members_of(self, keys: KeyPlaces) -> tuple[list[Key], NDArray[np.int64]]:
         """The groups of a level in the order of their keys, and for each group of the finest level the one it is in."""
         at = [self._whole.index(place) for place in keys]
         found: dict[Key, Key] = {} if keys else {(): ()}
@@ -116,7 +116,7 @@ class Sums:
         group = np.array([order[tuple(map(rank, name))] for name in projected], dtype=np.int64)
         return [found[name] for name in order], group
 
-    def _measured_levels(self, place: int) -> list[tuple[Places, Measured]]:
+    def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, Measured]]:
         """The coarser levels that measured the same cell for themselves, in steps of the finest."""
         cell, step, levels = self._plan.cells[place].contribution.cell, self._steps[place], []
         for keys, table in self._tables.items():
@@ -156,7 +156,7 @@ class Sums:
         levels, count = [level for _, level in self._measured[place]], len(self._finest.keys)
         return spreads(count, self._variances[place], levels) if levels and 0 < count <= DENSE else None
 
-    def _spread_of(self, keys: Places, place: int, leaves: list[int]) -> Spread:
+    def _spread_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> Spread:
         """At most the variance of the group's sum: all levels that were measured tell of it independently."""
         of = self._spreads[place]
         if of is not None and leaves:

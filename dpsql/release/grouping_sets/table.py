@@ -33,17 +33,17 @@ from dpsql.planning.estimators.quantiles import Curve
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.release.grouping_sets.sums import Group, Key, Sums, steps_of
 from dpsql.release.noise import ReleasedTable, rank
-from dpsql.sql.analysis.grouping_levels import Cube, Places, is_additive
+from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
 
 def present_groups(
-    cube: Cube, tables: Sequence[ReleasedTable], made: Mapping[Places, list[Group]], evident: frozenset[Places]
-) -> dict[Places, list[Group]]:
+    cube: Cube, tables: Sequence[ReleasedTable], made: Mapping[KeyPlaces, list[Group]], evident: frozenset[KeyPlaces]
+) -> dict[KeyPlaces, list[Group]]:
     """The groups of each set without the absent ones of those sets that need evidence.
 
     A group is present where its own count says so, or where a part of it is present.
     """
-    found: dict[Places, set[Any]] = {}
+    found: dict[KeyPlaces, set[Any]] = {}
     for keys in sorted(made, key=len, reverse=True):
         own = _with_evidence(cube, tables, keys) if keys in evident else set(map(_identity, made[keys]))
         parts = [(finer, names) for finer, names in found.items() if keys in evident and set(keys) < set(finer)]
@@ -51,7 +51,7 @@ def present_groups(
     return {keys: [group for group in groups if _identity(group) in found[keys]] for keys, groups in made.items()}
 
 
-def _with_evidence(cube: Cube, tables: Sequence[ReleasedTable], keys: Places) -> set[Any]:
+def _with_evidence(cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces) -> set[Any]:
     """The groups of a set whose own released count tells that they have rows."""
     core = next(level.core for level in cube.levels if level.keys == keys)
     if core is None or tables[core].plan.presence is None:
@@ -64,7 +64,7 @@ def _identity(group: Group) -> Any:
     return tuple(map(rank, group.keys))
 
 
-def _projected(name: Any, finer: Places, keys: Places) -> Any:
+def _projected(name: Any, finer: KeyPlaces, keys: KeyPlaces) -> Any:
     return tuple(name[finer.index(key)] for key in keys)
 
 
@@ -188,7 +188,7 @@ class CubeTable:
 
 
 def cube_table(
-    cube: Cube, tables: Sequence[ReleasedTable], confidence: float, evident: frozenset[Places] = frozenset()
+    cube: Cube, tables: Sequence[ReleasedTable], confidence: float, evident: frozenset[KeyPlaces] = frozenset()
 ) -> CubeTable:
     """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
@@ -200,7 +200,7 @@ def cube_table(
     return CubeTable(cube, tuple(tables), tuple(rows))
 
 
-def _own_groups(cube: Cube, places: Places, tables: Sequence[ReleasedTable]) -> list[Group]:
+def _own_groups(cube: Cube, places: KeyPlaces, tables: Sequence[ReleasedTable]) -> list[Group]:
     core = next(level.core for level in cube.levels if level.keys == places)
     return [] if core is None else [Group(keys, row) for row, keys in enumerate(tables[core].keys)]
 

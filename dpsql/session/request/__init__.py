@@ -7,7 +7,7 @@ from dpsql.session.request.line import (
     Select,
     Set,
     Show,
-    Transaction,
+    TransactionControl,
     read,
     with_goal,
 )
@@ -23,7 +23,7 @@ __all__ = [
     "Set",
     "Show",
     "StatementSettings",
-    "Transaction",
+    "TransactionControl",
     "read",
     "with_goal",
 ]

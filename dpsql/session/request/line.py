@@ -51,13 +51,13 @@ class Show:
 
 
 @dataclass(frozen=True)
-class Transaction:
+class TransactionControl:
     """BEGIN, COMMIT or ROLLBACK: taken, and without effect; what was paid stays paid."""
 
     word: str
 
 
-Request: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | Transaction
+Request: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | TransactionControl
 
 #: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
 _BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
@@ -115,7 +115,7 @@ def read(text: str) -> Request:
         return Show(show[1].lower())
     transaction = _TRANSACTION.fullmatch(text)
     if transaction is not None:
-        return Transaction(transaction[1].upper())
+        return TransactionControl(transaction[1].upper())
     if _TO_REACH.search(text) is not None:
         _refuse_goal(text)
     return Select(text)

@@ -14,7 +14,7 @@ from dpsql.sql.postprocess.functions import FUNCTIONS as OVER_RELEASED
 
 __all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
 
-Place: TypeAlias = Literal["aggregate", "over private rows", "over released rows"]
+FunctionPlace: TypeAlias = Literal["aggregate", "over private rows", "over released rows"]
 
 #: Each aggregate over private rows, as it is called: x and y are columns with bounds, c is a condition.
 AGGREGATES = tuple(example for function in AGGREGATE_FUNCTIONS for example in function.examples)
@@ -34,7 +34,7 @@ class FunctionName:
 
     name: str
     example: str
-    place: Place
+    place: FunctionPlace
 
 
 @cache
@@ -52,7 +52,7 @@ def functions() -> tuple[FunctionName, ...]:
     return tuple(found.values())
 
 
-def _add(found: dict[str, FunctionName], example: str, place: Place) -> None:
+def _add(found: dict[str, FunctionName], example: str, place: FunctionPlace) -> None:
     called = re.match(r"[A-Z_0-9]+(?=\()", example)
     if called is not None:
         found.setdefault(called[0].lower(), FunctionName(called[0].lower(), example, place))

@@ -13,14 +13,14 @@ from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.relation import Aggregate, Core
 
 #: The places of some of the keys, in order.
-Places = tuple[int, ...]
+KeyPlaces = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """One grouping set: the places of its keys, and the core that measures it, if one does."""
 
-    keys: Places
+    keys: KeyPlaces
     core: int | None
 
 
@@ -70,7 +70,7 @@ def is_additive(aggregate: Aggregate) -> bool:
     return aggregate.function.is_additive
 
 
-def finest_alone(sizes: Mapping[Places, int | None], norm: Norm) -> bool:
+def finest_alone(sizes: Mapping[KeyPlaces, int | None], norm: Norm) -> bool:
     """Whether the coarsest level is more exact as a sum over the finest, which then gets the whole price.
 
     ``sizes`` are the numbers of groups, None where unknown. With n groups in the finest set to one of the coarsest, the

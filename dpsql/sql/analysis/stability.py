@@ -13,10 +13,10 @@ from dpsql.sql.ir.expression import Call, Column, Expression, columns, conjuncts
 from dpsql.sql.ir.relation import (
     Compound,
     Constants,
+    ContributionLimits,
     Filter,
     Join,
     Leaf,
-    Limits,
     PerUnit,
     Relation,
     Scan,
@@ -24,7 +24,7 @@ from dpsql.sql.ir.relation import (
 )
 
 
-def limits(relation: Relation) -> Limits:
+def limits(relation: Relation) -> ContributionLimits:
     """What one unit may contribute to the relation in all."""
     match relation:
         case Scan(limits=declared):
@@ -42,7 +42,7 @@ def limits(relation: Relation) -> Limits:
         case Filter(child=child):
             return limits(child)
         case PerUnit(child=child, keys=keys):
-            return Limits(groups_by(child, [key for _, key in keys]))
+            return ContributionLimits(groups_by(child, [key for _, key in keys]))
         case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
             return limits(first.relation)
         case Compound(branches=(first, *others)):
@@ -51,12 +51,12 @@ def limits(relation: Relation) -> Limits:
                 whole = _sum(whole, limits(other.relation))
             return whole
         case Compound() | Constants():
-            return Limits(1, 1, 1)
+            return ContributionLimits(1, 1, 1)
         case _:
             assert_never(relation)
 
 
-def row_limit(declared: Limits) -> int | None:
+def row_limit(declared: ContributionLimits) -> int | None:
     """The most rows of one unit that the limits allow; None where they leave it open."""
     if declared.groups is None or declared.rows_per_group is None:
         return declared.rows
@@ -192,37 +192,37 @@ def conditions_of(relation: Relation) -> list[Expression]:
             return []
 
 
-def _groups(declared: Limits) -> int | None:
+def _groups(declared: ContributionLimits) -> int | None:
     return _least(declared.groups, declared.rows)
 
 
-def _product(left: Limits, right: Limits) -> Limits:
+def _product(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
     def times(a: int | None, b: int | None) -> int | None:
         return None if a is None or b is None else a * b
 
-    return Limits(
+    return ContributionLimits(
         times(left.rows, right.rows),
         times(_groups(left), _groups(right)),
         times(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
     )
 
 
-def _sum(left: Limits, right: Limits) -> Limits:
+def _sum(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
     def plus(a: int | None, b: int | None) -> int | None:
         return None if a is None or b is None else a + b
 
-    return Limits(
+    return ContributionLimits(
         plus(left.rows, right.rows),
         plus(_groups(left), _groups(right)),
         plus(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
     )
 
 
-def _most(one: Limits, other: Limits) -> Limits:
+def _most(one: ContributionLimits, other: ContributionLimits) -> ContributionLimits:
     def larger(a: int | None, b: int | None) -> int | None:
         return None if a is None or b is None else max(a, b)
 
-    return Limits(
+    return ContributionLimits(
         larger(one.rows, other.rows),
         larger(one.groups, other.groups),
         larger(one.rows_per_group, other.rows_per_group),

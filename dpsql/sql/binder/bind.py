@@ -22,10 +22,10 @@ from dpsql.sql.binder.grouped import released_select
 from dpsql.sql.binder.pushdown import narrowed
 from dpsql.sql.binder.schema_answers import declared_ends, is_probe, is_raw_probe, no_rows
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
-from dpsql.sql.binder.sources.derived_tables import Derivations, Derived, Describe
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery, DerivedTables, Describe
 from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit.key_domain import many_keys_notices
 from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
 from dpsql.sql.ir.refusal import only, refuse
@@ -51,7 +51,7 @@ class Query:
     """
 
     cores: tuple[Core, ...]
-    derived: tuple[Derived, ...]
+    derived: tuple[DerivedQuery, ...]
     postprocessing: exp.Query
     public: tuple[str, ...]
     cubes: tuple[Cube, ...] = ()
@@ -111,11 +111,11 @@ class Binder(Binding):
         empty_groups: EmptyGroups,
     ) -> None:  # fmt: skip
         super().__init__(schema, parameters, dialect_options, empty_groups)
-        self.derivations = Derivations(self, describe)
+        self.derivations = DerivedTables(self, describe)
         self._private = PrivateRows(self)
         self._opened = 0
 
-    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
+    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> BoundRelation:
         """What stays in the private part."""
         return self._private.rows(query, ctes, outer)
 
@@ -123,7 +123,7 @@ class Binder(Binding):
         """The sources of a private SELECT."""
         return self._private.source_from(select, ctes, outer)
 
-    def derived(self, query: exp.Expr, ctes: Ctes) -> Source:
+    def derived(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """A derived table of the statement, made once however often it is read."""
         return self.derivations.source(query, ctes)
 

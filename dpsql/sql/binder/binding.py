@@ -16,7 +16,7 @@ from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Core
@@ -52,7 +52,7 @@ class Binding(ABC):
         """
 
     @abstractmethod
-    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
+    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> BoundRelation:
         """The rows of a query in a private part, each with its unit (public ones without)."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Binding(ABC):
         """The FROM clause of the SELECT in a private part, source by source."""
 
     @abstractmethod
-    def derived(self, query: exp.Expr, ctes: Ctes) -> Source:
+    def derived(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """The rows of a query over released and public tables, as a public relation that the sandbox makes."""
 
     @abstractmethod
@@ -77,7 +77,7 @@ class Binding(ABC):
         return f"t{self._aliases - 1}"
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def lookahead(self) -> Iterator[None]:
         """A look at another query while one is being bound, whose aliases go on afterwards as if nothing had been."""
         aliases = self._aliases
         yield

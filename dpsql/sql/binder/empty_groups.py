@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.analysis.grouping_levels import Cube, Level, Places
+from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, Level
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.ir.relation import Core, KeyDomain
 
@@ -30,7 +30,7 @@ class Evident:
 
     cores: frozenset[int] = frozenset()
     released: frozenset[int] = frozenset()
-    levels: tuple[frozenset[Places], ...] = ()
+    levels: tuple[frozenset[KeyPlaces], ...] = ()
     counted: frozenset[int] = frozenset()
     asked: frozenset[int] = frozenset()
 

@@ -18,7 +18,7 @@ from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.per_unit import meaning, require_own_columns, unit_aggregate
 from dpsql.sql.binder.scope import Ctes, without_ctes
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.binder.sources.tables import Source, without_known_parents
+from dpsql.sql.binder.sources.tables import BoundRelation, without_known_parents
 from dpsql.sql.functions.call import alike, call
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery, conjunction
@@ -135,7 +135,7 @@ class Subqueries:
     def _outside(self) -> frozenset[str]:
         return self._from.scope.relations()
 
-    def _source(self, query: exp.Expr) -> Source:
+    def _source(self, query: exp.Expr) -> BoundRelation:
         return self._binding.rows(query, self._ctes, self._from.scope)
 
     # -- a single value --------------------------------------------------------------------------------------------

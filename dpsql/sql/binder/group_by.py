@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
-from dpsql.sql.analysis.grouping_levels import Cube, Level, Places, finest_alone, is_additive
+from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, Level, finest_alone, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding import Binding
@@ -73,7 +73,7 @@ def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
         count *= len(part)
         if count > MAX_SETS:
             refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", group)
-    meant = _Meaning(select, source_from)
+    meant = _SelectItems(select, source_from)
     return [[meant.of(key) for key in chain.from_iterable(combined)] for combined in product(*parts)]
 
 
@@ -113,7 +113,7 @@ def _members(node: exp.Expr) -> Keys:
             return [node]
 
 
-class _Meaning:
+class _SelectItems:
     """What ordinals and aliases of one SELECT stand for."""
 
     def __init__(self, select: exp.Select, source_from: From) -> None:
@@ -147,7 +147,7 @@ def has_window(select: exp.Select) -> bool:
 def cube(
     relation: Relation,
     keys: tuple[Expression, ...],
-    sets: Sequence[Places],
+    sets: Sequence[KeyPlaces],
     aggregates: Sequence[Aggregate],
     binding: Binding,
     keeps: bool = False,
@@ -165,7 +165,7 @@ def cube(
     finest = max(different, key=len)
     together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
     alone = together and finest_alone(_sizes(relation, keys, different), norm_of(binding.schema.privacy))
-    cores: dict[Places, int | None] = {}
+    cores: dict[KeyPlaces, int | None] = {}
     for places in different:
         wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))
         cores[places] = _core(relation, keys, places, wanted, domains[places], binding) if wanted else None
@@ -176,7 +176,7 @@ def cube(
 def _core(
     relation: Relation,
     keys: tuple[Expression, ...],
-    places: Places,
+    places: KeyPlaces,
     aggregates: tuple[Aggregate, ...],
     domain: KeyDomain | None,
     binding: Binding,
@@ -187,14 +187,14 @@ def _core(
 
 
 def _domains(
-    relation: Relation, keys: tuple[Expression, ...], sets: Sequence[Places]
-) -> dict[Places, KeyDomain | None]:
+    relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces]
+) -> dict[KeyPlaces, KeyDomain | None]:
     """The domain of each set; where all keys together have one, the others are its projections."""
     whole = max(sets, key=len)
     domain = _domain(relation, keys, whole)
     if domain is None:
         return {places: _domain(relation, keys, places) for places in sets}
-    found: dict[Places, KeyDomain | None] = {whole: domain}
+    found: dict[KeyPlaces, KeyDomain | None] = {whole: domain}
     for places in sets:
         if places != whole:
             within = set(places) <= set(whole)
@@ -208,11 +208,11 @@ def _domains(
     return found
 
 
-def _domain(relation: Relation, keys: tuple[Expression, ...], places: Places) -> KeyDomain | None:
+def _domain(relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces) -> KeyDomain | None:
     return key_domain(relation, tuple(keys[place] for place in places)) if places else None
 
 
-def _sizes(relation: Relation, keys: tuple[Expression, ...], sets: Sequence[Places]) -> dict[Places, int | None]:
+def _sizes(relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces]) -> dict[KeyPlaces, int | None]:
     """At most how many groups each set has, from the schema; None where public tables say."""
     domains = {places: _domain(relation, keys, places) for places in sets}
     return {places: 1 if not places else None if domain is None else domain.count for places, domain in domains.items()}

@@ -24,7 +24,7 @@ from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Core, unit_of
 from dpsql.sql.postprocess import released_sql
-from dpsql.sql.postprocess.functions import end_called, told_of
+from dpsql.sql.postprocess.functions import interval_end, with_argument
 
 _ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
             "qualify", "windows")  # fmt: skip
@@ -44,8 +44,8 @@ class _Cut:
         self._reader = source_from.reader()
         where = select.args.get("where")
         condition = None if where is None else self._reader.condition(where.this)
-        self._relation = source_from.finish(condition, select, shows_kept=True)
-        self._kept = source_from.kept
+        self._relation = source_from.finish(condition, select, shows_preserved=True)
+        self._preserved = source_from.preserved
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
@@ -91,16 +91,16 @@ class _Cut:
 
     def _source(self) -> tuple[str, exp.Expr]:
         """The released table that post-processing reads, and its name; keys alone, where they are public, need none."""
-        for kept in self._kept:
-            kept.require_unseen(self._keys, self._aggregates)
+        for preserved in self._preserved:
+            preserved.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:
-            keeps = bool(self._kept)
+            keeps = bool(self._preserved)
             name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binding, keeps)}"
             return name, released_sql.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys) if self._keys else None
-        domain = replace(domain, kept=True) if domain is not None and self._kept else domain
+        domain = replace(domain, kept=True) if domain is not None and self._preserved else domain
         aggregates = list(self._aggregates)
         if not aggregates:
             keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binding)
@@ -153,9 +153,9 @@ class _Cut:
                 return self._grouping(node)
             case exp.Star() if not isinstance(node.parent, exp.AggFunc):
                 refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
-            case exp.Anonymous() if end_called(node) is not None:
+            case exp.Anonymous() if interval_end(node) is not None:
                 argument = self._released(self._without_aliases(node.expressions[0]))
-                return told_of(node, argument)
+                return with_argument(node, argument)
             case exp.Placeholder():
                 return released_sql.parameter_node(node, self._binding)
             case exp.Subquery():

@@ -18,7 +18,7 @@ from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split, statistic
 from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
@@ -28,7 +28,7 @@ from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, UnitAggr
 from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
 
 
-def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str]) -> Source:
+def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str]) -> BoundRelation:
     """The grouped subquery as a relation with one unit a row, and what its output columns mean."""
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
     where = select.args.get("where")
@@ -46,7 +46,7 @@ class _Grouping:
         self._aggregates: list[UnitAggregate] = []
         self._outer = Reader(self._ungrouped, reader.parameters, self._known)
 
-    def source(self) -> Source:
+    def source(self) -> BoundRelation:
         columns: dict[str, Expression] = {}
         for place, item in enumerate(self._select.expressions):
             if isinstance(item, exp.Star):
@@ -64,7 +64,7 @@ class _Grouping:
             tuple((f"k{place}", key) for place, key in enumerate(keys)),
             tuple((f"a{place}", aggregate) for place, aggregate in enumerate(self._aggregates)),
         )
-        return Source(relation if condition is None else Filter(relation, condition), columns)
+        return BoundRelation(relation if condition is None else Filter(relation, condition), columns)
 
     def _is_unit(self, key: Expression) -> bool:
         return isinstance(key, Column) and key.identifies == UNIT

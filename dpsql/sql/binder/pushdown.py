@@ -16,7 +16,7 @@ from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.binder.sources.derived_tables import Derived
+from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction, subqueries
 from dpsql.sql.ir.relation import Core, Filter
 
@@ -32,7 +32,11 @@ _Outputs: TypeAlias = "dict[str, exp.Expr | None]"
 
 
 def narrowed(
-    postprocessing: exp.Query, cores: Sequence[Core], cubes: Sequence[Cube], derived: Sequence[Derived], schema: Schema
+    postprocessing: exp.Query,
+    cores: Sequence[Core],
+    cubes: Sequence[Cube],
+    derived: Sequence[DerivedQuery],
+    schema: Schema,
 ) -> tuple[Core, ...]:
     """The cores with the conditions on their keys that every use in post-processing has around it.
 

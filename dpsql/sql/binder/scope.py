@@ -29,7 +29,7 @@ def require_known_schema(node: exp.Column | exp.Table) -> None:
 
 
 @dataclass(frozen=True)
-class Visible:
+class VisibleSource:
     """One source of a FROM clause under the name that the analyst gave it."""
 
     name: str
@@ -45,12 +45,12 @@ class Scope:
     are the items of the SELECT list so far, which later items may name where no column has the name.
     """
 
-    sources: list[Visible] = field(default_factory=list)
+    sources: list[VisibleSource] = field(default_factory=list)
     merged: dict[str, tuple[Expression, frozenset[str]]] = field(default_factory=dict)
     outer: Scope | None = None
     aliases: dict[str, Expression] = field(default_factory=dict)
 
-    def add(self, source: Visible, at: exp.Expr) -> None:
+    def add(self, source: VisibleSource, at: exp.Expr) -> None:
         """Bring a source into scope; refused where its name is taken."""
         if any(known.name == source.name for known in self.sources):
             refuse("E_TABLE", f"{source.name} stands twice in FROM; give one of them an alias", at)

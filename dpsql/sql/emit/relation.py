@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.quantisation import quantum
-from dpsql.sql.analysis.work.join_order import JoinOrder, Step, aliases, equalities, join_order
+from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, join_order
 from dpsql.sql.emit import node
 from dpsql.sql.emit.contribution_bounding import HASH_KEY
 from dpsql.sql.emit.dialect import Dialect
@@ -112,7 +112,7 @@ def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
     return _looked_at(dialect, has_unit, unit)
 
 
-def _ties(step: Step, order: JoinOrder) -> list[tuple[Column, Column]]:
+def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[Column, Column]]:
     """The equalities without which a row has no partner in a private source, or that has no parent; none where it is
     joined as the engine likes."""
     if unit_of(step.source) is None or order.outside or outer_columns(step.source):

@@ -29,10 +29,10 @@ from dpsql.sql.ir.relation import (
 )
 
 #: A table: whether it is derived, and its name.
-Read: TypeAlias = tuple[bool, str]
+TableRead: TypeAlias = tuple[bool, str]
 
 
-def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[Read]:
+def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[TableRead]:
     """Every table that the core's rows, keys and cells read, or that its key domain is made of.
 
     A cell may read less than its aggregate: that a value is there is not asked where it always is.
@@ -55,7 +55,7 @@ def _read_of(cell: Cell) -> tuple[Expression | None, ...]:
             assert_never(cell)
 
 
-def tables_of(relation: Relation) -> frozenset[Read]:
+def tables_of(relation: Relation) -> frozenset[TableRead]:
     """Every table that the relation reads, in subqueries of its conditions too."""
     inside = tables_in(*expressions_of(relation))
     match relation:
@@ -92,7 +92,7 @@ def is_held(relation: Relation) -> bool:
             assert_never(relation)
 
 
-def tables_in(*expressions: Expression | None) -> frozenset[Read]:
+def tables_in(*expressions: Expression | None) -> frozenset[TableRead]:
     """Every table that subqueries in the expressions read."""
     found = [
         tables_of(subquery.relation) | tables_in(*_arguments(subquery.aggregate))

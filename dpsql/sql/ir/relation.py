@@ -15,7 +15,7 @@ from dpsql.sql.ir.unit_function import UnitForm
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ContributionLimits:
     """How much one unit may contribute: rows in all, groups it may touch, rows in one group; None is no limit.
 
     Limits are enforced by clipping, not believed. So a wrong one costs accuracy and never privacy.
@@ -91,7 +91,7 @@ class Scan:
     table: str
     hops: tuple[Hop, ...] = ()
     unit: Column | None = None
-    limits: Limits = Limits(1, 1, 1)
+    limits: ContributionLimits = ContributionLimits(1, 1, 1)
     multiplies: bool = True
     derived: bool = False
     path: Path | None = None

@@ -192,8 +192,8 @@ def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], b
         return
     for offset, character in enumerate(piece):
         if not seen(character):
-            mend = "; write names with it in double quotes, and comments without it" if character.isalpha() else ""
-            reason = f"character U+{ord(character):04X} is not read here{mend}"
+            advice = "; write names with it in double quotes, and comments without it" if character.isalpha() else ""
+            reason = f"character U+{ord(character):04X} is not read here{advice}"
             refuse("E_CHARSET", reason, place(text, start + offset))
 
 

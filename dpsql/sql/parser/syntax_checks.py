@@ -138,7 +138,7 @@ _BEFORE_WITH = frozenset({TokenType.L_PAREN, TokenType.SEMICOLON})
 
 
 @dataclass
-class _Level:
+class _BracketLevel:
     """What stands inside one pair of brackets, up to here: its clause, its joins without a condition, its CASEs."""
 
     clause: TokenType | None = None
@@ -149,11 +149,11 @@ class _Level:
 def require_clauses(tokens: list[Token]) -> None:
     """Refuse a JOIN without ON, a GROUP BY of nothing, a comma in WHERE or LIMIT, a WHEN without THEN, a WITH without
     AS."""
-    levels = [_Level()]
+    levels = [_BracketLevel()]
     for number, token in enumerate(tokens):
         kind, level = token.token_type, levels[-1]
         if kind in _OPENING:
-            levels.append(_Level())
+            levels.append(_BracketLevel())
         elif kind in _CLOSING:
             _require_conditions(levels.pop())
         elif kind in _CLAUSES:
@@ -188,7 +188,7 @@ def _has_no_condition(tokens: list[Token], number: int) -> bool:
     return not _WITHOUT_CONDITION.isdisjoint(words)
 
 
-def _require_conditions(level: _Level) -> None:
+def _require_conditions(level: _BracketLevel) -> None:
     if level.joins:
         missing("this JOIN has no condition; write ON … or USING (…), or CROSS JOIN for all pairs", level.joins[-1])
 
@@ -199,7 +199,7 @@ def _require_something(tokens: list[Token], number: int) -> None:
         missing(f"nothing stands behind this {tokens[number].text.upper()}", tokens[number])
 
 
-def _comma(level: _Level, token: Token) -> None:
+def _comma(level: _BracketLevel, token: Token) -> None:
     if level.clause == TokenType.FROM:
         _require_conditions(level)
     if level.clause == TokenType.LIMIT:
@@ -228,7 +228,7 @@ def _require_as(tokens: list[Token], number: int) -> None:
             return
 
 
-def _case(level: _Level, tokens: list[Token], number: int) -> None:
+def _case(level: _BracketLevel, tokens: list[Token], number: int) -> None:
     """Follow a CASE to its END: each WHEN has a THEN, and something stands behind each."""
     kind, before = tokens[number].token_type, tokens[number - 1] if number else None
     if kind == TokenType.CASE:

@@ -19,11 +19,11 @@ from dpsql.sql.ir.refusal import refuse
 ENDS = {"dp_interval_low": 0, "dp_interval_high": 1}
 
 
-def end_called(node: exp.Expr) -> int | None:
+def interval_end(node: exp.Expr) -> int | None:
     """Which end of an interval the call asks for, None where it is another call; refused without one argument.
 
     >>> from sqlglot import parse_one
-    >>> end_called(parse_one("dp_interval_high(x)")), end_called(parse_one("f(x)"))
+    >>> interval_end(parse_one("dp_interval_high(x)")), interval_end(parse_one("f(x)"))
     (1, None)
     """
     end = ENDS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else None
@@ -32,16 +32,16 @@ def end_called(node: exp.Expr) -> int | None:
     return end
 
 
-def told_of(call: exp.Expr, argument: exp.Expr) -> exp.Anonymous:
+def with_argument(call: exp.Expr, argument: exp.Expr) -> exp.Anonymous:
     """The call with another argument, at the same place of the statement."""
     made = exp.Anonymous(this=call.this, expressions=[argument])
     made.update_positions(call)
     return made
 
 
-def names_ends(query: exp.Expr) -> bool:
+def reads_interval_ends(query: exp.Expr) -> bool:
     """Whether the query asks for the end of an interval."""
-    return any(end_called(call) is not None for call in query.find_all(exp.Anonymous))
+    return any(interval_end(call) is not None for call in query.find_all(exp.Anonymous))
 
 
 #: As DuckDB or PostgreSQL names them.

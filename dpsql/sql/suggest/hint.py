@@ -21,7 +21,7 @@ from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import place
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parse import parse
-from dpsql.sql.postprocess.functions import names_ends
+from dpsql.sql.postprocess.functions import reads_interval_ends
 from dpsql.sql.suggest.names import averaged_over_units, closest_names, misplaced, renamed
 from dpsql.sql.suggest.rewrites import (
     counts_for_exists,
@@ -33,14 +33,14 @@ from dpsql.sql.suggest.rewrites import (
 )
 
 #: Refusals for which another statement about the same rows is a sensible answer.
-_MENDABLE = frozenset(
+_REWRITABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
     "E_SAMPLE E_COLUMN E_TABLE E_PIVOT".split()
 )
 
 
 #: What makes another statement of one, in place; None where it has nothing to change.
-Mend: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
+Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
 
 
 def with_hint(
@@ -60,7 +60,7 @@ def with_hint(
         position=refusal.position or start,
         sqlstate=refusal.sqlstate,
     )
-    if refusal.code != "E_SHELL" and (refusal.code not in _MENDABLE or refusal.hint):
+    if refusal.code != "E_SHELL" and (refusal.code not in _REWRITABLE or refusal.hint):
         return refusal
     try:
         tree = parse(text).tree
@@ -68,10 +68,10 @@ def with_hint(
         return refusal
     if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
         return _with_names(refusal, tree, schema, describe, fanout)
-    for candidate in _candidates(tree, schema, (closest_names,) if refusal.code == "E_TABLE" else _MENDS):
+    for candidate in _candidates(tree, schema, (closest_names,) if refusal.code == "E_TABLE" else _REWRITES):
         try:
             statement = parse(candidate)
-            if names_ends(statement.tree):
+            if reads_interval_ends(statement.tree):
                 continue
             bind(statement, schema, (), describe, fanout=fanout)
         except (DatabaseError, SqlglotError):
@@ -100,16 +100,16 @@ def _with_names(
     )
 
 
-def _candidates(tree: exp.Expr, schema: Schema, mends: tuple[Mend, ...]) -> Iterator[str]:
+def _candidates(tree: exp.Expr, schema: Schema, rewrites: tuple[Rewrite, ...]) -> Iterator[str]:
     """Statements near the one that was refused, nearest first; at last, of all mends, the rows of its tables."""
     for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
         demand.replace(exp.true())
-    for mend in mends:
+    for rewrite in rewrites:
         copy = tree.copy()
-        changed = mend(copy, schema)
+        changed = rewrite(copy, schema)
         if changed is not None:
             yield STATEMENT.write(changed)
-    if mends is not _MENDS:
+    if rewrites is not _REWRITES:
         return
     for table in tree.find_all(exp.Table):
         declared = schema.table(table.name) if isinstance(table.this, exp.Identifier) else None
@@ -192,7 +192,7 @@ def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None
     return counted
 
 
-_MENDS: tuple[Mend, ...] = (
+_REWRITES: tuple[Rewrite, ...] = (
     sizes_first, values_for_ends, quoted_texts, closest_names, averaged_over_units, counts_for_exists,
     filters_for_pivot, joined_on_the_unit, _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others,
     _without_inner_limits, _count_of_its_rows, _count_without_conditions,

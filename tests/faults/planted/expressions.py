@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "public rows that are kept are not looked at under grouping sets",
         "dpsql/sql/binder/grouped.py",
-        "        for kept in self._kept:",
-        "        for kept in self._kept if self._sets is None else []:",
+        "        for preserved in self._preserved:",
+        "        for preserved in self._preserved if self._sets is None else []:",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(

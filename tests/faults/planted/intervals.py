@@ -98,8 +98,8 @@ FAULTS = (
     Fault(
         "a private part reads the end of an interval",
         "dpsql/sql/binder/sources/derived_tables.py",
-        "if names_ends(tree):",
-        "if names_ends(tree) and not tree:",
+        "if reads_interval_ends(tree):",
+        "if reads_interval_ends(tree) and not tree:",
         (f"{ENDS}::test_what_has_no_ends_is_refused_with_what_to_write",),
     ),
     Fault(

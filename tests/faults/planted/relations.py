@@ -110,9 +110,9 @@ FAULTS = (
     Fault(
         "two units are tied by what a row may lack",
         JOINS,
-        "        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]\n",
-        "        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]\n"
-        "        kept.conditions += condition\n",
+        "        parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]\n",
+        "        parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]\n"
+        "        preserved.conditions += condition\n",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(

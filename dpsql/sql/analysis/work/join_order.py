@@ -19,13 +19,13 @@ from dpsql.sql.ir.reads import outer_columns
 from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUnit, Relation, Scan, unit_of
 
 #: How a source is joined to those before it; the first one is not.
-Kind: TypeAlias = OneOf["first", "inner", "left", "full"]
+StepKind: TypeAlias = OneOf["first", "inner", "left", "full"]
 #: An outer join: its kind, the source that rows may lack, its condition.
-_Outer: TypeAlias = tuple[Kind, Leaf, Expression | None]
+_Outer: TypeAlias = tuple[StepKind, Leaf, Expression | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class JoinStep:
     """A source of a join, as it is joined to those before it.
 
     ``on`` are the conditions between it and those. ``single`` tells that each row before it meets one of its rows at
@@ -33,7 +33,7 @@ class Step:
     """
 
     source: Leaf
-    kind: Kind
+    kind: StepKind
     on: tuple[Expression, ...] = ()
     single: bool = False
 
@@ -42,7 +42,7 @@ class Step:
 class JoinOrder:
     """The sources of a join in order, the conditions that are left for WHERE, and columns of rows outside of it."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[JoinStep, ...]
     where: tuple[Expression, ...]
     outside: frozenset[str]
 
@@ -66,16 +66,16 @@ def join_order(relation: Relation) -> JoinOrder:
     inner, outer, conditions = _flat(relation)
     outside = frozenset(column.relation for column in outer_columns(relation))
     ordered = _ordered(inner, conditions, outside)
-    steps, joined, left = [Step(ordered[0], "first")], aliases(ordered[0]), list(conditions)
+    steps, joined, left = [JoinStep(ordered[0], "first")], aliases(ordered[0]), list(conditions)
     within = joined.union(*map(aliases, ordered[1:]))
     for source in ordered[1:]:
         joined = joined | aliases(source)
         on = [each for each in left if _is_between(each, source, joined)]
         left = [each for each in left if each not in on]
-        steps.append(Step(source, "inner", tuple(on), is_single(source, on, joined - aliases(source))))
+        steps.append(JoinStep(source, "inner", tuple(on), is_single(source, on, joined - aliases(source))))
     for kind, source, condition in outer:
         own = list(_demands(condition))
-        steps.append(Step(source, kind, tuple(own), is_single(source, own, within)))
+        steps.append(JoinStep(source, kind, tuple(own), is_single(source, own, within)))
         within = within | aliases(source)
     return JoinOrder(tuple(steps), tuple(left), outside)
 

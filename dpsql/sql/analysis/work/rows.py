@@ -12,7 +12,7 @@ from math import prod
 from typing import TypeAlias, assert_never
 
 from dpsql.sql.analysis.stability import row_limit
-from dpsql.sql.analysis.work.join_order import JoinOrder, Step, aliases, equalities, equated, join_order
+from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
 from dpsql.sql.analysis.work.row_cost import (
     CHARACTERS,
     UNDECLARED,
@@ -69,7 +69,7 @@ _UNLIMITED = 10**18
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RowBound:
     """The most rows of one unit in a relation whose ``scans`` are held to their limits.
 
     ``factors`` are what they are the product of, each with its name.
@@ -79,13 +79,13 @@ class Made:
     scans: frozenset[str]
     factors: tuple[str, ...] = ()
 
-    def times(self, other: Made) -> Made:
+    def times(self, other: RowBound) -> RowBound:
         """Each row joined with each row of the other."""
-        return Made(self.rows * other.rows, self.scans | other.scans, self.factors + other.factors)
+        return RowBound(self.rows * other.rows, self.scans | other.scans, self.factors + other.factors)
 
 
 #: A row that is the only one of its unit, whatever the data hold.
-_ONE = Made(1, frozenset())
+_ONE = RowBound(1, frozenset())
 
 
 def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
@@ -177,7 +177,7 @@ class _Work:
         self.carried: set[str] = set()
         self.joined: set[Expression] = set()
 
-    def relation(self, relation: Relation) -> Made:
+    def relation(self, relation: Relation) -> RowBound:
         """The rows of one unit in a private relation."""
         order = join_order(relation)
         made = self._source(order.steps[0].source)
@@ -187,7 +187,7 @@ class _Work:
         return made
 
     def evaluate(
-        self, made: Made, expressions: Iterable[Expression], joined: Iterable[Expression] | None = None
+        self, made: RowBound, expressions: Iterable[Expression], joined: Iterable[Expression] | None = None
     ) -> None:
         """Count what the subqueries in the expressions read for each of these rows.
 
@@ -212,7 +212,7 @@ class _Work:
 
     # -- joins -------------------------------------------------------------------------------------------------------
 
-    def _joined(self, made: Made, step: Step, order: JoinOrder, place: int) -> Made:
+    def _joined(self, made: RowBound, step: JoinStep, order: JoinOrder, place: int) -> RowBound:
         source = step.source
         if unit_of(source) is None:
             return self._multiplied(made, self._public(source, _given(order, place)))
@@ -225,7 +225,7 @@ class _Work:
             return replace(self._multiplied(made, other), rows=made.rows * other.rows + made.rows + other.rows)
         return made if step.single else self._multiplied(made, other)
 
-    def _multiplied(self, made: Made, other: Made) -> Made:
+    def _multiplied(self, made: RowBound, other: RowBound) -> RowBound:
         """Every row meets so many others at most, once their tables are held to their limits."""
         if other.rows <= 1:
             self.held |= other.scans
@@ -240,7 +240,7 @@ class _Work:
             self.most = max(self.most, whole, key=lambda each: each.rows)
         return whole
 
-    def _source(self, source: Leaf) -> Made:
+    def _source(self, source: Leaf) -> RowBound:
         """The rows of one unit in a private source."""
         match source:
             case Scan(unit=unit, path=path) if unit and path and not path.hops and unit.name in path.unique:
@@ -248,7 +248,7 @@ class _Work:
             case Scan(alias=alias, table=table, limits=limits):
                 self.tables[alias] = source
                 rows = row_limit(limits) or _UNLIMITED
-                return Made(rows, frozenset({alias}), (f"{table} {rows:,}",))
+                return RowBound(rows, frozenset({alias}), (f"{table} {rows:,}",))
             case PerUnit(child=child, keys=keys):
                 inner = self.relation(child)
                 self.evaluate(inner, expressions_of(source))
@@ -259,7 +259,7 @@ class _Work:
                     self.evaluate(part, branch.columns)
                 kept = parts if operator in ("union all", "union") else parts[:1]
                 names = " + ".join(" × ".join(part.factors) for part in kept)
-                return Made(
+                return RowBound(
                     sum(part.rows for part in kept), frozenset().union(*(part.scans for part in kept)), (names,)
                 )
             case Constants():
@@ -269,7 +269,7 @@ class _Work:
 
     # -- subqueries in expressions -----------------------------------------------------------------------------------
 
-    def _read(self, made: Made, subquery: Subquery) -> None:
+    def _read(self, made: RowBound, subquery: Subquery) -> None:
         """A subquery reads its rows once where it only asks for those with the row's own values, else for each row."""
         relation, by_value = subquery.relation, _asks_by_value(subquery.relation, subquery.aggregate)
         if unit_of(relation) is not None:
@@ -284,22 +284,22 @@ class _Work:
 
     # -- public rows -------------------------------------------------------------------------------------------------
 
-    def _public(self, source: Leaf, given: Collection[str]) -> Made:
+    def _public(self, source: Leaf, given: Collection[str]) -> RowBound:
         """The rows of a public source that have one value in each of the given columns."""
         match source:
             case Scan(table=table, derived=False):
                 rows = self._fanout(table, tuple(sorted(given)))
-                return Made(rows, frozenset(), (f"{table} {rows:,}",))
+                return RowBound(rows, frozenset(), (f"{table} {rows:,}",))
             case Scan(size=size):
                 assert size is not None
                 return self._derived(size, given)
             case Constants(rows=listed):
                 places = sorted(int(name[1:]) for name in given)
                 rows = max(Counter(tuple(row[place] for place in places) for row in listed).values())
-                return Made(rows, frozenset(), (f"VALUES {rows:,}",))
+                return RowBound(rows, frozenset(), (f"VALUES {rows:,}",))
             case PerUnit(child=child, keys=keys):
                 whole = {name for name, _ in keys} <= set(given)
-                return Made(1, frozenset()) if whole else self._public_relation(child)
+                return RowBound(1, frozenset()) if whole else self._public_relation(child)
             case Compound(branches=branches):
                 parts = []
                 for branch in branches:
@@ -307,26 +307,26 @@ class _Work:
                     known = [each for each in map(shown.__getitem__, given) if isinstance(each, Column)]
                     parts.append(self._public_relation(branch.relation, known))
                 rows = sum(part.rows for part in parts)
-                return Made(rows, frozenset(), (f"a subquery {rows:,}",))
+                return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
             case _:
                 assert_never(source)
 
-    def _derived(self, size: DerivedSize, given: Collection[str]) -> Made:
+    def _derived(self, size: DerivedSize, given: Collection[str]) -> RowBound:
         if size.key is not None and size.key <= set(given):
-            return Made(1, frozenset())
+            return RowBound(1, frozenset())
         if size.products is None:
             refuse("E_JOIN", "rows are joined with each row of a subquery, and how many these are is not known "
                    "beforehand; compare all of its keys for equality, or aggregate it to one row")  # fmt: skip
         rows = sum(
             number * prod(max(1, self._fanout(table, ())) for table in tables) for number, tables in size.products
         )
-        return Made(rows, frozenset(), (f"a subquery {rows:,}",))
+        return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
-    def _public_relation(self, relation: Relation, known: Iterable[Column] = ()) -> Made:
+    def _public_relation(self, relation: Relation, known: Iterable[Column] = ()) -> RowBound:
         """The rows of a public relation that have one value in each of the known columns, and in those that its
         conditions equate with rows outside."""
         order, known = join_order(relation), tuple(known)
-        made = Made(1, frozenset())
+        made = RowBound(1, frozenset())
         for place, step in enumerate(order.steps):
             names = {each.name for each in known if each.relation == step.source.alias}
             made = made.times(self._public(step.source, names | _given(order, place)))

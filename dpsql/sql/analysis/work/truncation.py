@@ -36,10 +36,10 @@ def held(core: Core, names: Collection[str], longest: int | None) -> Core:
     A unit above the limit keeps the rows that come first in an order by keyed hash over what the core reads of them.
     Texts that are compared with each other for equality are not cut: a join by them stays the same.
     """
-    return _Holding(core, names, longest).core
+    return _Truncation(core, names, longest).core
 
 
-class _Holding:
+class _Truncation:
     """A core while some of its tables are held to their limits."""
 
     def __init__(self, core: Core, names: Collection[str], longest: int | None) -> None:

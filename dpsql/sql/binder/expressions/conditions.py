@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.binder.expressions.constant_arguments import constant_span
-from dpsql.sql.binder.expressions.reading import Read, read_condition
+from dpsql.sql.binder.expressions.reading import ReadNode, read_condition
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import alike, call, castable
@@ -33,7 +33,7 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _EQUALITIES = {"=": "is not distinct from", "<>": "is distinct from"}
 
 
-def compared(read: Read, node: exp.Expr) -> Expression:
+def compared(read: ReadNode, node: exp.Expr) -> Expression:
     """A comparison of values, of rows, of a value with a list, or of the time between two moments with an interval."""
     only(node, "this", "expression")
     operator, _ = NODES[type(node)]
@@ -74,7 +74,7 @@ def _members(node: exp.Expr | None) -> list[exp.Expr] | None:
 
 
 def _of_list(
-    read: Read, operator: str, value: Expression, quantifier: str, members: list[exp.Expr], node: exp.Expr
+    read: ReadNode, operator: str, value: Expression, quantifier: str, members: list[exp.Expr], node: exp.Expr
 ) -> Expression:
     options = [read(member) for member in members]
     if not options:
@@ -94,7 +94,7 @@ def _joined(name: str, conditions: list[Expression]) -> Expression:
     return whole
 
 
-def _rows(read: Read, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
+def _rows(read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
     """(a, b) = (c, d), in which NULL equals NULL as it does in DuckDB's rows."""
     if operator not in _EQUALITIES and not operator.startswith("is"):
         refuse("E_TYPE", "rows are compared by = and <>; write a < x OR (a = x AND b < y)", node)
@@ -103,7 +103,7 @@ def _rows(read: Read, operator: str, left: exp.Expr, right: exp.Expr, node: exp.
     return same if operator in ("=", "is not distinct from") else call("not", [same], node)
 
 
-def _row(read: Read, node: exp.Expr, at: exp.Expr) -> list[Expression]:
+def _row(read: ReadNode, node: exp.Expr, at: exp.Expr) -> list[Expression]:
     if not isinstance(node, exp.Tuple):
         refuse("E_TYPE", "a row is compared with a row of as many values", at)
     return [read(part) for part in node.expressions]
@@ -117,7 +117,7 @@ def _same_row(first: list[Expression], second: list[Expression], node: exp.Expr)
     return whole
 
 
-def _elapsed(read: Read, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
+def _elapsed(read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
     """end - start > INTERVAL '2 days', in microseconds."""
     span = constant_span(right)
     length = None if span is None else span.whole_microseconds
@@ -128,7 +128,7 @@ def _elapsed(read: Read, operator: str, left: exp.Expr, right: exp.Expr, node: e
     return call(operator, [call("date_sub microsecond", ends, node), Literal(length, INTEGER)], node)
 
 
-def between(read: Read, node: exp.Expr) -> Expression:
+def between(read: ReadNode, node: exp.Expr) -> Expression:
     """BETWEEN is two comparisons; SYMMETRIC ones are tried both ways round."""
     only(node, "this", "low", "high", "symmetric")
     value, low, high = (read(node.args[name]) for name in ("this", "low", "high"))
@@ -140,7 +140,7 @@ def between(read: Read, node: exp.Expr) -> Expression:
     return Call("or", (both, inside(high, low)), BOOLEAN) if node.args.get("symmetric") else both
 
 
-def in_list(read: Read, node: exp.Expr) -> Expression:
+def in_list(read: ReadNode, node: exp.Expr) -> Expression:
     """IN with a list of values or of rows."""
     if node.args.get("query") is not None:
         refuse(
@@ -158,7 +158,7 @@ def in_list(read: Read, node: exp.Expr) -> Expression:
     return call("in", [read(node.this), *map(read, node.expressions)], node)
 
 
-def contained(read: Read, node: exp.Expr) -> Expression:
+def contained(read: ReadNode, node: exp.Expr) -> Expression:
     """LIST_CONTAINS of a constant list."""
     only(node, "this", "expression", *("ensure_variant", "check_null"), code="E_FUNC")
     members = _members(node.this)
@@ -167,7 +167,7 @@ def contained(read: Read, node: exp.Expr) -> Expression:
     return call("in", [read(node.expression), *map(read, members)], node)
 
 
-def is_(read: Read, node: exp.Expr) -> Expression:
+def is_(read: ReadNode, node: exp.Expr) -> Expression:
     """IS NULL, IS TRUE and their like."""
     only(node, "this", "expression")
     value = read(node.this)
@@ -177,12 +177,12 @@ def is_(read: Read, node: exp.Expr) -> Expression:
 
 
 #: The nodes that are comparisons.
-COMPARISONS: dict[type[exp.Expr], Callable[[Read, exp.Expr], Expression]] = dict.fromkeys(
+COMPARISONS: dict[type[exp.Expr], Callable[[ReadNode, exp.Expr], Expression]] = dict.fromkeys(
     (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ), compared
 )
 
 
-def case(read: Read, node: exp.Expr) -> Expression:
+def case(read: ReadNode, node: exp.Expr) -> Expression:
     """CASE, with a subject or without."""
     only(node, "this", "ifs", "default")
     subject = None if node.this is None else read(node.this)
@@ -201,7 +201,7 @@ def case(read: Read, node: exp.Expr) -> Expression:
     return Case(tuple(zip(conditions, results, strict=False)), results[-1] if default is not None else None, sql_type)
 
 
-def if_(read: Read, node: exp.Expr) -> Expression:
+def if_(read: ReadNode, node: exp.Expr) -> Expression:
     """IF is a CASE of one branch."""
     only(node, "this", "true", "false")
     whole = exp.Case(ifs=[exp.If(this=node.this.copy(), true=node.args["true"].copy())])
@@ -210,7 +210,7 @@ def if_(read: Read, node: exp.Expr) -> Expression:
     return case(read, whole)
 
 
-def cast(read: Read, node: exp.Expr) -> Expression:
+def cast(read: ReadNode, node: exp.Expr) -> Expression:
     """CAST, TRY_CAST and ::, which are one here."""
     assert isinstance(node, exp.Cast)
     only(node, "this", "to", "safe", code="E_TYPE")
@@ -228,14 +228,14 @@ def cast(read: Read, node: exp.Expr) -> Expression:
     return argument if argument.type == target else Cast(argument, target)
 
 
-def nvl2(read: Read, node: exp.Expr) -> Expression:
+def nvl2(read: ReadNode, node: exp.Expr) -> Expression:
     """NVL2 is a CASE of IS NOT NULL."""
     only(node, "this", "true", "false")
     present = exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null()))
     return if_(read, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy()))
 
 
-def is_unit(read: Read, node: exp.Expr) -> Expression:
+def is_unit(read: ReadNode, node: exp.Expr) -> Expression:
     """TRUE where the argument is the unit's column, by lineage; refused where it is another."""
     column = read(node.expressions[0])
     if not isinstance(column, Column) or column.identifies != UNIT:

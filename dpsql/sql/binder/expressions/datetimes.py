@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span, unit_word
-from dpsql.sql.binder.expressions.reading import Read, read_call
+from dpsql.sql.binder.expressions.reading import ReadNode, read_call
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
@@ -23,20 +23,20 @@ _MULTIPLES = {"quarter": ("month", 3), "week": ("day", 7)}
 _ELAPSED = {"day": ("day", None), "hour": ("hour", 24), "minute": ("minute", 60), "second": ("second", 60)}
 
 
-def extract(read: Read, node: exp.Expr) -> Expression:
+def extract(read: ReadNode, node: exp.Expr) -> Expression:
     """EXTRACT of one part."""
     only(node, "this", "expression", code="E_FUNC")
     return part_of(read, node.this, node.expression, node)
 
 
-def date_part(read: Read, node: exp.Expr) -> Expression:
+def date_part(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE_PART, which is EXTRACT with the part as a string."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "DATE_PART takes 2 arguments", node)
     return part_of(read, node.expressions[0], node.expressions[1], node)
 
 
-def part_of(read: Read, part: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
+def part_of(read: ReadNode, part: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
     """One part of a moment, of the time between two, or of an age."""
     name = unit_word(part.name) if isinstance(part, exp.Var | exp.Literal) else ""
     name = PART_NAMES.get(name, name)
@@ -66,7 +66,7 @@ def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> E
     return counted if of is None else call("%", [counted, Literal(of, INTEGER)], node)
 
 
-def truncated(read: Read, node: exp.Expr) -> Expression:
+def truncated(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE_TRUNC."""
     only(node, "this", "unit", *SPELLING, code="E_FUNC")
     unit, moment = unit_name(node.args.get("unit"), node), read(node.this)
@@ -82,14 +82,14 @@ def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
     return Literal(start.date() if sql_type.kind == "date" else start, sql_type)
 
 
-def difference(read: Read, node: exp.Expr) -> Expression:
+def difference(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE_DIFF, of which the parser has the later moment first."""
     only(node, "this", "expression", "unit", *SPELLING, code="E_FUNC")
     unit = unit_name(node.args.get("unit"), node)
     return read_call(read, f"date_diff {unit}", (node.expression, node.this), node)
 
 
-def subtracted(read: Read, node: exp.Expr) -> Expression:
+def subtracted(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE_SUB: whole units between two moments, or a moment moved back by an interval."""
     if len(node.expressions) == 3:
         unit, start, end = node.expressions
@@ -99,13 +99,13 @@ def subtracted(read: Read, node: exp.Expr) -> Expression:
     return additive(read, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy()))
 
 
-def added(read: Read, node: exp.Expr) -> Expression:
+def added(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE_ADD of a moment and an interval."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
     return additive(read, exp.Add(this=node.this.copy(), expression=node.expression.copy()))
 
 
-def additive(read: Read, node: exp.Expr) -> Expression:
+def additive(read: ReadNode, node: exp.Expr) -> Expression:
     """A sum or difference of numbers, or a moment moved by an interval; each side is read once."""
     only(node, "this", "expression", *SPELLING)
     left, right = node.this, node.expression
@@ -142,7 +142,7 @@ def _is_interval(node: exp.Expr) -> bool:
     return isinstance(inner, exp.Interval)
 
 
-def _moved(read: Read, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
+def _moved(read: ReadNode, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
     span = constant_span(interval)
     value = read(moment)
     if not value.type.is_temporal:
@@ -153,7 +153,7 @@ def _moved(read: Read, moment: exp.Expr, interval: exp.Expr, back: bool, node: e
     return shifted(value, unit, call("negate", [amount], node) if back else amount, node)
 
 
-def _variable(read: Read, interval: exp.Expr, node: exp.Expr) -> tuple[str, Expression]:
+def _variable(read: ReadNode, interval: exp.Expr, node: exp.Expr) -> tuple[str, Expression]:
     """An interval of as many units as a row says: the unit and how many."""
     unit, amount = "", None
     if isinstance(interval, exp.Mul):
@@ -199,7 +199,7 @@ def shifted(moment: Expression, unit: str, amount: Expression, node: exp.Expr) -
     return call(f"date_add {unit}", [moment, amount], node)
 
 
-def bucket(read: Read, node: exp.Expr) -> Expression:
+def bucket(read: ReadNode, node: exp.Expr) -> Expression:
     """TIME_BUCKET of a constant width."""
     only(node, "this", "expression", code="E_FUNC", what="TIME_BUCKET with an origin")
     span = constant_span(node.this)
@@ -217,14 +217,14 @@ def bucket(read: Read, node: exp.Expr) -> Expression:
     return call(f"time_bucket {unit}", [moment, Literal(width, INTEGER)], node)
 
 
-def is_finite(read: Read, node: exp.Expr) -> Expression:
+def is_finite(read: ReadNode, node: exp.Expr) -> Expression:
     """ISFINITE of a number or of a moment."""
     arguments = [read(argument) for argument in node.expressions]
     moment = bool(arguments) and arguments[0].type.is_temporal
     return call("isfinite moment" if moment else "isfinite", arguments, node)
 
 
-def as_date(read: Read, node: exp.Expr) -> Expression:
+def as_date(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE(x) is CAST(x AS DATE)."""
     only(node, "this", code="E_FUNC")
     value = read(node.this)

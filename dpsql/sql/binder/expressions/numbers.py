@@ -7,14 +7,14 @@ import math
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.binder.expressions.reading import Read, read_call
+from dpsql.sql.binder.expressions.reading import ReadNode, read_call
 from dpsql.sql.functions.call import call
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, Call, Case, Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse
 
 
-def rounded(read: Read, node: exp.Expr) -> Expression:
+def rounded(read: ReadNode, node: exp.Expr) -> Expression:
     """ROUND and TRUNC, to a constant number of digits; decimals stay decimals."""
     only(node, "this", "decimals", code="E_FUNC")
     name = "round" if isinstance(node, exp.Round) else "trunc"
@@ -39,7 +39,7 @@ def _decimal(name: str, value: Expression, digits: int, node: exp.Expr) -> Expre
     return call(f"{name} decimal", [value, Literal(scale, INTEGER), Literal(digits, INTEGER)], node, result)
 
 
-def log(read: Read, node: exp.Expr) -> Expression:
+def log(read: ReadNode, node: exp.Expr) -> Expression:
     """LOG to a constant base, or to ten."""
     only(node, "this", "expression", code="E_FUNC")
     if node.expression is None:
@@ -54,7 +54,7 @@ def log(read: Read, node: exp.Expr) -> Expression:
     return call("/", [call("log10", [argument], node), Literal(math.log10(number), DOUBLE)], node)
 
 
-def width_bucket(read: Read, node: exp.Expr) -> Expression:
+def width_bucket(read: ReadNode, node: exp.Expr) -> Expression:
     """WIDTH_BUCKET: 0 below, 1 to n in n buckets of equal width, n + 1 above."""
     names = ("this", "min_value", "max_value", "num_buckets")
     only(node, *names, code="E_FUNC")
@@ -81,7 +81,7 @@ def width_bucket(read: Read, node: exp.Expr) -> Expression:
     )
 
 
-def pi(_: Read, node: exp.Expr) -> Expression:
+def pi(_: ReadNode, node: exp.Expr) -> Expression:
     """PI() is a constant."""
     only(node, code="E_FUNC")
     return Literal(math.pi, DOUBLE)

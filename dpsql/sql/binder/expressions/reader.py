@@ -8,7 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions import conditions, datetimes, numbers, texts
-from dpsql.sql.binder.expressions.reading import Read, read_call, read_condition
+from dpsql.sql.binder.expressions.reading import ReadNode, read_call, read_condition
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call
@@ -20,14 +20,16 @@ from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
 
 #: Finds the column that a name stands for, or gives the value of a node that the caller has already understood.
-Resolve: TypeAlias = Callable[[exp.Column], Expression]
-Known: TypeAlias = Callable[[exp.Expr], Expression | None]
+ResolveColumn: TypeAlias = Callable[[exp.Column], Expression]
+ReadKnown: TypeAlias = Callable[[exp.Expr], Expression | None]
 
 
 class Reader:
     """Reads scalar nodes; ``resolve`` finds columns and ``known`` answers for nodes already understood."""
 
-    def __init__(self, resolve: Resolve, parameters: Sequence[object] = (), known: Known = lambda _: None) -> None:
+    def __init__(
+        self, resolve: ResolveColumn, parameters: Sequence[object] = (), known: ReadKnown = lambda _: None
+    ) -> None:
         self._resolve, self.parameters, self._known = resolve, parameters, known
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -91,7 +93,7 @@ def _affirmed(node: exp.Expr) -> exp.Expr:
 
 
 #: How the nodes are read that are not a plain function of their arguments.
-_SPECIAL: dict[type[exp.Expr], Callable[[Read, exp.Expr], Expression]] = {
+_SPECIAL: dict[type[exp.Expr], Callable[[ReadNode, exp.Expr], Expression]] = {
     **conditions.COMPARISONS,
     exp.Cast: conditions.cast,
     exp.TryCast: conditions.cast,
@@ -135,7 +137,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[Read, exp.Expr], Expression]] = {
     exp.Sub: datetimes.additive,
 }
 #: The same for functions that sqlglot leaves unnamed.
-_NAMED_SPECIAL: dict[str, Callable[[Read, exp.Expr], Expression]] = {
+_NAMED_SPECIAL: dict[str, Callable[[ReadNode, exp.Expr], Expression]] = {
     IS_UNIT: conditions.is_unit,
     "date_part": datetimes.date_part,
     "datepart": datetimes.date_part,

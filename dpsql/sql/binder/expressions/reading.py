@@ -13,10 +13,10 @@ from dpsql.sql.ir.expression import BOOLEAN, Expression
 from dpsql.sql.ir.refusal import refuse
 
 #: Gives the typed expression that a node means, or refuses it.
-Read: TypeAlias = Callable[[exp.Expr], Expression]
+ReadNode: TypeAlias = Callable[[exp.Expr], Expression]
 
 
-def read_condition(read: Read, node: exp.Expr) -> Expression:
+def read_condition(read: ReadNode, node: exp.Expr) -> Expression:
     """The node as a condition; refused where it is not true or false."""
     expression = read(node)
     if expression.type != BOOLEAN and expression != literal.NULL:
@@ -24,6 +24,6 @@ def read_condition(read: Read, node: exp.Expr) -> Expression:
     return expression
 
 
-def read_call(read: Read, function: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Expression:
+def read_call(read: ReadNode, function: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Expression:
     """The function of the allow-list applied to arguments that are still to be read."""
     return call(function, [read(argument) for argument in arguments], node)

@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
-from dpsql.sql.binder.expressions.reading import Read, read_call
+from dpsql.sql.binder.expressions.reading import ReadNode, read_call
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.like_patterns import matched
@@ -20,7 +20,7 @@ from dpsql.sql.ir.refusal import only, refuse
 _EMPTY = Literal("", TEXT)
 
 
-def _text(read: Read, node: exp.Expr) -> Expression:
+def _text(read: ReadNode, node: exp.Expr) -> Expression:
     """The value as a text, as CONCAT and || read it."""
     value = read(node)
     if value == literal.NULL:
@@ -30,7 +30,7 @@ def _text(read: Read, node: exp.Expr) -> Expression:
     return value if value.type == TEXT else Cast(value, TEXT)
 
 
-def concatenation(read: Read, node: exp.Expr) -> Expression:
+def concatenation(read: ReadNode, node: exp.Expr) -> Expression:
     """CONCAT reads NULL as an empty string, which || does not."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
     pieces: list[Expression] = [Call("coalesce", (_text(read, piece), _EMPTY), TEXT) for piece in node.expressions]
@@ -44,7 +44,7 @@ def _joined(pieces: list[Expression], node: exp.Expr) -> Expression:
     return whole
 
 
-def with_separator(read: Read, node: exp.Expr) -> Expression:
+def with_separator(read: ReadNode, node: exp.Expr) -> Expression:
     """CONCAT_WS leaves NULL out, with its separator."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
     separator, *rest = (_text(read, piece) for piece in node.expressions)
@@ -58,7 +58,7 @@ def with_separator(read: Read, node: exp.Expr) -> Expression:
     return call("substring", [_joined([*led], node), start], node)
 
 
-def piped(read: Read, node: exp.Expr) -> Expression:
+def piped(read: ReadNode, node: exp.Expr) -> Expression:
     """Texts joined by ||; other values are written as texts where a text stands beside them."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
     left, right = read(node.this), read(node.expression)
@@ -69,7 +69,7 @@ def piped(read: Read, node: exp.Expr) -> Expression:
     return call("||", sides, node)
 
 
-def trim(read: Read, node: exp.Expr) -> Expression:
+def trim(read: ReadNode, node: exp.Expr) -> Expression:
     """TRIM, LTRIM and RTRIM, of blanks or of constant characters."""
     only(node, "this", "position", "expression", code="E_FUNC")
     position = node.args.get("position")
@@ -78,7 +78,7 @@ def trim(read: Read, node: exp.Expr) -> Expression:
     return read_call(read, name, (node.this,) if characters is None else (node.this, characters), node)
 
 
-def padded(read: Read, node: exp.Expr) -> Expression:
+def padded(read: ReadNode, node: exp.Expr) -> Expression:
     """LPAD and RPAD, with blanks or with constant characters."""
     only(node, "this", "expression", "fill_pattern", "is_left", code="E_FUNC")
     filling = node.args.get("fill_pattern")
@@ -87,7 +87,7 @@ def padded(read: Read, node: exp.Expr) -> Expression:
     return call("lpad" if node.args.get("is_left") else "rpad", arguments, node)
 
 
-def escaped(read: Read, node: exp.Expr) -> Expression:
+def escaped(read: ReadNode, node: exp.Expr) -> Expression:
     """LIKE and ILIKE with an escape character."""
     only(node, "this", "expression")
     inner = node.this
@@ -118,7 +118,7 @@ def _tokens(pattern: str, escape: str) -> list[tuple[bool, str]]:
     return [(not escaped and each in "%_", escaped or each) for escaped, each in pieces]
 
 
-def matches(read: Read, node: exp.Expr) -> Expression:
+def matches(read: ReadNode, node: exp.Expr) -> Expression:
     """~, ~*, REGEXP_MATCHES and REGEXP_FULL_MATCH with a constant pattern.
 
     The operators find the pattern anywhere in the text, as PostgreSQL's do, whichever version of the parser and of the
@@ -136,7 +136,7 @@ def matches(read: Read, node: exp.Expr) -> Expression:
     return call("regexp_full_match" if whole else "regexp_matches", [read(node.this), pattern], node)
 
 
-def similar(read: Read, node: exp.Expr) -> Expression:
+def similar(read: ReadNode, node: exp.Expr) -> Expression:
     """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own, and by DuckDB."""
     only(node, "this", "expression", code="E_FUNC")
     pattern = require_pattern(read(node.expression), node)
@@ -147,7 +147,7 @@ def similar(read: Read, node: exp.Expr) -> Expression:
     return call("regexp_full_match", [read(node.this), pattern], node)
 
 
-def extracted(read: Read, node: exp.Expr) -> Expression:
+def extracted(read: ReadNode, node: exp.Expr) -> Expression:
     """REGEXP_EXTRACT of the whole match or of one group."""
     only(node, "this", "expression", "group", "null_if_pos_overflow", code="E_FUNC")
     pattern = require_pattern(read(node.expression), node)
@@ -161,7 +161,7 @@ def extracted(read: Read, node: exp.Expr) -> Expression:
     return call("regexp_extract", arguments, node)
 
 
-def without_matches(read: Read, node: exp.Expr) -> Expression:
+def without_matches(read: ReadNode, node: exp.Expr) -> Expression:
     """REGEXP_REPLACE by nothing: any other replacement could make texts longer."""
     only(node, "this", "expression", "replacement", "modifiers", "single_replace", code="E_FUNC")
     pattern = require_pattern(read(node.expression), node)
@@ -178,7 +178,7 @@ def without_matches(read: Read, node: exp.Expr) -> Expression:
     return call("regexp_replace", arguments, node)
 
 
-def formatted(read: Read, node: exp.Expr) -> Expression:
+def formatted(read: ReadNode, node: exp.Expr) -> Expression:
     """STRFTIME, with the format on either side, and TO_CHAR of a moment."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
     moment, pattern = read(node.this), read(node.args["format"])
@@ -188,13 +188,13 @@ def formatted(read: Read, node: exp.Expr) -> Expression:
     return call("strftime", [moment, wanted], node)
 
 
-def parsed(read: Read, node: exp.Expr) -> Expression:
+def parsed(read: ReadNode, node: exp.Expr) -> Expression:
     """STRPTIME: the moment that a text says, NULL where it says none."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
     return _parsed(read(node.this), require_format(read(node.args["format"]), node), node)
 
 
-def tried(read: Read, node: exp.Expr) -> Expression:
+def tried(read: ReadNode, node: exp.Expr) -> Expression:
     """TRY_STRPTIME is STRPTIME here."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "TRY_STRPTIME takes a text and a format", node)
@@ -202,7 +202,7 @@ def tried(read: Read, node: exp.Expr) -> Expression:
     return _parsed(text, require_format(pattern, node), node)
 
 
-def of_template(read: Read, node: exp.Expr) -> Expression:
+def of_template(read: ReadNode, node: exp.Expr) -> Expression:
     """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it."""
     template = node.args.get("scale")
     arguments = node.expressions if isinstance(node, exp.Anonymous) else [node.this, template]

@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.spellings import NAMED, NODES
 from dpsql.sql.ir.refusal import called, refuse
-from dpsql.sql.postprocess.functions import end_called
+from dpsql.sql.postprocess.functions import interval_end
 
 _CLOCK = "write CURRENT_DATE or NOW(), or the date as a constant"
 _DICE = "it is drawn anew for every row"
@@ -69,7 +69,7 @@ def refuse_unlisted(node: exp.Expr) -> NoReturn:
             name = called(node)
             if name == "DP_CLIP":
                 refuse("E_NESTED", "DP_CLIP is an aggregate and may not stand here", node)
-            if end_called(node) is not None:
+            if interval_end(node) is not None:
                 refuse("E_FUNC", f"{name} may not stand in a private part{_because(name)}", node)
             refuse("E_FUNC", f"{name} is not in the list of functions{_because(name)}", node)
         case _:

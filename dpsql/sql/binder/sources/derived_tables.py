@@ -17,7 +17,7 @@ from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.work.derived_size import derived_size
 from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.scope import Ctes
-from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit import node
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import key
@@ -25,18 +25,18 @@ from dpsql.sql.ir.expression import Column, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Core, Scan
-from dpsql.sql.postprocess.functions import names_ends
+from dpsql.sql.postprocess.functions import reads_interval_ends
 
 #: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.
-Types: TypeAlias = list[tuple[str, str]]
-Describe: TypeAlias = Callable[[exp.Query, Mapping[str, Core | Cube], Collection[str]], Types]
+ColumnTypes: TypeAlias = list[tuple[str, str]]
+Describe: TypeAlias = Callable[[exp.Query, Mapping[str, Core | Cube], Collection[str]], ColumnTypes]
 
 #: Stands for the query whose rows are made into a table.
 _MADE = "made"
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedQuery:
     """One derived table: the sandbox's SQL that makes its rows, and the types of its columns ``c0``, ``c1`` and so on.
 
     ``cores`` is the number of cores that must be released before: those that the SQL reads are among them.
@@ -48,7 +48,7 @@ class Derived:
     cores: int
 
 
-class Derivations:
+class DerivedTables:
     """The derived tables of one statement, in the order of their discovery; an equal one is made once.
 
     ``read`` names the released tables that they are made of.
@@ -56,17 +56,17 @@ class Derivations:
 
     def __init__(self, binding: Binding, describe: Describe) -> None:
         self._binding, self._describe = binding, describe
-        self.tables: list[Derived] = []
+        self.tables: list[DerivedQuery] = []
         self.read: set[str] = set()
 
-    def source(self, query: exp.Expr, ctes: Ctes) -> Source:
+    def source(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """The rows of a query over released and public tables, as a public relation."""
         tree = self._binding.released(query, ctes)
         return self.made(tree, query)
 
-    def made(self, tree: exp.Query, at: exp.Expr) -> Source:
+    def made(self, tree: exp.Query, at: exp.Expr) -> BoundRelation:
         """The rows of the sandbox's own query, as a public relation."""
-        if names_ends(tree):
+        if reads_interval_ends(tree):
             refuse("E_SUBQ", "the end of an interval is not read by a private part; let it read the value itself, and "
                    "compare ends in the SELECT around it", at)  # fmt: skip
         described = self._describe(tree, self._binding.shapes, self._binding.public)
@@ -81,9 +81,9 @@ class Derivations:
             for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
         size = derived_size(tree, self._binding.shapes)
-        return Source(Scan(alias, derived.name, derived=True, size=size), columns)
+        return BoundRelation(Scan(alias, derived.name, derived=True, size=size), columns)
 
-    def _table(self, tree: exp.Query, types: list[SqlType]) -> Derived:
+    def _table(self, tree: exp.Query, types: list[SqlType]) -> DerivedQuery:
         self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
         columns = [Column(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
         rows = node.subquery(tree, _MADE, [column.name for column in columns])
@@ -93,7 +93,7 @@ class Derivations:
             if known.sql == sql:
                 return known
         read = [self._last_core(table.name) for table in tree.find_all(exp.Table) if table.db == "released"]
-        self.tables.append(Derived(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1))
+        self.tables.append(DerivedQuery(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1))
         return self.tables[-1]
 
     def _last_core(self, released: str) -> int:

@@ -17,7 +17,7 @@ from dpsql.sql.binder.per_unit import per_unit
 from dpsql.sql.binder.scope import Ctes, Scope, alias_columns, without_ctes
 from dpsql.sql.binder.sources.joins import From, join_kind
 from dpsql.sql.binder.sources.set_operations import combined, constants
-from dpsql.sql.binder.sources.tables import Source, scan
+from dpsql.sql.binder.sources.tables import BoundRelation, scan
 from dpsql.sql.ir.expression import Column, Expression, has_more_parts
 from dpsql.sql.ir.refusal import only, refuse
 
@@ -32,7 +32,7 @@ class PrivateRows:
     def __init__(self, binding: Binding) -> None:
         self._binding = binding
 
-    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> Source:
+    def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> BoundRelation:
         """The rows of a subquery in a private part, each with its unit (public ones without)."""
         query, ctes = without_ctes(query, ctes)
         match query:
@@ -54,7 +54,7 @@ class PrivateRows:
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
 
-    def _row_select(self, select: exp.Select, ctes: Ctes, outer: Scope | None) -> Source:
+    def _row_select(self, select: exp.Select, ctes: Ctes, outer: Scope | None) -> BoundRelation:
         if select.args.get("limit") or select.args.get("offset"):
             refuse("E_LIMIT", _NO_LIMIT, select)
         if select.args.get("qualify") is not None or has_window(select):
@@ -76,9 +76,9 @@ class PrivateRows:
                 if name in columns:
                     refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
                 columns[name] = source_from.scope.aliases[name] = expression
-        return Source(relation, columns)
+        return BoundRelation(relation, columns)
 
-    def _distinct(self, select: exp.Select, source_from: From) -> Source:
+    def _distinct(self, select: exp.Select, source_from: From) -> BoundRelation:
         """DISTINCT as the groups of its columns, where each has rows of one unit."""
         if not is_plain_distinct(select) or is_grouped(select):
             refuse("E_DISTINCT", "DISTINCT ON, of *, or of groups is not answered over private rows", select)
@@ -155,7 +155,7 @@ class PrivateRows:
     def _constant_reader(self) -> Reader:
         return Reader(Scope().resolve, self._binding.parameters)
 
-    def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[Source, str]:
+    def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[BoundRelation, str]:
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
                 only(node, "this", "alias", "db", code="E_TABLE", what="this form of a table")
@@ -187,7 +187,7 @@ class PrivateRows:
 
         In a query inside an expression the engine filters released rows itself, as its conditions may name others.
         """
-        with self._binding.aside():
+        with self._binding.lookahead():
             if self._binding.gives_private_rows(query, ctes):
                 return False
         if not isinstance(query, exp.Select) or is_grouped(query) or has_window(query):
@@ -236,7 +236,7 @@ def from_items(select: exp.Select) -> list[exp.Expr]:
     return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]
 
 
-def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:
+def _renamed(source: BoundRelation, names: tuple[str, ...], node: exp.Expr) -> BoundRelation:
     """The source with its first columns under new names, as ``AS t(a, b)`` gives them; what they hold stays."""
     if len(names) > len(source.columns):
         refuse("E_COLUMN", f"the alias lists {len(names)} columns and there are {len(source.columns)}", node)
@@ -245,4 +245,4 @@ def _renamed(source: Source, names: tuple[str, ...], node: exp.Expr) -> Source:
         if name in renamed:
             refuse("E_COLUMN", f"two columns are called {name}", node)
         renamed[name] = expression
-    return Source(source.relation, renamed)
+    return BoundRelation(source.relation, renamed)

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.binder.scope import Visible
+from dpsql.sql.binder.scope import VisibleSource
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.expression import Call, Cast, Column, Expression, columns, conjuncts
 from dpsql.sql.ir.refusal import refuse
@@ -21,7 +21,7 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"
 
 
 @dataclass(frozen=True)
-class Kept:
+class PreservedRows:
     """An outer join that keeps public rows; ``relations`` are those whose columns are NULL where a partner lacks."""
 
     relations: frozenset[str]
@@ -32,7 +32,7 @@ class Kept:
         refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit; count a "
                "column of the private table instead of *, or join the other way round", self.join)  # fmt: skip
 
-    def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> Kept:
+    def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> PreservedRows:
         """The same once a left join brought partners, which rows without a unit lack if the condition needs one."""
         lacks = any(never_holds_without(each, self.relations) for each in condition)
         return replace(self, relations=self.relations | partners) if lacks else self
@@ -91,7 +91,7 @@ class Side:
 
     relation: Relation
     conditions: list[Expression]
-    sources: list[Visible]
+    sources: list[VisibleSource]
     merged: Merged = field(default_factory=dict)
 
     @property
@@ -106,7 +106,8 @@ class Side:
     def replaced(self, relation: Relation, change: Callable[[Expression], Expression]) -> Side:
         """The side with another relation and with what can be seen changed, its conditions done."""
         visible = [
-            Visible(each.name, {name: change(part) for name, part in each.columns.items()}) for each in self.sources
+            VisibleSource(each.name, {name: change(part) for name, part in each.columns.items()})
+            for each in self.sources
         ]
         merged = {name: (change(expression), names) for name, (expression, names) in self.merged.items()}
         return Side(relation, [], visible, merged)

@@ -15,10 +15,10 @@ from sqlglot import exp
 from dpsql.schema import fold
 from dpsql.sql.analysis.join_on_unit import require_one_unit, tied_source
 from dpsql.sql.analysis.stability import sources as sources_of
-from dpsql.sql.binder.expressions.reader import Known, Reader
-from dpsql.sql.binder.scope import Scope, Visible
+from dpsql.sql.binder.expressions.reader import Reader, ReadKnown
+from dpsql.sql.binder.scope import Scope, VisibleSource
 from dpsql.sql.binder.sources.join_sides import (
-    Kept,
+    PreservedRows,
     Side,
     graft,
     lift,
@@ -27,14 +27,14 @@ from dpsql.sql.binder.sources.join_sides import (
     padded_sources,
 )
 from dpsql.sql.binder.sources.set_operations import output, projected
-from dpsql.sql.binder.sources.tables import Source, along_foreign_keys
+from dpsql.sql.binder.sources.tables import BoundRelation, along_foreign_keys
 from dpsql.sql.functions.call import call
 from dpsql.sql.ir.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
 from dpsql.sql.ir.reads import outer_columns
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
 
-Kind: TypeAlias = OneOf["inner", "left", "right", "full"]
+JoinKind: TypeAlias = OneOf["inner", "left", "right", "full"]
 
 
 class From:
@@ -43,8 +43,8 @@ class From:
     def __init__(self, parameters: tuple[object, ...], alias: Callable[[], str], outer: Scope | None = None) -> None:
         self.scope = Scope(outer=outer)
         self.parameters = parameters
-        self.known: Known = _nothing
-        self.kept: list[Kept] = []
+        self.known: ReadKnown = _nothing
+        self.preserved: list[PreservedRows] = []
         self._lacking: dict[Expression, Column] = {}
         self._partners: dict[str, str] = {}
         self._alias = alias
@@ -65,15 +65,15 @@ class From:
         """Whether it is one table with all of its rows."""
         return self._side is not None and isinstance(self._side.relation, Scan) and not self._side.conditions
 
-    def add(self, source: Source, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
+    def add(self, source: BoundRelation, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
         relation, conditions = lift(source.relation)
-        self._join(Side(relation, conditions, [Visible(name, source.columns)]), node, join)
+        self._join(Side(relation, conditions, [VisibleSource(name, source.columns)]), node, join)
 
     def add_group(self, group: From, node: exp.Expr, join: exp.Join | None = None) -> None:
         """Join what stands between parentheses."""
         assert group._side is not None
-        self.kept += group.kept
+        self.preserved += group.preserved
         self._lacking |= group._lacking
         self._partners |= group._partners
         self._join(group._side, node, join)
@@ -81,7 +81,7 @@ class From:
     def add_values(self, values: dict[str, Expression], name: str, node: exp.Expr) -> None:
         """Bring values of each row into scope under a name, as LATERAL does."""
         assert self._side is not None
-        self._show(replace(self._side, sources=[*self._side.sources, Visible(name, values)]), node)
+        self._show(replace(self._side, sources=[*self._side.sources, VisibleSource(name, values)]), node)
 
     def _join(self, right: Side, node: exp.Expr, join: exp.Join | None) -> None:
         left = self._side
@@ -98,7 +98,7 @@ class From:
                    "what it joins", at)  # fmt: skip
         self._has_comma = self._has_comma or is_comma
         if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(kind, left):
-            self._public_kept(left, right, kind, at, join)
+            self._public_preserved(left, right, kind, at, join)
             return
         if kind in ("right", "full"):
             left = self._wrapped(left, at, kind)
@@ -109,13 +109,13 @@ class From:
             one, many = (left, right) if kind == "right" else (right, left)
             self._tie(one, many, condition, at)
         if kind == "left" and right.is_private:
-            self.kept = [each.with_partners(condition, right.relations) for each in self.kept]
+            self.preserved = [each.with_partners(condition, right.relations) for each in self.preserved]
         self._show(self._joined(left, right, kind, condition, shared, at), at)
 
-    def _tie(self, lacking: Side, kept: Side, condition: list[Expression], at: exp.Expr) -> None:
+    def _tie(self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr) -> None:
         """Note which source the partners of an outer join have their unit from; refused where there is none."""
-        parts = [*sources_of(kept.relation), *sources_of(lacking.relation)]
-        partner = tied_source(lacking.relation, sources_of(kept.relation), self._in_rows_that_have(condition))
+        parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]
+        partner = tied_source(lacking.relation, sources_of(preserved.relation), self._in_rows_that_have(condition))
         if partner is None:
             require_one_unit(parts, [], at)
             return
@@ -140,7 +140,7 @@ class From:
             self._lacking[after] = replace(after, identifies=known.identifies)
 
     def _joined(
-        self, left: Side, right: Side, kind: Kind, condition: list[Expression], shared: dict[str, list[Expression]],
+        self, left: Side, right: Side, kind: JoinKind, condition: list[Expression], shared: dict[str, list[Expression]],
         at: exp.Expr,
     ) -> Side:  # fmt: skip
         names = frozenset(each.name for each in [*left.sources, *right.sources])
@@ -160,8 +160,8 @@ class From:
                 return self._full(left, right, condition, shared, at)
             case _:
                 assert_never(kind)
-        kept = 1 if kind == "right" else 0
-        merged = left.merged | right.merged | {name: (pair[kept], names) for name, pair in shared.items()}
+        preserved = 1 if kind == "right" else 0
+        merged = left.merged | right.merged | {name: (pair[preserved], names) for name, pair in shared.items()}
         return Side(relation, conditions, [*left.sources, *right.sources], merged)
 
     def _full(
@@ -184,7 +184,7 @@ class From:
         return padded.replaced(whole, columns.__getitem__)
 
     def _condition(
-        self, left: Side, right: Side, kind: Kind, at: exp.Expr, join: exp.Join | None
+        self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
     ) -> tuple[dict[str, list[Expression]], list[Expression]]:
         """The columns that USING or NATURAL makes one, and all conditions of the join."""
         before, after = Scope(left.sources, left.merged), Scope(right.sources, right.merged)
@@ -212,10 +212,10 @@ class From:
 
     # -- public rows that an outer join keeps --------------------------------------------------------------------------
 
-    def _keeps_public(self, kind: Kind, left: Side) -> bool:
+    def _keeps_public(self, kind: JoinKind, left: Side) -> bool:
         return kind == "full" or (kind == "left") != left.is_private
 
-    def _public_kept(self, left: Side, right: Side, kind: Kind, at: exp.Expr, join: exp.Join | None) -> None:
+    def _public_preserved(self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None) -> None:
         """Public rows without partner have no unit: an inner join is meant where nothing that is measured sees them."""
         if kind == "full":
             refuse("E_JOIN", "a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the "
@@ -226,21 +226,21 @@ class From:
         if not all(named & {column.relation for column in columns(each)} for each in [*private.conditions, *condition]):
             refuse("E_JOIN", "an outer join that keeps the rows of a public table may have conditions on that table in "
                    "WHERE only", at)  # fmt: skip
-        self.kept.append(Kept(named, at))
+        self.preserved.append(PreservedRows(named, at))
         self._show(self._joined(left, right, "inner", condition, shared, at), at)
 
     # -- one side as a subquery of its own -----------------------------------------------------------------------------
 
-    def _wrapped(self, side: Side, at: exp.Expr, kind: Kind) -> Side:
+    def _wrapped(self, side: Side, at: exp.Expr, kind: JoinKind) -> Side:
         """The side as one source that an outer join may lack; a table next to its unit is one already."""
         has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
         is_one = not isinstance(side.relation, Join | Filter) and not has_hops
         plain = all(isinstance(each, Column) for each in side.seen())
         if is_one and plain and not (side.conditions and kind == "full"):
             return side
-        for kept in self.kept:
-            if kept.relations & side.relations:
-                kept.refuse()
+        for preserved in self.preserved:
+            if preserved.relations & side.relations:
+                preserved.refuse()
         relation = self._whole(side.relation, side.conditions, at, frozenset())
         if any(column.relation in self.scope.relations() - side.relations for column in outer_columns(relation)):
             refuse("E_JOIN", "a subquery that reads the tables beside it cannot stand in an outer join", at)
@@ -268,17 +268,20 @@ class From:
         self._side = side
         self.scope.sources, self.scope.merged = side.sources, side.merged
 
-    def finish(self, where: Expression | None, node: exp.Expr, shows_kept: bool = False) -> Relation:
+    def finish(self, where: Expression | None, node: exp.Expr, shows_preserved: bool = False) -> Relation:
         """The whole relation, each row with exactly one unit, or a refusal that prints the paths.
 
-        ``shows_kept`` tells that the caller looks itself at what public rows without partner would change.
+        ``shows_preserved`` tells that the caller looks itself at what public rows without partner would change.
         """
         assert self._side is not None
         conditions = [*self._side.conditions, *conjuncts(where)]
-        self.kept = [kept for kept in self.kept
-                     if not any(never_holds_without(each, kept.relations) for each in conjuncts(where))]  # fmt: skip
-        if self.kept and not shows_kept:
-            self.kept[0].refuse()
+        self.preserved = [
+            preserved
+            for preserved in self.preserved
+            if not any(never_holds_without(each, preserved.relations) for each in conjuncts(where))
+        ]
+        if self.preserved and not shows_preserved:
+            self.preserved[0].refuse()
         outside = frozenset() if self.scope.outer is None else self.scope.outer.relations()
         return self._whole(self._side.relation, conditions, node, outside)
 
@@ -295,7 +298,7 @@ def _nothing(node: exp.Expr) -> None:
     """Understands no subquery."""
 
 
-def join_kind(join: exp.Join | None) -> Kind:
+def join_kind(join: exp.Join | None) -> JoinKind:
     """Which rows the join keeps; refused where it is of a kind that is not answered."""
     if join is None:
         return "inner"
@@ -303,5 +306,5 @@ def join_kind(join: exp.Join | None) -> Kind:
     side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
     if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
         refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
-    kinds: dict[str, Kind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
+    kinds: dict[str, JoinKind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
     return kinds[side]

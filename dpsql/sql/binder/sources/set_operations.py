@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.binder.sources.tables import Source
+from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.functions.call import alike
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.ir import literal
@@ -33,7 +33,7 @@ _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
 }
 
 
-def combined(query: exp.SetOperation, left: Source, right: Source, alias: str) -> Source:
+def combined(query: exp.SetOperation, left: BoundRelation, right: BoundRelation, alias: str) -> BoundRelation:
     """The set operation over two relations; refused where a row would have no unit, or another's rows a say in it."""
     only(query, "this", "expression", "distinct", "order", code="E_SETOP")
     units = [unit_of(left.relation), unit_of(right.relation)]
@@ -58,7 +58,7 @@ def combined(query: exp.SetOperation, left: Source, right: Source, alias: str) -
         Branch(source.relation, unit, tuple(pair[side] for pair in pairs))
         for side, (source, unit) in enumerate(zip((left, right), units, strict=True))
     ]
-    return Source(Compound(alias, operator, tuple(branches)), dict(columns))
+    return BoundRelation(Compound(alias, operator, tuple(branches)), dict(columns))
 
 
 def _alike(pair: Sequence[Expression], node: exp.Expr) -> list[Expression]:
@@ -118,7 +118,7 @@ def _listed(expression: Expression) -> tuple[Scalar, ...] | None:
             return None
 
 
-def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str) -> Source:
+def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str) -> BoundRelation:
     """A list of rows of constants as a public relation, with the names that DuckDB gives its columns."""
     if len({len(row) for row in rows}) != 1 or not rows[0]:
         refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
@@ -135,4 +135,4 @@ def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr
     for place, column in enumerate(columns):
         listed = tuple(dict.fromkeys(each.value for each in column))
         seen[f"col{place}"] = Column(alias, f"c{place}", column[0].type, None in listed, domain=listed)
-    return Source(Constants(alias, tuple(zip(*columns, strict=True))), seen)
+    return BoundRelation(Constants(alias, tuple(zip(*columns, strict=True))), seen)

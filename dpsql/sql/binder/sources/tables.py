@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from dpsql.schema import Schema
 from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.ir.expression import Call, Column, Expression
-from dpsql.sql.ir.relation import Filter, Hop, Join, Limits, Path, Relation, Scan
+from dpsql.sql.ir.relation import ContributionLimits, Filter, Hop, Join, Path, Relation, Scan
 
 
 @dataclass(frozen=True)
-class Source:
+class BoundRelation:
     """A relation that stands in FROM, and what its columns mean."""
 
     relation: Relation
     columns: dict[str, Expression]
 
 
-def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
+def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     """The rows of a base table, joined with the parents that lead to its unit."""
     table = schema.tables[name]
     own = alias()
@@ -46,15 +46,15 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> Source:
 
     columns: dict[str, Expression] = {each: column(own, name, each) for each in table.columns}
     if owner is None:
-        return Source(Scan(own, name), columns)
+        return BoundRelation(Scan(own, name), columns)
     hops, last_alias, last_table = [], own, name
     for step in owner.steps:
         child = column(last_alias, last_table, step.column)
         last_alias, last_table = alias(), step.parent
         hops.append(Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column)))
-    limits = Limits(table.max_rows_per_unit, table.max_groups_per_unit, table.max_rows_per_group)
+    limits = ContributionLimits(table.max_rows_per_unit, table.max_groups_per_unit, table.max_rows_per_group)
     path = Path(tuple(hops), column(last_alias, last_table, owner.column), schema.unique_columns(name))
-    return Source(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
+    return BoundRelation(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
 
 
 def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from dpsql.sql.functions.regular_expression.program import Begin, Check, Pass, Program, Read, Split, anchors, program
+from dpsql.sql.functions.regular_expression.program import (
+    Begin,
+    Check,
+    Pass,
+    Program,
+    ReadCharacter,
+    Split,
+    anchors,
+    program,
+)
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import (
     Alternation,
@@ -153,7 +162,7 @@ class _Making:
         self._classes = sorted(set(self.kinds))
         self._accepts = [
             frozenset(byte for byte in self._classes if any(low <= byte <= high for low, high in step.ranges))
-            if isinstance(step, Read) else frozenset()
+            if isinstance(step, ReadCharacter) else frozenset()
             for step in whole.steps
         ]  # fmt: skip
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -204,7 +213,7 @@ class _Making:
                 more.append((_MARK,))
             elif each in reading:
                 step = self._program.steps[each]
-                assert isinstance(step, Read)
+                assert isinstance(step, ReadCharacter)
                 more.append(self._threads(step.out, 0))
             elif each == 0 and (byte == END or not self._program.at_end):
                 matched = True
@@ -285,7 +294,7 @@ def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
 
 def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
     """For each byte the first that the program does not tell apart from it, and into how many ranges it cuts them."""
-    reads = [step for step in whole.steps if isinstance(step, Read)]
+    reads = [step for step in whole.steps if isinstance(step, ReadCharacter)]
     cuts = {0} | {end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF}
     if checks:
         cuts |= {byte + more for byte in (*_OF_WORDS, 10) for more in (0, 1)}

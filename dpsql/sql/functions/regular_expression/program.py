@@ -29,7 +29,7 @@ _MIRRORED: dict[Place, Place] = {"begin": "end", "end": "begin", "edge": "edge",
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadCharacter:
     """Reads a byte that lies in one of the ranges."""
 
     ranges: Ranges
@@ -72,7 +72,7 @@ class Begin:
     later: int
 
 
-Step: TypeAlias = Read | Split | Check | Match | Pass | Begin
+Step: TypeAlias = ReadCharacter | Split | Check | Match | Pass | Begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,15 @@ def _without(tree: RegularExpression, place: Place, depth: int) -> tuple[Regular
 def program(tree: RegularExpression, *, backward: bool, anchored: bool) -> Program:
     """The program that reads texts from their begin, or their end; one that is not ``anchored`` begins anywhere."""
     without, begins, ends = anchors(tree)
-    compiler = _Compiler(backward)
+    compiler = _ProgramWriter(backward)
     steps, start = compiler.steps, compiler.part(without, 0)
     if not anchored:
-        steps += [Begin(start, len(steps) + 1), Read(((0, 0xFF),), len(steps))]
+        steps += [Begin(start, len(steps) + 1), ReadCharacter(((0, 0xFF),), len(steps))]
         start = len(steps) - 2
     return Program(tuple(steps), start, begins if backward else ends)
 
 
-class _Compiler:
+class _ProgramWriter:
     """The steps of a pattern while they are written, the last of them first."""
 
     def __init__(self, backward: bool) -> None:
@@ -173,7 +173,7 @@ class _Compiler:
 
     def _characters(self, ranges: Ranges, out: int) -> int:
         single = tuple((low, min(high, 0x7F)) for low, high in ranges if low <= 0x7F)
-        starts = [self._add(Read(single, out))] if single or not ranges else []
+        starts = [self._add(ReadCharacter(single, out))] if single or not ranges else []
         if ranges[-1:] and ranges[-1][0] <= 0x80 and ranges[-1][1] == LAST:
             starts += self._beyond_ascii(out)
             ranges = ranges[:-1]
@@ -183,7 +183,7 @@ class _Compiler:
 
     def _bytes(self, sequence: Iterable[tuple[int, int]], out: int) -> int:
         for low, high in sequence if self._backward else reversed(tuple(sequence)):
-            out = self._add(Read(((low, high),), out))
+            out = self._add(ReadCharacter(((low, high),), out))
         return out
 
     def _beyond_ascii(self, out: int) -> list[int]:
@@ -193,8 +193,8 @@ class _Compiler:
             return [self._bytes((head, *[tail] * (size + 1)), out) for size, head in enumerate(heads)]
         starts = []
         for head in heads:
-            out = self._add(Read((tail,), out))
-            starts.append(self._add(Read((head,), out)))
+            out = self._add(ReadCharacter((tail,), out))
+            starts.append(self._add(ReadCharacter((head,), out)))
         return starts
 
 

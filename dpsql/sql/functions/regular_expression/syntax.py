@@ -35,7 +35,7 @@ def parsed(text: str, options: str = "") -> RegularExpression:
     Alternation(parts=(Characters(ranges=((97, 97),)), \
 Repetition(part=Characters(ranges=((98, 98),)), least=0, most=None, greedy=True)))
     """
-    reader = _Reader(text, options)
+    reader = _PatternParser(text, options)
     whole = reader.alternation(0)
     if reader.place != len(text):
         raise ValueError("a ) has no (")
@@ -94,7 +94,7 @@ _OF_WORDS, _AFTER_BACKSLASH = frozenset(string.ascii_letters + string.digits + "
 _ASSERTIONS: dict[str, Place] = {"^": "begin", "$": "end", "\\b": "edge", "\\B": "no edge"}
 
 
-class _Reader:
+class _PatternParser:
     """A pattern while it is read from the left; ``place`` is what comes next."""
 
     def __init__(self, text: str, options: str) -> None:
