@@ -1,4 +1,4 @@
-"""Names → schema, and the cut: every private aggregate becomes a core, what is left becomes post-processing."""
+"""Resolves names, and cuts the statement: private aggregates are measured in cores, the rest is post-processing."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class Query:
 
     @property
     def own_epsilon(self) -> Fraction | None:
-        """The price that the statement itself names."""
+        """The ε that the statement itself asks for; None where it asks for none."""
         return None if self.options is None else self.options.epsilon
 
     def without_postprocessing(self) -> Query:
-        """The same with empty post-processing: all that plans at other prices are made of, without the tree."""
+        """A copy without the tree of post-processing, which a plan at another price does not need."""
         return replace(self, postprocessing=exp.Select())
 
 
@@ -79,9 +79,20 @@ def bind(
     empty_groups: EmptyGroups = "auto",
     fanout: Fanout = no_sizes,
 ) -> Query:
-    """The statement cut into cores and post-processing, every name resolved against the schema, or a refusal.
+    """Bind the statement: resolve every name against the schema, and cut it into cores and post-processing.
 
-    ``fanout`` tells the sizes of public tables.
+    Args:
+        statement: What was parsed.
+        schema: What the owner declares.
+        parameters: A value for each parameter of the statement.
+        describe: Tells the columns of a query over released and public tables, without reading a row.
+        dialect_options: What the front end chooses where SQL leaves it open.
+        empty_groups: Which groups without rows are shown.
+        fanout: Tells the sizes of public tables, where private rows are multiplied by them.
+
+    Raises:
+        StatementError: For a name that does not exist, or a type that does not fit.
+        Refused: For a statement that would show single rows, or whose sensitivity has no bound.
     """
     options = statement.options
     require_values(statement.tree, parameters)
@@ -116,7 +127,7 @@ class Binder(Binding):
         self._opened = 0
 
     def rows(self, query: exp.Expr, ctes: Ctes, outer: Scope | None = None) -> BoundRelation:
-        """What stays in the private part."""
+        """The rows of a query in a private part."""
         return self._private.rows(query, ctes, outer)
 
     def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
@@ -206,7 +217,7 @@ class Binder(Binding):
 
 
 def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
-    """Refuse the first column that does not exist: that is nearer to what went wrong than that rows are private."""
+    """Refuse the first column that does not exist, since that says more than that rows are private."""
     for item in select.expressions:
         for column in item.find_all(exp.Column):
             if not isinstance(column.this, exp.Star) and column.find_ancestor(exp.Query) is select:

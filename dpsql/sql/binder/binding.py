@@ -1,4 +1,4 @@
-"""The binding of one statement: what it has found so far, and the two ways in which it reads the queries inside it.
+"""The binding of one statement: what it has found so far, and how it reads the queries inside the statement.
 
 The grammar of SQL is recursive, so each reader of a clause may meet a query. It hands the query to the binding.
 """
@@ -78,19 +78,19 @@ class Binding(ABC):
 
     @contextmanager
     def lookahead(self) -> Iterator[None]:
-        """A look at another query while one is being bound, whose aliases go on afterwards as if nothing had been."""
+        """Bind another query for a look at it, and take back the aliases that it was given."""
         aliases = self._aliases
         yield
         self._aliases = aliases
 
     def core(self, core: Core) -> int:
-        """The place of the core; an equal core is released once."""
+        """The number of the core among those of the statement; an equal core is released once."""
         if core not in self.cores:
             self.cores.append(core)
         return self.cores.index(core)
 
     def cube(self, cube: Cube) -> int:
-        """The place of the cube; equal ones are put together once."""
+        """The number of the cube among those of the statement; an equal cube is put together once."""
         if cube not in self.cubes:
             self.cubes.append(cube)
         return self.cubes.index(cube)

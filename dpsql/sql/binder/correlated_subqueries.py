@@ -1,4 +1,4 @@
-"""Aggregates of other rows that are tied to the rows around them by equalities: grouped by what they are tied on.
+"""Correlated subqueries that are one aggregate: they become groups, one for each value that the outer row is tied to.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -23,7 +23,7 @@ TIED, VALUE = "tied ", "value"
 
 @dataclass(frozen=True)
 class Correlated:
-    """A subquery that was one value for each row outside, as one group for each value of ``inner`` = ``outer``.
+    """A correlated subquery as a grouped one: a group for each value of ``inner`` in ``inner`` = ``outer``.
 
     ``grouped`` has the columns ``tied 0``, ``tied 1`` and so on, then ``value``. ``empty`` is what the subquery gives
     where it has no rows; None where that is NULL.
@@ -35,7 +35,7 @@ class Correlated:
 
 
 def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
-    """The aggregate ``select``, with its own FROM in scope, as groups; None where it names nothing outside."""
+    """The subquery as groups, where its own FROM is in scope; None where it names no column of the query outside."""
     named = _by_alias(select)
     if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
         return None
@@ -69,7 +69,7 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
 
 
 def _by_alias(select: exp.Select) -> set[int]:
-    """The columns behind WHERE, by identity, that name an item of the select list: ``COUNT(*) AS n … ORDER BY n``."""
+    """The columns behind WHERE that are aliases of the SELECT list, by identity: ``COUNT(*) AS n … ORDER BY n``."""
     aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
     clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
     found = [column for clause in clauses if clause is not None for column in _columns(clause)]

@@ -23,9 +23,9 @@ EmptyGroups: TypeAlias = Literal["auto", "show", "hide"]
 class Evident:
     """The groups that need evidence.
 
-    Of the ``cores`` only groups with evidence are read; of the ``released`` ones among them, which no reader shows
-    whole, only these are released. ``levels`` are the sets of keys of each cube whose groups need it. ``counted`` are
-    the cores that buy a count where they measure none, ``asked`` all whose counts are evidence.
+    Of each of ``cores`` only the groups with evidence are read. Of those that are ``released`` too, no other group is
+    even released, as none is shown anywhere. ``levels`` are the sets of keys of each cube whose groups need it.
+    ``counted`` are the cores that buy a count where they measure none, ``asked`` all whose counts are evidence.
     """
 
     cores: frozenset[int] = frozenset()
@@ -40,7 +40,7 @@ NOTHING_EVIDENT = Evident()
 
 
 def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups) -> Evident:
-    """What needs evidence where these tables are ``plain``: read row by row alone (`passed_on`)."""
+    """The groups that need evidence; the tables that are ``plain`` are only read row by row (`passed_on`)."""
     if choice == "show":
         return Evident(levels=(frozenset(),) * len(cubes))
 
@@ -119,7 +119,7 @@ def _is_passed_on(table: exp.Table) -> bool:
 
 
 def _keeps_rows(select: exp.Select) -> bool:
-    """Whether each row of the SELECT is made of one row of its FROM, and of nothing beside it."""
+    """Whether each row of the SELECT is made of exactly one row of its FROM clause."""
     if is_grouped(select) or select.args.get("joins") or select.args.get("qualify") is not None:
         return False
     return not any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window))

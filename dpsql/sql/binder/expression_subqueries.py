@@ -76,7 +76,7 @@ class Subqueries:
         return self._has_rows(source.relation, [], query)
 
     def _any(self, function: str, node: exp.Expr, query: exp.Expr) -> Expression:
-        """Whether the comparison holds for some row: else unknown where it is so for some, else false."""
+        """Whether the comparison holds for some row; unknown where it holds for none and is unknown for some."""
         values = [self._from.reader().read(each) for each in _row_of(node)]
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
@@ -96,7 +96,7 @@ class Subqueries:
     def _unknown(
         self, relation: Relation, values: list[Expression], options: list[Expression], pairs: list[Expression]
     ) -> list[tuple[Expression, Expression]]:
-        """When a comparison that holds for no row is unknown instead of false."""
+        """The conditions under which a comparison that holds for no row is unknown, and not false."""
         conditions: list[Expression] = []
         if not self._is_admitted(relation):  # only its rows of the value's unit are read, whose tie is never NULL
             tied = [self._is_admitted(_filtered(relation, [pair])) for pair in pairs]
@@ -128,7 +128,7 @@ class Subqueries:
         return _subquery(without_known_parents(whole, self._outside), [], None)
 
     def _is_admitted(self, relation: Relation) -> bool:
-        """Whether the relation is public, or has rows of the unit of the row outside alone."""
+        """Whether the relation is public, or has only rows of the unit that the outer row has."""
         return unit_of(relation) is None or is_tied(relation, self._outside)
 
     @property
@@ -141,7 +141,7 @@ class Subqueries:
     # -- a single value --------------------------------------------------------------------------------------------
 
     def value(self, query: exp.Expr) -> Expression:
-        """The aggregate of a subquery without groups; or the one value of one that has a row at most."""
+        """The value of a scalar subquery: an aggregate without groups, or the column of at most one row."""
         select, ctes = without_ctes(query, self._ctes)
         if not isinstance(select, exp.Select) or len(select.expressions) != 1:
             refuse("E_SUBQ", "a subquery that stands for a value is a SELECT of one column", query)
@@ -176,7 +176,7 @@ class Subqueries:
         return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
 
     def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
-        """The aggregate over several units as it is released by an earlier core; NULL where its key is not released."""
+        """An aggregate over several units, which an earlier core releases; NULL where its group is not released."""
         tied = correlated(select, inner.scope)
         source = self._binding.derived(select if tied is None else tied.grouped, ctes)
         *keys, value = source.columns.values()
@@ -261,7 +261,7 @@ def _without(query: exp.Expr, *parts: str) -> exp.Expr:
 
 
 def _rows_that_matter(query: exp.Expr) -> exp.Expr:
-    """A query of which only matters whether it has rows: without order, DISTINCT, columns, and LIMIT 1 or more."""
+    """The query without what does not matter for EXISTS: ORDER BY, DISTINCT, its columns, and LIMIT 1 or more."""
     query = _without(query, "order", "distinct")
     if not isinstance(query, exp.Select) or is_grouped(query):
         return query

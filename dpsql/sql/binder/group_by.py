@@ -55,9 +55,9 @@ def has_sets(select: exp.Select) -> bool:
 
 
 def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
-    """The sets of expressions to group by; ordinals, and aliases that are no column, replaced by what they stand for.
+    """The sets of expressions to group by, in which ordinals and aliases are replaced by what they stand for.
 
-    A plain GROUP BY is one set. Several parts are combined each with each, as SQL has it.
+    A plain GROUP BY is one set. Of several parts, such as two ROLLUPs, every combination is one set.
     """
     group = select.args.get("group")
     if group is None:
@@ -152,7 +152,7 @@ def cube(
     binding: Binding,
     keeps: bool = False,
 ) -> int:
-    """The place of the cube among those of the statement; its cores are bound, each set once.
+    """Bind the cores of the grouping sets, each set once; returns the number of the cube in the statement.
 
     ``keeps`` tells that an outer join keeps the public rows that the keys are read from.
     """

@@ -37,7 +37,7 @@ def released_select(select: exp.Select, source_from: From, binding: Binding, cte
 
 
 class _Cut:
-    """One grouped SELECT while it is cut: collects the aggregates it meets."""
+    """Cuts one grouped SELECT: collects aggregates for the core, and writes the SELECT over what the core releases."""
 
     def __init__(self, select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> None:
         self._select, self._binding, self._ctes = select, binding, ctes
@@ -69,7 +69,7 @@ class _Cut:
         return tuple(keys)
 
     def over_released(self) -> exp.Select:
-        """Post-processing's SELECT; the core is made once everything in it has been read."""
+        """The SELECT over released rows; the core is made last, once all of its aggregates are known."""
         select = self._select
         outer = exp.Select(expressions=[self._item(item) for item in select.expressions])
         self._earlier = {}
@@ -90,7 +90,7 @@ class _Cut:
         return outer
 
     def _source(self) -> tuple[str, exp.Expr]:
-        """The released table that post-processing reads, and its name; keys alone, where they are public, need none."""
+        """The name and the table that the SELECT reads: a released one, or a list where keys alone are asked for."""
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:

@@ -29,7 +29,7 @@ from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction, unit_
 
 
 def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str]) -> BoundRelation:
-    """The grouped subquery as a relation with one unit a row, and what its output columns mean."""
+    """The grouped subquery as a relation in which each row has one unit, and what its output columns mean."""
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
     where = select.args.get("where")
     reader = source_from.reader()
@@ -145,7 +145,7 @@ def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.
 
 
 def _sum_type(argument: SqlType) -> SqlType:
-    """That of a sum of such values: of decimals the longest with as many digits behind the point."""
+    """The type of a sum; for decimals it has the most digits, and as many behind the point as its values."""
     return SqlType("decimal", 38, argument.scale) if argument.kind == "decimal" else argument
 
 

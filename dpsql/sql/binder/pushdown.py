@@ -1,4 +1,4 @@
-"""Conditions on keys that stand around a core are moved into it, so that keys which nobody reads are not released.
+"""Moves conditions on keys into the core that they are about, so that keys which nobody reads are not released.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -40,7 +40,7 @@ def narrowed(
 ) -> tuple[Core, ...]:
     """The cores with the conditions on their keys that every use in post-processing has around it.
 
-    A core that something else reads than post-processing, or that a use reads without a condition, stays as it is.
+    A core stays as it is where a later core or a cube reads it, or where some use has no condition.
     """
     of_cubes = {level.core for cube in cubes for level in cube.levels}
     found = []
@@ -200,7 +200,7 @@ def _source_of(column: exp.Column, select: exp.Select, schema: Schema) -> int | 
 
 
 def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
-    """What the query around the SELECT demands of the rows that it gives, over the sources of the SELECT."""
+    """The conditions of the outer query on rows of the SELECT, written over the sources of the SELECT."""
     around = select.parent
     outer = None if not isinstance(around, exp.Subquery) or around.args.get("pivots") else _select_of(around)
     if outer is None or not isinstance(around, exp.Subquery) or not _passes_conditions(select):
@@ -219,7 +219,7 @@ def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
 
 
 def _passes_conditions(select: exp.Select) -> bool:
-    """Whether rows that a condition around the SELECT leaves out have no say in what it makes of the others."""
+    """Whether an outer condition may be tested before the SELECT: each output row depends on its own rows alone."""
     distinct, group = select.args.get("distinct"), select.args.get("group")
     if any(select.args.get(part) is not None for part in ("limit", "offset", "qualify", "with_")):
         return False

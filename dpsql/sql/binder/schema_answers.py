@@ -47,7 +47,7 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
 def is_raw_probe(select: exp.Select, dialect_options: DialectOptions) -> bool:
     """Whether the SELECT of single rows is answered by its columns alone, as the front end wants it.
 
-    As a part of a statement it would say that there are no rows, which nobody knows: there it is refused.
+    Inside another query it is refused, as the answer would claim that there are no rows.
 
     >>> from sqlglot import parse_one
     >>> probe, part = parse_one("SELECT a FROM t LIMIT 1"), parse_one("SELECT EXISTS (SELECT 1 FROM t LIMIT 1)")
@@ -144,7 +144,7 @@ def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
 
 
 def _scalar(bound: Bound, column: Column, lowest: bool) -> Scalar:
-    """The bound as a value of the column: the nearest inside, where the type is coarser than the bound."""
+    """The bound as a value of the column's type, rounded towards the inside of the interval."""
     if not isinstance(bound, Fraction):
         return bound
     if column.type.step is None:

@@ -1,4 +1,4 @@
-"""How the query room says no: a stable code, the place in the statement, the reason."""
+"""Refusals: a stable code, the place in the statement, and the reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ _MALFORMED = frozenset(
 
 
 def refuse(code: str, reason: str, at: exp.Expr | Position | None = None) -> NoReturn:
-    """Raise the refusal of that code; ``at`` is the place, or the node whose place is told."""
+    """Raise the refusal of that code at a place, or at the place of a node.
+
+    Raises:
+        StatementError: Where the code is one of statements that are not well formed.
+        Refused: For every other code.
+    """
     position = position_of(at) if isinstance(at, exp.Expr) else at
     kind = StatementError if code in _MALFORMED else Refused
     raise kind(code, reason, position=position)

@@ -92,7 +92,7 @@ def _is_one(join: exp.Join) -> bool:
 
 
 def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp.Expr:
-    """What a row must meet to stay, as the other rows of FROM see it."""
+    """The condition that replaces the SEMI or ANTI join: EXISTS or NOT EXISTS."""
     kind = join.kind.upper()
     only(join, "this", "on", "using", "kind", "side", code="E_JOIN", what=f"this form of a {kind} JOIN")
     if join.side.upper() not in ("", "LEFT") or any(each.side.upper() in ("RIGHT", "FULL") for each in later):

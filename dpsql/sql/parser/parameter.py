@@ -68,7 +68,7 @@ def parse_numbered(text: str) -> list[exp.Expr]:
 
 
 def _apart(text: str) -> str:
-    """The text, in which a parser does not take what stands between two parameters, as in $1,$2, for a quote's tag.
+    """The text with ``$`` as ``?`` where two parameters stand side by side, as in $1,$2: else ``$1,$`` opens a quote.
 
     >>> _apart("SELECT '$1,$2' IN ($1,$2), $3"), _apart("SELECT $1, $2")
     ("SELECT '$1,$2' IN (?1,?2), ?3", 'SELECT $1, $2')

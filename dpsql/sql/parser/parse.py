@@ -46,7 +46,7 @@ _READ_ANYWHERE = re.compile(f"[{re.escape(''.join(sorted(_ALLOWED - _FORBIDDEN))
 
 @dataclass(frozen=True)
 class Statement:
-    """One SELECT (or a set operation of them) as the analyst wrote it."""
+    """One query as the analyst wrote it: its tree, its text, and what its privacy clause asks for."""
 
     tree: exp.Expr
     text: str
@@ -54,7 +54,15 @@ class Statement:
 
 
 def parse(text: str) -> Statement:
-    """The one query that the text holds; refused are other statements, several of them, and hidden characters.
+    """Parse the one query that the text holds.
+
+    Returns:
+        The statement. Its tree has no syntax left that the binder does not know as a query: PIVOT statements are
+        SELECTs, SEMI and ANTI joins are EXISTS, and the privacy clause is read off into ``options``.
+
+    Raises:
+        StatementError: For text that is not SQL, that holds hidden characters, or that holds several statements.
+        Refused: For a statement that is no query.
 
     >>> parse("FROM patients SELECT COUNT(*)").tree.sql()
     'SELECT COUNT(*) FROM patients'
@@ -102,7 +110,7 @@ def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
 
 
 def _check_size(tree: exp.Expr) -> None:
-    """Refuse a tree with too many nodes, or with nodes too deep for the rooms that read it node by node."""
+    """Refuse a tree that has too many nodes, or that is too deep for functions that call themselves for each level."""
     level, nodes, depth = [tree], 0, 0
     while level:
         nodes, depth = nodes + len(level), depth + 1
@@ -114,7 +122,7 @@ def _check_size(tree: exp.Expr) -> None:
 
 
 def without_idle_prefixes(text: str) -> str:
-    """The text with a blank for the E of each E'…' that has no backslash: it means the same without.
+    """The text with a blank for each E before '…' where the string has no backslash, so that the E changes nothing.
 
     >>> without_idle_prefixes("SELECT E'a', e'b\\\\n', 'E', name'x'")
     "SELECT  'a', e'b\\\\n', 'E', name'x'"
@@ -131,7 +139,9 @@ def without_idle_prefixes(text: str) -> str:
 
 
 def blanked(text: str, *kinds: str) -> str:
-    """The text with blanks for its tokens of some kinds (text, name, line, block), each other character in its place.
+    """The text with blanks in the place of some kinds of tokens: text, name, line or block.
+
+    Every other character keeps its place.
 
     >>> blanked("SELECT 'a to b' -- to", "text", "line")
     'SELECT               '
@@ -178,7 +188,7 @@ _SPELLINGS = (
 
 
 def _check_spellings(bare: str, text: str) -> None:
-    """Look at the text with strings and comments blanked out, each character still in its place."""
+    """Refuse spellings that two parsers could read in different ways; ``bare`` has blanks for strings and comments."""
     unnamed = re.sub(r'"[^"]*"', lambda name: '"' * len(name.group()), bare)
     for pattern, code, reason in _SPELLINGS:
         found = pattern.search(unnamed)

@@ -2,7 +2,7 @@
 
 None makes much out of little: no list is made of a number, and texts become only as long as a constant says. No
 clock, no random draw, no setting, catalogue, file or sequence is among them, and none that runs a text
-as SQL. Proved in ``docs/proofs/execution.md``.
+as SQL.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -20,7 +20,7 @@ ENDS = {"dp_interval_low": 0, "dp_interval_high": 1}
 
 
 def interval_end(node: exp.Expr) -> int | None:
-    """Which end of an interval the call asks for, None where it is another call; refused without one argument.
+    """The end of an interval that the call asks for, 0 or 1; None for any other call. Refused without one argument.
 
     >>> from sqlglot import parse_one
     >>> interval_end(parse_one("dp_interval_high(x)")), interval_end(parse_one("f(x)"))
@@ -33,7 +33,7 @@ def interval_end(node: exp.Expr) -> int | None:
 
 
 def with_argument(call: exp.Expr, argument: exp.Expr) -> exp.Anonymous:
-    """The call with another argument, at the same place of the statement."""
+    """The call with its argument replaced; it keeps its place in the statement."""
     made = exp.Anonymous(this=call.this, expressions=[argument])
     made.update_positions(call)
     return made

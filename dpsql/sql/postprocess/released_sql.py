@@ -1,4 +1,4 @@
-"""The post-processing SQL: everything that may stand over released rows, with private tables nowhere in it.
+"""SQL of post-processing: all that may be asked of released and public tables, and no private table.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -74,7 +74,7 @@ def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
 
 
 def refuse_raw(select: exp.Select) -> NoReturn:
-    """Refuse a SELECT whose rows would be those of people."""
+    """Refuse a SELECT whose rows would be single rows of a private table."""
     refuse("E_RAW", "these would be single people's rows; only aggregates over them are answered", select)
 
 
@@ -103,7 +103,7 @@ def clause(node: exp.Expr, binding: Binding, ctes: Ctes) -> exp.Expr:
 
 
 def value_of(tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside) -> exp.Select:
-    """The value of the one group of a correlated subquery that the row outside is tied to; always one row."""
+    """The value of a correlated subquery: that of the group which the outer row is tied to, always as one row."""
 
     def column(name: str) -> exp.Column:
         return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier("tied", quoted=True))

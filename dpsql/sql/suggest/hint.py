@@ -83,8 +83,7 @@ def with_hint(
 def _with_names(
     refusal: StatementError, tree: exp.Expr, schema: Schema, describe: Describe, fanout: Fanout
 ) -> StatementError:
-    """The refusal at the name that it speaks of and, where that does not exist, with the statement that has the nearest
-    one which does."""  # fmt: skip
+    """The refusal at the place of its name, with a hint in which a name that exists replaces one that does not."""
     hint, position = None, misplaced(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
         written = STATEMENT.write(candidate)
@@ -101,7 +100,7 @@ def _with_names(
 
 
 def _candidates(tree: exp.Expr, schema: Schema, rewrites: tuple[Rewrite, ...]) -> Iterator[str]:
-    """Statements near the one that was refused, nearest first; at last, of all mends, the rows of its tables."""
+    """Statements near the refused one, nearest first; behind all rewrites, counts of its tables' rows."""
     for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
         demand.replace(exp.true())
     for rewrite in rewrites:

@@ -16,7 +16,7 @@ from dpsql.sql.ir.refusal import position_of
 
 
 def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Names of tables and columns that the schema has not become those of it that are spelt most like them."""
+    """Replace each name that the schema lacks by the one of the schema that is spelt most like it."""
     local = {fold(node.alias) for node in tree.find_all(exp.CTE, exp.Subquery, exp.Alias)}
     renamed: dict[str, str] = {}
     for table in [node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)]:
@@ -75,13 +75,15 @@ _ABSENT = frozenset({"42703", "42P01"})
 
 
 def misplaced(refusal: StatementError, tree: exp.Expr) -> Position | None:
-    """Where the first name stands that the refusal speaks of; None where it speaks of none."""
+    """The place of the first column that the refusal names; None where it names none."""
     return next((position_of(column) for column in _named(refusal, tree)), None)
 
 
 def renamed(refusal: StatementError, tree: exp.Expr, schema: Schema) -> Iterator[tuple[exp.Expr, Position | None]]:
-    """Statements with a name that exists for the one that does not, most alike first: in each place, then in one of
-    them, which is then the place of the refusal."""  # fmt: skip
+    """Statements in which a name that exists replaces the one that does not, the most alike first.
+
+    The name is replaced everywhere, then in one place only. With each statement comes the place of the refusal.
+    """
     if refusal.sqlstate not in _ABSENT:
         return
     places = len(_named(refusal, tree))

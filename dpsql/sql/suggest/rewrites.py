@@ -14,7 +14,7 @@ from dpsql.sql.postprocess.functions import ENDS
 
 
 def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Names between double quotes that no table has become texts: WHERE status = "done"."""
+    """Replace quoted names that no table has by texts: in WHERE status = "done" the text was meant."""
     known = {name for table in schema.tables.values() for name in table.columns}
     aliases = {fold(node.alias) for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)}
     found = [

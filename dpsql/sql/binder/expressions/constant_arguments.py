@@ -134,7 +134,7 @@ _LONGEST = 200
 
 
 def require_pattern(expression: Expression, node: exp.Expr, options: str = "") -> Literal:
-    """The constant pattern with its options inside it; refused where it is none that every engine reads alike."""
+    """The constant pattern with its options inside it; refused unless every engine reads it in the same way."""
     if not isinstance(expression, Literal) or not isinstance(expression.value, str):
         refuse("E_FUNC", "a regular expression must be a constant", node)
     text = expression.value
@@ -158,7 +158,7 @@ _TEMPLATE_PIECE = re.compile("|".join(_TEMPLATE) + "|[^A-Za-z%]", re.ASCII)
 
 
 def require_format(expression: Expression, node: exp.Expr) -> Literal:
-    """The constant format of STRFTIME and STRPTIME; refused where it is none that every engine knows."""
+    """The constant format of STRFTIME and STRPTIME; refused unless every engine knows it."""
     value = expression.value if isinstance(expression, Literal) else None
     if not isinstance(value, str) or len(value) > _LONGEST or not _FORMAT.fullmatch(value):
         refuse("E_FUNC", "the format of a date is a constant such as '%Y-%m-%d'", node)

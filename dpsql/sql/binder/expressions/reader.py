@@ -1,4 +1,4 @@
-"""The analyst's scalar expressions, read into the closed union; what is not in the allow-list is refused."""
+"""Reads scalar expressions into typed ones; what is not in the allow-list of functions is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ ReadKnown: TypeAlias = Callable[[exp.Expr], Expression | None]
 
 
 class Reader:
-    """Reads scalar nodes; ``resolve`` finds columns and ``known`` answers for nodes already understood."""
+    """Reads scalar nodes.
+
+    ``resolve`` finds the meaning of a column. ``known`` is asked first about every node, such as a subquery or an
+    aggregate that the caller reads itself, and returns None for a node that it does not know.
+    """
 
     def __init__(
         self, resolve: ResolveColumn, parameters: Sequence[object] = (), known: ReadKnown = lambda _: None

@@ -1,4 +1,4 @@
-"""How a node's reader reads the nodes inside it: by a function that the reader of whole expressions passes down."""
+"""What the readers of single nodes are given: a function that reads the nodes inside theirs."""
 
 from __future__ import annotations
 

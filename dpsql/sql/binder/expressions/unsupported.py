@@ -1,4 +1,4 @@
-"""What is not in the allow-list, and what is said of it."""
+"""Refusals of nodes that are not in the allow-list, each with a reason or with what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subqueries in a private FROM → their rows, each with its one unit; what is not a row of one unit is refused.
+"""Subqueries in a private FROM, as rows that each have one unit; a query with other rows is refused.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/compound.md``.
 """
@@ -129,7 +129,7 @@ class PrivateRows:
     def _lateral(
         self, node: exp.Lateral, ctes: Ctes, source_from: From, subqueries: Subqueries, join: exp.Join | None
     ) -> None:
-        """LATERAL: one row of aggregates is values of the row beside it, any other a join with conditions on it."""
+        """LATERAL: a row of aggregates becomes columns of the row before it, and any other query becomes a join."""
         only(node, "this", "alias", code="E_TABLE", what="this form of LATERAL")
         query, name = node.this.this, fold(node.alias) or f"lateral {id(node)}"
         if not isinstance(node.this, exp.Subquery) or join is None:

@@ -22,23 +22,23 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"
 
 @dataclass(frozen=True)
 class PreservedRows:
-    """An outer join that keeps public rows; ``relations`` are those whose columns are NULL where a partner lacks."""
+    """An outer join that preserves public rows; columns of ``relations`` are NULL in a row without a partner."""
 
     relations: frozenset[str]
     join: exp.Expr
 
     def refuse(self) -> NoReturn:
-        """Say that rows without a unit would be seen."""
+        """Refuse the join, since rows without a unit would be seen."""
         refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit; count a "
                "column of the private table instead of *, or join the other way round", self.join)  # fmt: skip
 
     def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> PreservedRows:
-        """The same once a left join brought partners, which rows without a unit lack if the condition needs one."""
+        """These rows behind one more left join, whose columns are NULL too where its condition needs what they lack."""
         lacks = any(never_holds_without(each, self.relations) for each in condition)
         return replace(self, relations=self.relations | partners) if lacks else self
 
     def require_unseen(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate]) -> None:
-        """Refuse unless every aggregate passes over rows without partner, and no key tells them apart."""
+        """Refuse unless every aggregate ignores rows without a partner, and no key reads a column that they lack."""
         seen = any(column.relation in self.relations for key in keys for column in columns(key))
         if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):
             self.refuse()

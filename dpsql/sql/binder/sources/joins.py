@@ -122,7 +122,7 @@ class From:
         self._partners |= {part.alias: partner for part in sources_of(lacking.relation)}
 
     def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
-        """The conditions with the columns that may lack as they are where they do not: an equality needs a value."""
+        """The conditions for rows that have a partner: there, columns that an outer join may lack are not NULL."""
         return [rebuilt(each, lambda part: self._lacking.get(part, part)) for each in conditions]
 
     def _padded(self, side: Side) -> Side:
@@ -167,7 +167,7 @@ class From:
     def _full(
         self, left: Side, right: Side, condition: list[Expression], shared: dict[str, list[Expression]], at: exp.Expr
     ) -> Side:
-        """All rows of both sides: the unit, and each shared column, is that of the side that is there."""
+        """FULL JOIN: the unit and each shared column come from whichever side has a row."""
         both = Join(left.relation, right.relation, "full", conjunction(condition))
         units = [unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None]
         unit = call("coalesce", [*units], at) if units else None
@@ -295,7 +295,7 @@ def _both_identify(pair: list[Expression]) -> str | None:
 
 
 def _nothing(node: exp.Expr) -> None:
-    """Understands no subquery."""
+    """Knows no node, so that a FROM clause without subqueries reads every node itself."""
 
 
 def join_kind(join: exp.Join | None) -> JoinKind:
