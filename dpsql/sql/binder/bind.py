@@ -99,9 +99,8 @@ def bind(
     tree, values = with_lists(statement.tree, parameters)
     if dialect_options.names == "postgres":
         tree = folded_names(tree)
-    binder = Binder(
-        schema if options is None else options.tightened(schema), values, describe, dialect_options, empty_groups
-    )
+    schema = schema if options is None else options.tightened(schema)
+    binder = Binder(schema, values, describe, dialect_options, empty_groups)
     postprocessing = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
@@ -145,13 +144,14 @@ class Binder(Binding):
             case exp.Subquery():
                 only(query, "this", "alias")
                 return self.released(query.this, ctes, outside)
-            case exp.SetOperation() | exp.Values():
-                return released_sql.public_query(query, self, ctes)
-            case exp.Select():
+            case exp.Select() | exp.SetOperation() | exp.Values():
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
-                private = self._reads_private(query, ctes)
+                private = query if isinstance(query, exp.Select) and self._reads_private(query, ctes) else None
                 self._aliases = 0
-                cut = self._cut(query, ctes, outside) if private else released_sql.public_query(query, self, ctes)
+                if private is None:
+                    cut = released_sql.public_query(query, self, ctes)
+                else:
+                    cut = self._cut(private, ctes, outside)
                 self._aliases = aliases
                 return cut
             case _:

@@ -46,20 +46,6 @@ def folded_names(tree: exp.Expr) -> exp.Expr:
     return folded
 
 
-def named_values(values: exp.Values, dialect_options: DialectOptions) -> exp.Values:
-    """A VALUES list that is a statement, with the names of its columns that PostgreSQL's clients expect.
-
-    >>> from sqlglot import parse_one
-    >>> print(named_values(parse_one("VALUES (1, 'a')"), DialectOptions("postgres")).sql())
-    (VALUES (1, 'a')) AS "values"("column1", "column2")
-    """
-    first = next(iter(values.expressions), None)
-    if dialect_options.names == "postgres" and isinstance(first, exp.Tuple) and not values.args.get("alias"):
-        names = [exp.to_identifier(f"column{place}", quoted=True) for place in range(1, len(first.expressions) + 1)]
-        values.set("alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names))
-    return values
-
-
 def _plain_name(item: exp.Expr) -> str:
     while isinstance(item, exp.Filter | exp.Window | exp.Paren | exp.WithinGroup):
         item = item.this

@@ -104,30 +104,33 @@ _NUMBER = re.compile(r"\d+")
 _FORMATS = frozenset({"format", "printf"})
 
 
-def require_small(node: exp.Expr) -> None:
-    """Refuse a function whose result may be much longer than what the statement and its values hold.
+def growth(node: exp.Expr) -> str | None:
+    """Why the result of a function may be much longer than what the statement and its values hold; None where not.
 
     >>> from sqlglot import parse_one
-    >>> require_small(parse_one("LPAD(name, 12, '0')"))
+    >>> growth(parse_one("LPAD(name, 12, '0')")), growth(parse_one("RPAD(name, n, ' ')"))
+    (None, 'RPAD takes a constant length of at most 10000 here')
     """
     match node:
         case exp.Pad(expression=length):
             size = length.this if isinstance(length, exp.Neg) else length
             if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:
                 name = "LPAD" if node.args.get("is_left") else "RPAD"
-                refuse("E_FUNC", f"{name} takes a constant length of at most {LONGEST} here", node)
+                return f"{name} takes a constant length of at most {LONGEST} here"
         case exp.Format(this=form):
-            _require_small_widths(form, "FORMAT", node)
+            return _growth_of_format(form, "FORMAT")
         case exp.Anonymous(expressions=[form, *_]) if node.name.lower() in _FORMATS:
-            _require_small_widths(form, node.name.upper(), node)
+            return _growth_of_format(form, node.name.upper())
+    return None
 
 
-def _require_small_widths(form: exp.Expr, name: str, node: exp.Expr) -> None:
+def _growth_of_format(form: exp.Expr, name: str) -> str | None:
     """A format has its widths in its own text: neither ``*`` nor braces in braces take them from a value."""
     constant = isinstance(form, exp.Literal) and form.is_string
     taken = re.search(r"%[^A-Za-z%]*\*|\{[^{}]*\{", form.name) if constant else None
     if not constant or taken or _largest(form.name) > LONGEST:
-        refuse("E_FUNC", f"{name} takes a constant format with widths of at most {LONGEST} here", node)
+        return f"{name} takes a constant format with widths of at most {LONGEST} here"
+    return None
 
 
 def _largest(text: str) -> int:

@@ -12,17 +12,18 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.binding import Binding
-from dpsql.sql.binder.column_names import named_values, output_name
+from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
 from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
+from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.refusal import called, only, refuse
 from dpsql.sql.parser.desugar import pivoted
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
-from dpsql.sql.postprocess.functions import FUNCTIONS, require_small
+from dpsql.sql.postprocess.functions import FUNCTIONS, growth
 
 #: Syntax that post-processing may have. Whatever is not here or in the function list is refused.
 _NODES: frozenset[str] = frozenset(
@@ -34,13 +35,24 @@ _NODES: frozenset[str] = frozenset(
     "bitwiseor bitwisexor bitwisenot bitwiseleftshift bitwiserightshift slice similarto propertyeq".split()
 )
 
+#: The parts that queries, their sources and their joins may have; the code, and what is refused, where one has another.
+_PARTS: tuple[tuple[type[exp.Expr], tuple[str, ...], str, str | None], ...] = (
+    (exp.Select, ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
+                  "qualify", "windows"), "E_STMT", None),
+    (exp.SetOperation, ("this", "expression", "distinct", "order", "limit", "offset", "by_name"), "E_SETOP", None),
+    (exp.Table, ("this", "alias", "db", "catalog", "pivots"), "E_TABLE", "this form of a table"),
+    (exp.Subquery, ("this", "alias", "pivots"), "E_TABLE", None),
+    (exp.Join, ("this", "on", "using", "kind", "side", "method"), "E_JOIN", None),
+)  # fmt: skip
 #: What stands behind a query, or behind a whole set operation.
 _AFTER = ("order", "limit", "offset")
 
 
 def check_node(node: exp.Expr) -> None:
     """Refuse the node unless post-processing may have it."""
-    require_small(node)
+    too_long = growth(node)
+    if too_long is not None:
+        refuse("E_FUNC", too_long, node)
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
         if name == IS_UNIT:
@@ -54,6 +66,12 @@ def check_node(node: exp.Expr) -> None:
     elif node.key not in _NODES:
         code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
         refuse(code, f"{node.key.upper()} is not answered here", node)
+
+
+def _require_known_parts(node: exp.Expr) -> None:
+    for kind, parts, code, what in _PARTS:
+        if isinstance(node, kind):
+            only(node, *parts, code=code, what=what)
 
 
 def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
@@ -87,14 +105,29 @@ def released_table(name: str) -> exp.Table:
 def public_query(query: exp.Select | exp.SetOperation | exp.Values, binding: Binding, ctes: Ctes) -> exp.Query:
     """A SELECT, set operation or VALUES over public and released tables, as the sandbox runs it."""
     public = _Public(binding, ctes)
+    _require_known_parts(query)
     match query:
         case exp.Select():
             return public.select(query)
         case exp.SetOperation():
             return public.set_operation(query)
         case exp.Values():
-            listed = named_values(public.values(query), binding.dialect_options)
+            listed = _named_columns(public.values(query), binding.dialect_options)
             return exp.select("*").from_(listed, copy=False)
+
+
+def _named_columns(values: exp.Values, dialect_options: DialectOptions) -> exp.Values:
+    """A VALUES list that is a statement, with the names of its columns that PostgreSQL's clients expect.
+
+    >>> from sqlglot import parse_one
+    >>> print(_named_columns(parse_one("VALUES (1, 'a')"), DialectOptions("postgres")).sql())
+    (VALUES (1, 'a')) AS "values"("column1", "column2")
+    """
+    first = next(iter(values.expressions), None)
+    if dialect_options.names == "postgres" and isinstance(first, exp.Tuple) and not values.args.get("alias"):
+        names = [exp.to_identifier(f"column{place}", quoted=True) for place in range(1, len(first.expressions) + 1)]
+        values.set("alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names))
+    return values
 
 
 def clause(node: exp.Expr, binding: Binding, ctes: Ctes) -> exp.Expr:
@@ -126,8 +159,6 @@ class _Public:
         self._binding, self._ctes = binding, ctes
 
     def select(self, select: exp.Select) -> exp.Select:
-        only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset",
-             "distinct", "qualify", "windows", code="E_STMT")  # fmt: skip
         parts: dict[str, object] = {}
         for name, value in select.args.items():
             if isinstance(value, list):
@@ -137,7 +168,6 @@ class _Public:
         return exp.Select(**parts)
 
     def set_operation(self, query: exp.SetOperation) -> exp.Query:
-        only(query, "this", "expression", "distinct", "order", "limit", "offset", "by_name", code="E_SETOP")
         left, right = self._operand(query.this), self._operand(query.expression)
         parts = {name: self.change(query.args[name]) for name in _AFTER if query.args.get(name) is not None}
         kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
@@ -145,7 +175,7 @@ class _Public:
 
     def _operand(self, node: exp.Expr) -> exp.Query:
         """One side of a set operation, in its parentheses where these say what belongs together."""
-        side = self._binding.released(node, self._ctes)
+        side = self._query(node, self._ctes)
         grouped = isinstance(side, exp.SetOperation) or any(side.args.get(each) for each in _AFTER)
         return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
 
@@ -161,16 +191,21 @@ class _Public:
             return changed
         return exp.alias_(changed, output_name(item, self._binding.dialect_options), quoted=True)
 
+    def _query(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
+        """A query inside this one, which the binding cuts where it reads private rows."""
+        return self._binding.released(query, ctes, outside)
+
     def change(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Table | exp.Subquery | exp.Join):
+            _require_known_parts(node)
         match node:
             case exp.Table():
                 return self._table(node)
             case exp.Subquery():
-                only(node, "this", "alias", "pivots", code="E_TABLE")
-                inner = self._binding.released(node.this, self._ctes, self.change)
+                inner = self._query(node.this, self._ctes, self.change)
                 return self._with_pivots(node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias"))))
             case exp.Select() | exp.SetOperation():
-                return self._binding.released(node, self._ctes, self.change)
+                return self._query(node, self._ctes, self.change)
             case exp.Placeholder():
                 return parameter_node(node, self._binding)
             case exp.Unnest():
@@ -178,8 +213,6 @@ class _Public:
             case exp.Column() if node.args.get("db") or node.args.get("catalog"):
                 require_known_schema(node)
                 return exp.Column(this=self.change(node.this), table=node.args["table"].copy())
-            case exp.Join():
-                only(node, "this", "on", "using", "kind", "side", "method", code="E_JOIN")
         if isinstance(node, exp.Join | exp.From | exp.Values):
             return rebuilt(node, self.change)
         check_node(node)
@@ -191,7 +224,6 @@ class _Public:
         return changed
 
     def _table(self, node: exp.Table) -> exp.Expr:
-        only(node, "this", "alias", "db", "catalog", "pivots", code="E_TABLE", what="this form of a table")
         if not isinstance(node.this, exp.Identifier):
             refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
         alias = _copied(node.args.get("alias")) or exp.TableAlias(this=node.this.copy())
@@ -199,7 +231,7 @@ class _Public:
         if cte is not None:
             if cte.columns and not alias.args.get("columns"):
                 alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
-            inner = self._binding.released(cte.query, cte.ctes)
+            inner = self._query(cte.query, cte.ctes)
             return self._with_pivots(node, exp.Subquery(this=inner, alias=alias))
         name = self._binding.table_name(node)
         self._binding.public.add(name)

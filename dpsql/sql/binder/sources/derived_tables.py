@@ -115,7 +115,7 @@ def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Col
 
 
 def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:
-    """The interval of an output column; known for aggregates that stay within bounds, and for keys passed on unchanged."""
+    """The interval of an output column; known of aggregates within bounds, and of keys that are passed on unchanged."""
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
         return EVERYTHING
     item, source = tree.expressions[place].unalias(), tree.args.get("from_")
