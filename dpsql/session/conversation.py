@@ -137,7 +137,7 @@ class Session:
 
     @property
     def target_error(self) -> Target | None:
-        """How exact each statement of this session shall be, whatever that costs within `Choices.most`."""
+        """How exact each statement of this session shall be, whatever that costs within `StatementSettings.most`."""
         return self._settings.target_error
 
     @target_error.setter

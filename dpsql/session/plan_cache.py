@@ -19,7 +19,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
 _PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in STORED_FORMS)})
-#: The text, its parameters, the choices and the dialect options: all that a plan of one database depends on.
+#: The text, its parameters, the settings and the dialect options: all that a plan of one database depends on.
 PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, DialectOptions, str | None]
 
 
