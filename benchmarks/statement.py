@@ -58,7 +58,8 @@ class Rooms:
         marks.append(perf_counter())
         told = self.shell.describe(query, cores)
         plan = Plan(text, cores, query.derived, told.sql, query.public, told.columns, epsilon,
-                    float(privacy.confidence), ends=told.ends, redrawn=told.redrawn, evident=query.evident)  # fmt: skip
+                    float(privacy.confidence), ends=told.ends, resampling=told.resampling,
+                    evident=query.evident)  # fmt: skip
         marks.append(perf_counter())
         charge = self.accountant.spend(plan, analyst="benchmark", statement=text, cells=journal_note(plan))
         marks.append(perf_counter())

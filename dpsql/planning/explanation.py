@@ -254,11 +254,11 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
     if not later:
         return ()
     names = [column.name for column in plan.columns
-             if (column.aggregate is not None or column.drawn is not None) and column.table in later]  # fmt: skip
+             if (column.aggregate is not None or column.computed is not None) and column.table in later]  # fmt: skip
     perhaps = list[str]()
-    if plan.redrawn is not None and not later.isdisjoint(plan.redrawn.tables):
-        found = names if later.issuperset(plan.redrawn.tables) else perhaps
-        found += [plan.columns[place].name for place in plan.redrawn.wanted]
+    if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):
+        found = names if later.issuperset(plan.resampling.tables) else perhaps
+        found += [plan.columns[place].name for place in plan.resampling.wanted]
     said = (
         f"{_whose(names, perhaps)} what a subquery released as given: it holds what the statement would give with "
         "these very rows and values in the place of the subquery, whose own noise is not in it"

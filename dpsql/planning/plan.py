@@ -16,7 +16,7 @@ from dpsql.planning.estimators.estimate import Alone, Estimate, Shifted
 from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, MeasuredHistogram, Most
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
 from dpsql.planning.estimators.quantiles import Ranked
-from dpsql.planning.result_columns import Ends, OutputColumn, Redrawn
+from dpsql.planning.result_columns import Ends, OutputColumn, Resampling
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
@@ -216,7 +216,7 @@ class Plan:
     pilot: bool = False
     repriced: Callable[[Fraction], Plan] | None = field(default=None, repr=False, compare=False)
     ends: tuple[Ends, ...] = ()
-    redrawn: Redrawn | None = None
+    resampling: Resampling | None = None
     left_out: tuple[LeftOut, ...] = ()
     evident: Evident = NOTHING_EVIDENT
 

@@ -18,22 +18,17 @@ class OutputColumn:
     """One column of the result: its name, its type in the sandbox, and where its interval comes from.
 
     ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is, where it is one;
-    ``drawn`` is what the column computes of aggregates of one released row, so that its interval is found by drawing
-    their noise again. ``row`` tells which of the numbers at the end of each row of post-processing is that row's.
+    ``computed`` is what the column computes of aggregates of one released row. ``row`` tells which of the numbers at
+    the end of each row of post-processing is that row's.
     """
 
     name: str
     type: str
     aggregate: int | None = None
-    drawn: str | None = None
+    computed: str | None = None
     row: int = 0
     core: int = 0
     cube: int | None = None
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the interval is found by drawing noise."""
-        return self.drawn is not None
 
     @property
     def table(self) -> str:
@@ -69,26 +64,22 @@ class Later:
 
 
 @dataclass(frozen=True)
-class Redrawn:
-    """Post-processing over many draws of its ``tables``' noise at once: for intervals of what no single row is behind.
+class Resampling:
+    """Post-processing on many samples of the noise of its ``tables``, for intervals of what several released rows make.
 
-    The result's columns ``wanted`` get one; those that are ``known`` whatever the noise is tell its rows apart. Of
-    those that are ``jumping`` the values where all released numbers are as far as they may be count too; some are the
-    ``greatest`` or the ``least`` of a column; where noise may be ``choosing`` among numbers for the others, they are
-    looked at with those equal that may be; those ``from_zero`` cannot be below 0. ``with_ends`` tells
-    whether MIN or MAX of private rows are computed with. Behind the result's columns are ``beside`` others, whose ends
-    ``later`` puts into it.
+    Attributes:
+        sql: post-processing on all samples, with the percentiles of its columns; empty where no column is wanted.
+        wanted: the columns of the result that get an interval so.
+        known: those that are the same whatever the noise is, and tell the rows of the result apart.
+        tables: the released tables that post-processing reads.
+        without: the columns that have no interval because noise chooses what they show.
+        beside: how many columns stand behind those of the result, whose ends ``later`` puts into it.
     """
 
     sql: str
     wanted: tuple[int, ...]
     known: tuple[int, ...]
     tables: tuple[str, ...]
-    jumping: tuple[int, ...] = ()
-    greatest: tuple[int, ...] = ()
-    least: tuple[int, ...] = ()
-    choosing: bool = False
-    from_zero: tuple[int, ...] = ()
-    with_ends: bool = False
+    without: tuple[int, ...] = ()
     beside: int = 0
     later: tuple[Later, ...] = ()

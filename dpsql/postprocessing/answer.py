@@ -14,9 +14,16 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import CorePlan, Plan, Stage
-from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Redrawn
-from dpsql.postprocessing.interval_columns import with_ends
+from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Resampling
+from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
 from dpsql.postprocessing.intervals.lineage import trace, with_names
+from dpsql.postprocessing.intervals.resampled_query import (
+    resampled_intervals,
+    resampled_query,
+    with_branches,
+    with_later,
+)
+from dpsql.postprocessing.intervals.resampling import chosen_columns
 from dpsql.postprocessing.intervals.result_intervals import (
     end_types,
     end_values,
@@ -26,8 +33,6 @@ from dpsql.postprocessing.intervals.result_intervals import (
     output_columns,
 )
 from dpsql.postprocessing.possible_values import column_ranges, shown_within
-from dpsql.postprocessing.resampling.percentiles import redrawn_intervals
-from dpsql.postprocessing.resampling.resampled_query import known_last, redrawn, with_branches, with_later
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable, cube_table
 from dpsql.release.noise import Released, ReleasedTable
@@ -75,7 +80,7 @@ class Described:
     sql: str
     columns: tuple[OutputColumn, ...]
     ends: tuple[Ends, ...] = ()
-    redrawn: Redrawn | None = None
+    resampling: Resampling | None = None
 
 
 #: Of how many texts a sandbox remembers the columns.
@@ -92,13 +97,15 @@ class PostProcessor:
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> Described:
         """The SQL of post-processing and its columns, without any row: released tables are empty, public ones unread.
 
-        They follow from that SQL and the types of the tables it reads, and are remembered under these: what a dashboard
-        filters by stands in the cores, so that its statements share few texts. Raises StatementError where the SQL does
-        not fit its tables.
+        They follow from the text of post-processing, the types of the tables it reads and which of their columns are
+        resampled. They are remembered under these: what a dashboard filters by stands in the cores, so that its statements share
+        few texts. Raises StatementError where it does not fit its tables.
         """
         sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
-        types = tuple((name, tuple(column_types(shape).items())) for name, shape in tables.items())
+        types = tuple(
+            (name, tuple(column_types(shape).items()), *chosen_columns(shape)) for name, shape in tables.items()
+        )
         with self._sandbox.lock:
             found = self._described.get((sql, types, query.probe))
             if found is None:
@@ -120,15 +127,15 @@ class PostProcessor:
             return Described(_no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described))
         traced = trace(shell, public)
         columns = output_columns(described, traced)
-        told = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
-        numbered, hidden = told or (shell, 0)
-        again = redrawn(numbered, public, columns, hidden, ends, tables)
+        branches = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
+        numbered, hidden = branches or (shell, 0)
+        resampling = resampled_query(numbered, public, columns, hidden, tables)
         if later:
-            again = with_later(again, later)
+            resampling = with_later(resampling, later)
             columns = columns[: -len(later)]
-        if again is not None or has_intervals(columns):
+        if resampling is not None or has_intervals(columns):
             sql = SANDBOX.write(numbered)
-        return Described(sql, columns, ends, again)
+        return Described(sql, columns, ends, resampling)
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> ColumnTypes:
         """The names and types of the columns of a query over released tables and public ones."""
@@ -150,13 +157,13 @@ class PostProcessor:
             tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.postprocessing)
             width = len(plan.columns)
-            drawn: Mapping[tuple[int, int], Interval] | None = {}
-            if plan.redrawn is not None:
-                drawn = redrawn_intervals(self._sandbox, plan.redrawn, tables, rows, plan.confidence)
-            again = drawn or {}
-            found = intervals(self._sandbox, plan, tables, rows, again)
-            rows = rows if plan.redrawn is None else known_last(plan.redrawn, rows, again)
-        said = missing_intervals(plan, tables, found, drawn is not None)
+            resampled: Mapping[tuple[int, int], Interval] | None = {}
+            if plan.resampling is not None:
+                resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
+            found = intervals(self._sandbox, plan, tables, rows, resampled or {})
+            if plan.resampling is not None:
+                rows = with_later_ends(plan.resampling.later, rows, resampled or {})
+        said = missing_intervals(plan, tables, found, resampled is not None)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
     def interrupt(self) -> None:

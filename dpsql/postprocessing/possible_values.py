@@ -104,6 +104,8 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
             )
         case exp.Neg():
             return -_range(node.this, aggregates)
+        case exp.Sqrt():
+            return Interval(Fraction(0), None)
         case exp.Abs():
             return abs_interval(_range(node.this, aggregates))
         case exp.Add():
@@ -195,7 +197,7 @@ def column_ranges(columns: Sequence[OutputColumn], tables: Mapping[str, Core | C
 
 def _range_of_column(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> Interval:
     if column.aggregate is None:
-        return EVERYTHING if column.drawn is None else possible_of(column.drawn, tables[column.table].aggregates)
+        return EVERYTHING if column.computed is None else possible_of(column.computed, tables[column.table].aggregates)
     shape = tables[column.table]
     aggregate = shape.aggregates[column.aggregate]
     if isinstance(shape, Cube) and shape.finest is not None and is_additive(aggregate):

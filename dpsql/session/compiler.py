@@ -148,7 +148,7 @@ class Compiled:
         derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
         fixed, found = query.own_epsilon is not None, () if query.probe else cores
         return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
-                    query.notices, fixed, repriced=self.at, ends=described.ends, redrawn=described.redrawn,
+                    query.notices, fixed, repriced=self.at, ends=described.ends, resampling=described.resampling,
                     left_out=self.left_out, evident=query.evident)  # fmt: skip
 
 

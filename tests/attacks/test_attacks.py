@@ -138,7 +138,9 @@ def bytes_of(outcome: Result | Error) -> str:
     if isinstance(outcome, Error):
         return repr(outcome)
     kept = [
-        place for place, column in enumerate(outcome.columns) if column.aggregate is not None and not column.simulated
+        place
+        for place, column in enumerate(outcome.columns)
+        if column.aggregate is not None and column.computed is None
     ]
     intervals = [[row[place] for place in kept] for row in outcome.intervals]
     return repr((outcome.columns, outcome.rows, intervals))

@@ -1,23 +1,20 @@
-"""Arithmetic over the aggregates of one released row: linear forms, ratios, and intervals of sums of averages.
+"""What is computed of one released row, read as a function of one number: a quotient of sums of its aggregates.
 
 Proved in ``docs/proofs/ends.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from sqlglot import exp
 
-from dpsql.planning.estimators.estimate import Average, Interval
-from dpsql.planning.estimators.linear_forms import Form, ratio
 from dpsql.sql.emit.sandbox import SANDBOX
 
-#: Stands for the arithmetic in what is around it.
-INSIDE = "inside"
+#: The name of the column that stands for the quotient in what is around it.
+INNER = "inner"
 _NUMBERS = {exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT}
 _ROUNDED = _NUMBERS | {
     exp.DataType.Type.DECIMAL, exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
@@ -38,12 +35,10 @@ class Linear:
 
     def plus(self, other: Linear, sign: int = 1) -> Linear:
         """The sum, or with ``sign`` −1 the difference."""
-        mine: Mapping[int, Fraction] = dict(self.factors)
-        theirs = dict(other.factors)
-        factors = {place: mine.get(place, Fraction(0)) + sign * theirs.get(place, Fraction(0))
-                   for place in dict.fromkeys([*mine, *theirs])}  # fmt: skip
-        kept = tuple((place, factor) for place, factor in factors.items() if factor)
-        return Linear(kept, self.constant + sign * other.constant)
+        mine, theirs, zero = dict(self.factors), dict(other.factors), Fraction(0)
+        places = dict.fromkeys([*mine, *theirs])
+        factors = ((place, mine.get(place, zero) + sign * theirs.get(place, zero)) for place in places)
+        return Linear(tuple(each for each in factors if each[1]), self.constant + sign * other.constant)
 
     def times(self, factor: Fraction) -> Linear:
         return Linear(tuple((place, each * factor) for place, each in self.factors if factor), self.constant * factor)
@@ -59,35 +54,62 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """A quotient, and what stands around it as SQL over `INSIDE`: a function that nowhere falls or nowhere rises."""
+    """A quotient, and what is around it as SQL over `INNER` and keys.
+
+    ``monotone`` tells that what is around it nowhere falls or nowhere rises.
+    """
 
     inner: Quotient
-    around: str | None
+    around: str | None = None
+    monotone: bool = True
 
 
 @lru_cache(maxsize=1024)
 def arithmetic(sql: str) -> Arithmetic | None:
-    """The expression of a released row's columns as arithmetic; None where it is more than that.
+    """The expression over a released row's columns as a function of one quotient; None where it is none.
 
     >>> arithmetic('ROUND(100.0 * "a0" / NULLIF("a1", 0), 1)').around
-    'ROUND("inside", 1)'
+    'ROUND("inner", 1)'
+    >>> found = arithmetic('SQRT(GREATEST("a0" - "a1", 0)) * LENGTH("k0")')
+    >>> found.around, found.monotone
+    ('SQRT(GREATEST("inner", 0)) * LENGTH("k0")', False)
     >>> arithmetic('"a0" * "a1"') is None
     True
     """
-    node = SANDBOX.parse(sql)
-    holder = exp.Paren(this=node)
-    inner = _quotient(node)
-    while inner is None:
-        part = _part(node)
+    holder = exp.Paren(this=SANDBOX.parse(sql))
+    node, monotone = holder.this, True
+    while (inner := _quotient(node)) is None:
+        part = _monotone_part(node)
+        if part is None:
+            part, monotone = _only_part(node), False
         if part is None:
             return None
-        node, inner = part, _quotient(part)
+        node = part
     if inner.above.is_constant and inner.below.is_constant:
         return None
     if node is holder.this:
-        return Arithmetic(inner, None)
-    node.replace(exp.column(exp.to_identifier(INSIDE, quoted=True)))
-    return Arithmetic(inner, SANDBOX.write(holder.this))
+        return Arithmetic(inner)
+    node.replace(_inner_column())
+    return Arithmetic(inner, SANDBOX.write(holder.this), monotone)
+
+
+@lru_cache(maxsize=1024)
+def function_of_one(sql: str) -> Arithmetic | None:
+    """The expression as a function of the one aggregate that it reads, however often; None where it reads others.
+
+    >>> function_of_one('"a0" / ("a0" + 1)').around
+    '"inner" / ("inner" + 1)'
+    """
+    node = SANDBOX.parse(sql)
+    names = _read(node)
+    if len(names) != 1:
+        return None
+    around = node.transform(lambda part: _inner_column() if isinstance(part, exp.Column) and _read(part) else part)
+    return Arithmetic(Quotient(Linear(((int(names.pop()[1:]), Fraction(1)),))), SANDBOX.write(around), False)
+
+
+def _inner_column() -> exp.Column:
+    return exp.column(exp.to_identifier(INNER, quoted=True))
 
 
 @lru_cache(maxsize=1024)
@@ -97,23 +119,25 @@ def aggregates_read(sql: str) -> frozenset[int]:
     >>> sorted(aggregates_read('"a0" / NULLIF("a2", 0) + LENGTH("k0")'))
     [0, 2]
     """
-    read = {column.name for column in SANDBOX.parse(sql).find_all(exp.Column)}
-    return frozenset(int(name[1:]) for name in read if name.startswith("a"))
+    return frozenset(int(name[1:]) for name in _read(SANDBOX.parse(sql)))
 
 
 @lru_cache(maxsize=1024)
-def divided_by(sql: str) -> tuple[str, ...]:
+def divisors(sql: str) -> tuple[str, ...]:
     """What an expression over aggregates divides by, where that is no constant.
 
-    >>> divided_by('"a0" * "a1" / NULLIF("a2", 0) + "a1" / 2')
+    >>> divisors('"a0" * "a1" / NULLIF("a2", 0) + "a1" / 2')
     ('NULLIF("a2", 0)',)
     """
-    divisors = [node.expression for node in SANDBOX.parse(sql).find_all(exp.Div)]
-    read = [each for each in divisors if any(column.name.startswith("a") for column in each.find_all(exp.Column))]
-    return tuple(SANDBOX.write(each.unnest()) for each in read)
+    found = [node.expression for node in SANDBOX.parse(sql).find_all(exp.Div)]
+    return tuple(SANDBOX.write(each.unnest()) for each in found if _read(each))
 
 
-def _part(node: exp.Expr) -> exp.Expr | None:
+def _read(node: exp.Expr) -> set[str]:
+    return {column.name for column in node.find_all(exp.Column) if column.name.startswith("a")}
+
+
+def _monotone_part(node: exp.Expr) -> exp.Expr | None:
     """The one argument that the node only rises with, or only falls with."""
     part: exp.Expr | None = None
     match node:
@@ -134,6 +158,12 @@ def _part(node: exp.Expr) -> exp.Expr | None:
         case exp.Div() if _constant(node.expression):
             part = node.this
     return part
+
+
+def _only_part(node: exp.Expr) -> exp.Expr | None:
+    """The one part of the node that reads aggregates."""
+    parts = [each for each in node.iter_expressions() if _read(each)]
+    return parts[0] if len(parts) == 1 else None
 
 
 def _quotient(node: exp.Expr) -> Quotient | None:
@@ -184,10 +214,10 @@ def _sum(left: Quotient | None, right: Quotient | None, sign: int) -> Quotient |
 def _over(above: Quotient | None, below: Quotient | None) -> Quotient | None:
     if above is None or below is None or below.above == Linear():
         return None
-    if below.below.is_constant and above.below.is_constant:
-        return Quotient(above.above.times(below.below.constant), below.above.times(above.below.constant))
     if below.above.is_constant and below.below.is_constant:
         return _scaled(above, below.below.constant / below.above.constant)
+    if below.below.is_constant and above.below.is_constant:
+        return Quotient(above.above.times(below.below.constant), below.above.times(above.below.constant))
     return None
 
 
@@ -202,47 +232,3 @@ def _constant(node: exp.Expr) -> Fraction | None:
             return Fraction(node.this)
         case _:
             return None
-
-
-#: How near to the end of what is possible an interval's end is taken to be cut there.
-CUT = 1e-9
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Averages over one count, each times its factor: their value, where it may lie, and how far it can be from 0."""
-
-    value: float
-    interval: Interval
-    reach: float
-
-
-def sum_interval(averages: Sequence[tuple[float, Average]], constant: float) -> Interval:
-    """Where the sum of averages lies, each times its factor, and of a constant.
-
-    Averages over the same rows are one ratio. What noise leaves open to one side is added as it is, the rest as what
-    is independent.
-    """
-    parts, law = _parts(averages), averages[0][1].total.law
-    middle = constant + sum(factor * each.middle for factor, each in averages) + sum(part.value for part in parts)
-    reached = []
-    for side in (0, 1):
-        far = [abs(part.interval[side] - part.value) for part in parts]
-        opened = [abs(part.interval[side]) >= part.reach * (1 - CUT) for part in parts]
-        whole = sum(each for each, is_open in zip(far, opened, strict=True) if is_open)
-        reached.append(whole + law.together(*(each for each, is_open in zip(far, opened, strict=True) if not is_open)))
-    return middle - reached[0], middle + reached[1]
-
-
-def _parts(averages: Sequence[tuple[float, Average]]) -> list[_Part]:
-    parts = []
-    for count in {tuple(each.count.moved.items()): each.count for _, each in averages}.values():
-        same = [(factor, each) for factor, each in averages if each.count.moved == count.moved]
-        above, reach, value = Form(0.0, {}, count.law), 0.0, 0.0
-        for factor, each in same:
-            above = above + each.total * factor
-            reach += abs(factor) * each.reach
-            value += factor * min(max(each.total.value / max(count.value, 1.0), -each.reach), each.reach)
-        low, high = ratio(above, count, (-reach, reach))
-        parts.append(_Part(value, (min(low, value), max(high, value)), reach))
-    return parts

@@ -1,9 +1,11 @@
-"""Where the columns of a result come from: the rows of released tables, followed through subqueries and joins."""
+"""Where the columns of a statement come from: rows of released tables, followed through subqueries and joins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -14,7 +16,7 @@ from dpsql.sql.binder.scope import alias_columns
 
 @dataclass(frozen=True)
 class Origin:
-    """An expression over the columns of one row of a released table; ``row`` is the place of that table's numbers."""
+    """An expression over the columns of one row of a released table; ``row`` is the place of that table."""
 
     row: int
     expression: exp.Expr
@@ -27,26 +29,106 @@ class Origin:
 
     @property
     def is_computed(self) -> bool:
-        """Whether some aggregate is read, and the column is not that aggregate itself."""
+        """Whether the expression reads an aggregate and is not that aggregate itself."""
         read = [column.name for column in self.expression.find_all(exp.Column)]
         return self.aggregate is None and any(name.startswith("a") for name in read)
 
 
 @dataclass(frozen=True)
-class Source:
-    """A source of a FROM clause.
+class Step:
+    """A SELECT on the way from a released row to the result, and the source of that SELECT which has the row."""
 
-    ``names`` are the columns that a star stands for, None where they are not known here; ``columns`` those of them that
-    come from released rows; ``numbers`` the columns that number such rows, with the place of each.
+    select: exp.Select
+    source: str
+
+
+#: For each released table, by its place, the SELECTs that its rows go through.
+Ways: TypeAlias = dict[int, tuple[Step, ...]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of a FROM clause: the columns that a star stands for, None where they are not known, and the origins of
+    those that come from released rows.
     """
 
     name: str
     names: Sequence[str] | None
     columns: Mapping[str, Origin]
-    numbers: tuple[tuple[str, int], ...] = ()
 
 
-class ReleasedColumns(dict[str, Origin]):
+@dataclass(frozen=True)
+class Level:
+    """A SELECT each of whose rows is made of single released rows.
+
+    ``columns`` are by name, and None where they come from elsewhere; ``ordered`` are by place, where that is known.
+    """
+
+    columns: Mapping[str, Origin | None]
+    ordered: tuple[Origin | None, ...] | None
+    ways: Ways
+
+
+#: What is done to a SELECT before its columns are followed: it is given with its sources and the ways to their rows.
+Visit: TypeAlias = Callable[[exp.Select, Sequence[Source], Ways], None]
+
+
+class Lineage:
+    """Follows a statement; ``tables`` are the released tables that it meets, each as often as it stands there."""
+
+    def __init__(self, public: Mapping[str, Sequence[str]], visit: Visit | None = None) -> None:
+        self._public, self._visit = public, visit
+        self.tables: list[str] = []
+
+    def level(self, query: exp.Expr) -> Level | None:
+        """What the query's columns come from; None where a row of it is made of several released rows."""
+        match query:
+            case exp.Subquery():
+                return self.level(query.this)
+            case exp.Select():
+                return self._select(query)
+            case exp.SetOperation():
+                self.level(query.this)
+                self.level(query.expression)
+        return None
+
+    def _select(self, select: exp.Select) -> Level | None:
+        nodes, ways = sources_of(select), Ways()
+        sources = [self._source(node, select, ways) for node in nodes]
+        for nested in own_nodes(select):
+            if isinstance(nested, exp.Query) and not any(nested is node for node in nodes):
+                self.level(nested)
+        if self._visit is not None:
+            self._visit(select, sources, ways)
+        if is_grouped(select) or select.args.get("distinct") is not None:
+            return None
+        if any(map(_is_partial, select.args.get("joins") or ())) or any(map(_hides_star, select.expressions)):
+            return None
+        return Level(*_output_origins(select, sources), ways)
+
+    def _source(self, node: exp.Expr, select: exp.Select, ways: Ways) -> Source:
+        name, here = node.alias_or_name, Step(select, node.alias_or_name)
+        match node:
+            case exp.Table() if node.db == "released":
+                self.tables.append(node.name)
+                place = len(self.tables) - 1
+                ways[place] = (here,)
+                return Source(name, None, _ReleasedColumns(place))
+            case exp.Table() if not node.args.get("pivots") and not alias_columns(node):
+                return Source(name, self._public.get(fold(node.name)), {})
+            case exp.Subquery():
+                level = self.level(node.this)
+                if level is None or node.args.get("pivots") or not name:
+                    return Source(name, None, {})
+                ways.update({place: (*way, here) for place, way in level.ways.items()})
+                columns = _renamed(level, alias_columns(node))
+                names = None if level.ordered is None and None in level.columns.values() else list(columns)
+                return Source(name, names, {each: origin for each, origin in columns.items() if origin is not None})
+            case _:
+                return Source(name, None, {})
+
+
+class _ReleasedColumns(dict[str, Origin]):
     """The columns of a released table: any that is asked for."""
 
     def __init__(self, place: int) -> None:
@@ -60,43 +142,73 @@ class ReleasedColumns(dict[str, Origin]):
         return True
 
 
-def output_origins(
-    query: exp.Select, sources: Sequence[Source], *, leaving_out: bool = True
-) -> tuple[dict[str, Origin | None], tuple[Origin | None, ...] | None]:
-    """What each output column comes from, by name and by place; a name that stands twice comes from nowhere.
+@dataclass(frozen=True)
+class Traced:
+    """A query with the numbers of released rows as its last columns, and where its other columns come from.
 
-    Where ``leaving_out``, the stars of the query no longer stand for the numbers of rows.
+    ``tables`` are the released tables whose rows are numbered, in the order of those columns.
     """
-    found: dict[str, Origin | None] = {}
-    ordered: list[Origin | None] = []
-    stars = False
 
-    def add(name: str, origin: Origin | None) -> None:
-        found[fold(name)] = None if fold(name) in found else origin
+    query: exp.Select
+    tables: tuple[str, ...]
+    columns: Mapping[str, Origin]
+    ordered: tuple[Origin | None, ...] | None
 
-    for place, item in enumerate(query.expressions):
-        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
-        if not isinstance(star, exp.Star):
-            ordered.append(origin_of(item.unalias(), sources))
-            add(item.alias_or_name or f"column{place}", ordered[-1])
-            continue
-        table = fold(item.table) if isinstance(item, exp.Column) else ""
-        starred = [each for each in sources if not table or fold(each.name) == table]
-        plain = not (star.args.get("replace") or star.args.get("rename"))
-        if plain and all(each.names is not None for each in starred):
-            for source in starred:
-                for name in source.names or ():
-                    add(name, source.columns.get(fold(name)))
-            left_out = {fold(each.name) for each in star.args.get("except_") or ()}
-            kept = [name for source in starred for name in source.names or () if fold(name) not in left_out]
-            ordered += [starred[0].columns.get(fold(name)) for name in kept]
-            stars = stars or len(starred) > 1
-        else:
-            stars = True
-            add("*", None)
-        if leaving_out:
-            leave_out(star, [number for each in starred for number, _ in each.numbers])
-    return found, None if stars else tuple(ordered)
+
+def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> Traced | None:
+    """The query with its rows numbered; None where a row of the result is not made of single released rows.
+
+    ``public`` holds the columns of the public tables that the query reads.
+    """
+    if not isinstance(query, exp.Select):
+        return None
+    copy, lineage = query.copy(), Lineage(public)
+    level = lineage.level(copy)
+    if level is None or not level.ways:
+        return None
+    for place, way in level.ways.items():
+        copy.append("expressions", carried("row", place, way))
+    numbers = {place: number for number, place in enumerate(level.ways)}
+
+    def renumbered(origin: Origin | None) -> Origin | None:
+        return None if origin is None else replace(origin, row=numbers[origin.row])
+
+    columns = {name: origin for name, each in level.columns.items() if (origin := renumbered(each)) is not None}
+    ordered = None if level.ordered is None else tuple(map(renumbered, level.ordered))
+    return Traced(copy, tuple(lineage.tables[place] for place in level.ways), columns, ordered)
+
+
+def carried(name: str, place: int, way: Sequence[Step]) -> exp.Column:
+    """A released row's column where the way ends: each SELECT on the way hands it on, and no star stands for it."""
+    column = _quoted(name, way[0].source)
+    for inner, outer in pairwise(way):
+        hidden = f"dpsql {name} {place}"
+        if hidden not in inner.select.named_selects:
+            inner.select.append("expressions", exp.alias_(column, hidden, quoted=True))
+            _hide(outer, hidden)
+        column = _quoted(hidden, outer.source)
+    return column
+
+
+def _hide(step: Step, hidden: str) -> None:
+    """Leave the column out of each star of the SELECT that stands for the source's columns."""
+    for item in step.select.expressions:
+        star = _star(item)
+        if star is not None and _table(item) in ("", fold(step.source)):
+            left_out = star.args.get("except_") or ()
+            star.set("except_", [*left_out, exp.to_identifier(hidden, quoted=True)])
+
+
+def sources_of(select: exp.Select) -> list[exp.Expr]:
+    """The sources of a SELECT, the joined ones too."""
+    first = select.args.get("from_")
+    return [*([] if first is None else [first.this]), *(join.this for join in select.args.get("joins") or ())]
+
+
+def own_nodes(select: exp.Expr, also: Callable[[exp.Expr], bool] = lambda node: False) -> Iterator[exp.Expr]:
+    """The nodes of a SELECT without what is inside of its subqueries, and inside of what is ``also`` to be left out."""
+    inner = select.walk(prune=lambda node: node is not select and (isinstance(node, exp.Query) or also(node)))
+    return (node for node in inner if node is not select)
 
 
 def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
@@ -109,9 +221,9 @@ def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
         if not isinstance(part, exp.Column):
             return part
         name = fold(part.name)
-        chosen = [each.columns[name] for each in sources
+        having = [each.columns[name] for each in sources
                   if (not part.table or fold(each.name) == fold(part.table)) and name in each.columns]  # fmt: skip
-        found.append(chosen[0] if len(chosen) == 1 else None)
+        found.append(having[0] if len(having) == 1 else None)
         inner = part if found[-1] is None else found[-1].expression
         return inner.copy() if isinstance(inner, exp.Column) else exp.Paren(this=inner.copy())
 
@@ -121,146 +233,48 @@ def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
     return None if row is None else Origin(row, expression.unnest())
 
 
-def item_of(query: exp.Select, place: int) -> exp.Expr | None:
-    """What the query says of its column; None where that is not known, since a star stands before it."""
-    items = query.expressions[: place + 1]
-    return items[place] if len(items) > place and not any(item.is_star for item in items) else None
+def _output_origins(
+    query: exp.Select, sources: Sequence[Source]
+) -> tuple[dict[str, Origin | None], tuple[Origin | None, ...] | None]:
+    """What each output column comes from, by name and by place; a name that stands twice comes from nowhere."""
+    found: dict[str, Origin | None] = {}
+    ordered: list[Origin | None] = []
+    places_known = True
 
+    def add(name: str, origin: Origin | None) -> None:
+        found[fold(name)] = None if fold(name) in found else origin
 
-def inside(table: str, name: str, query: exp.Select) -> tuple[exp.Expr, exp.Select] | None:
-    """What the column of a subquery is made of, and the subquery; None where none or several may have it."""
-    source, joins = query.args.get("from_"), query.args.get("joins") or []
-    shared = {fold(each.name) for join in joins for each in join.args.get("using") or ()}
-    if fold(name) in shared or any(join.args.get("method") for join in joins):
-        return None
-    nodes = [*([] if source is None else [source.this]), *(join.this for join in joins)]
-    found = []
-    for node in nodes:
-        if not isinstance(node, exp.Subquery) or (table and fold(node.alias_or_name) != fold(table)):
+    for place, item in enumerate(query.expressions):
+        star = _star(item)
+        if star is None:
+            ordered.append(origin_of(item.unalias(), sources))
+            add(item.alias_or_name or f"column{place}", ordered[-1])
             continue
-        inner = node.this
-        if not isinstance(inner, exp.Select) or node.args.get("pivots") or alias_columns(node):
-            return None
-        found += [(each.unalias(), inner) for each in inner.expressions if fold(each.alias_or_name) == fold(name)]
-        if any(isinstance(each, exp.Star) or each.is_star for each in inner.expressions):
-            return None
-    return found[0] if len(found) == 1 else None
+        starred = [each for each in sources if _table(item) in ("", fold(each.name))]
+        changed = star.args.get("replace") or star.args.get("rename")
+        if changed or any(each.names is None for each in starred):
+            places_known = False
+            add("*", None)
+            continue
+        columns = [(name, source.columns.get(fold(name))) for source in starred for name in source.names or ()]
+        for name, origin in columns:
+            add(name, origin)
+        left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+        ordered += [origin for name, origin in columns if fold(name) not in left_out]
+        places_known = places_known and len(starred) <= 1
+    return found, tuple(ordered) if places_known else None
 
 
-def leave_out(star: exp.Star, names: Sequence[str]) -> None:
-    """``* EXCLUDE`` these columns."""
-    if names:
-        inner = [exp.to_identifier(name, quoted=True) for name in names]
-        star.set("except_", [*(star.args.get("except_") or ()), *inner])
-
-
-@dataclass(frozen=True)
-class Traced:
-    """A query with the numbers of released rows as its last columns, and where its other columns come from, by name.
-
-    ``tables`` are the released tables whose rows are numbered, in the order of those columns. ``ordered`` has the
-    columns by place instead, where no star stands among them.
-    """
-
-    query: exp.Select
-    tables: tuple[str, ...]
-    columns: Mapping[str, Origin]
-    ordered: tuple[Origin | None, ...] | None
-
-
-@dataclass(frozen=True)
-class _Level:
-    """One SELECT: its columns by name (None for those that come from elsewhere), and the places of its rows."""
-
-    query: exp.Select
-    columns: Mapping[str, Origin | None]
-    ordered: tuple[Origin | None, ...] | None
-    places: tuple[int, ...]
-
-
-def trace(shell: exp.Query, public: Mapping[str, Sequence[str]]) -> Traced | None:
-    """The shell with its rows numbered; None where a row of the result is not made of single released rows.
-
-    ``public`` holds the columns of the public tables that the shell reads.
-    """
-    if not isinstance(shell, exp.Select):
-        return None
-    traced = _Trace(public)
-    level = traced.level(shell, outermost=True)
-    if level is None or not level.places:
-        return None
-    numbers = {place: number for number, place in enumerate(level.places)}
-
-    def renumbered(origin: Origin | None) -> Origin | None:
-        return None if origin is None else replace(origin, row=numbers[origin.row])
-
-    columns = {name: origin for name, each in level.columns.items() if (origin := renumbered(each)) is not None}
-    ordered = None if level.ordered is None else tuple(map(renumbered, level.ordered))
-    return Traced(level.query, tuple(traced.tables[place] for place in level.places), columns, ordered)
-
-
-class _Trace:
-    """Follows one shell; ``tables`` are the released tables that it meets, each as often as it stands there."""
-
-    def __init__(self, public: Mapping[str, Sequence[str]]) -> None:
-        self._public = public
-        self.tables: list[str] = []
-
-    def level(self, select: exp.Select, outermost: bool = False) -> _Level | None:
-        """The SELECT with the numbers of its rows; None where its rows are made of several."""
-        joins = select.args.get("joins") or []
-        if is_grouped(select) or select.args.get("distinct") is not None or select.args.get("from_") is None:
-            return None
-        if any(is_odd(join) for join in joins) or any(map(hides_star, select.expressions)):
-            return None
-        query = select.copy()
-        nodes = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or ())]
-        sources = [self._source(node) for node in nodes]
-        columns, ordered = output_origins(query, sources)
-        places = []
-        for source in sources:
-            for name, place in source.numbers:
-                number = exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(source.name, quoted=True))
-                query.append("expressions", number if outermost else exp.alias_(number, _number(place), quoted=True))
-                places.append(place)
-        return _Level(query, columns, ordered, tuple(places))
-
-    def _source(self, node: exp.Expr) -> Source:
-        name = node.alias_or_name
-        match node:
-            case exp.Table() if node.db == "released":
-                self.tables.append(node.name)
-                place = len(self.tables) - 1
-                return Source(name, None, ReleasedColumns(place), (("row", place),))
-            case exp.Table() if not node.args.get("pivots") and not alias_columns(node):
-                return Source(name, self._public.get(fold(node.name)), {})
-            case exp.Subquery(this=exp.Select() as inner) if name and not node.args.get("pivots"):
-                level = self.level(inner)
-                if level is None:
-                    return Source(name, None, {})
-                node.set("this", level.query)
-                columns = renamed(level.columns, level.ordered, alias_columns(node))
-                names = None if level.ordered is None and None in level.columns.values() else list(columns)
-                known = {each: origin for each, origin in columns.items() if origin is not None}
-                return Source(name, names, known, tuple((_number(place), place) for place in level.places))
-            case _:
-                return Source(name, None, {})
-
-
-#: What DuckDB calls such a subquery, and a statement may.
-UNNAMED = "unnamed_subquery"
-
-
-def with_names(shell: exp.Query) -> exp.Query:
-    """The shell with a name for each subquery in FROM that has none, so that its columns can be followed.
+def with_names(query: exp.Query) -> exp.Query:
+    """The query with a name for each subquery in FROM that has none, so that its columns can be followed.
 
     >>> import sqlglot
     >>> with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()
     'SELECT n FROM (SELECT 1 AS n) AS "dpsql subquery 0", t'
     """
-    if any(column.table.lower().startswith(UNNAMED) for column in shell.find_all(exp.Column)):
-        return shell
-    named = shell.copy()
+    if any(column.table.lower().startswith("unnamed_subquery") for column in query.find_all(exp.Column)):
+        return query  # which is what DuckDB calls such a subquery
+    named = query.copy()
     found = [each for each in named.find_all(exp.Subquery)
              if isinstance(each.parent, (exp.From, exp.Join)) and isinstance(each.this, exp.Query)
              and not each.alias_or_name and not each.args.get("pivots")]  # fmt: skip
@@ -269,28 +283,35 @@ def with_names(shell: exp.Query) -> exp.Query:
     return named
 
 
-def hides_star(item: exp.Expr) -> bool:
-    """Whether the item is more than one column without being a star: a star under a name, or inside a function."""
-    plain = isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
-    return not plain and any(not isinstance(star.parent, exp.AggFunc) for star in item.find_all(exp.Star))
-
-
-def _number(place: int) -> str:
-    return f"dpsql row {place}"
-
-
-def renamed(
-    columns: Mapping[str, Origin | None], ordered: Sequence[Origin | None] | None, names: Sequence[str]
-) -> Mapping[str, Origin | None]:
+def _renamed(level: Level, names: Sequence[str]) -> Mapping[str, Origin | None]:
     """The columns under the names that ``AS t(a, b)`` gives the first of them; none where their order is not known."""
     if not names:
-        return columns
-    if ordered is None or len(columns) < len(names):
+        return level.columns
+    if level.ordered is None or len(level.columns) < len(names):
         return {}
-    own = list(columns)
-    return {new: columns[old] for new, old in zip([*names, *own[len(names) :]], own, strict=True)}
+    own = list(level.columns)
+    return {new: level.columns[old] for new, old in zip([*names, *own[len(names) :]], own, strict=True)}
 
 
-def is_odd(join: exp.Join) -> bool:
+def _star(item: exp.Expr) -> exp.Star | None:
+    star = item.this if isinstance(item, exp.Column) else item
+    return star if isinstance(star, exp.Star) else None
+
+
+def _table(item: exp.Expr) -> str:
+    return fold(item.table) if isinstance(item, exp.Column) else ""
+
+
+def _hides_star(item: exp.Expr) -> bool:
+    """Whether the item is more than one column without being a star: a star under a name, or inside a function."""
+    stars = item.find_all(exp.Star)
+    return _star(item) is None and any(not isinstance(star.parent, exp.AggFunc) for star in stars)
+
+
+def _is_partial(join: exp.Join) -> bool:
     """Whether the join does not pair whole rows of both sides."""
     return bool(join.args.get("method")) or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
+
+
+def _quoted(name: str, table: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(table, quoted=True))

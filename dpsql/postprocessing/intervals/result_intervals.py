@@ -14,12 +14,12 @@ from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn
 from dpsql.planning.result_types import end_type
-from dpsql.postprocessing.intervals import row_intervals
+from dpsql.postprocessing.intervals import resampled_query, row_intervals
+from dpsql.postprocessing.intervals.arithmetic import aggregates_read
 from dpsql.postprocessing.intervals.lineage import Origin, Traced
-from dpsql.postprocessing.intervals.row_intervals import computed_intervals
+from dpsql.postprocessing.intervals.resampling import Rows, chosen_columns, date_ends, is_date, is_number
+from dpsql.postprocessing.intervals.row_intervals import computed_intervals, is_smooth
 from dpsql.postprocessing.possible_values import ends_within, possible_of
-from dpsql.postprocessing.resampling import percentiles
-from dpsql.postprocessing.resampling.resampled_tables import Rows, date_ends, is_date, is_number
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
@@ -46,16 +46,16 @@ def output_columns(described: Sequence[tuple[str, str]], traced: Traced | None) 
         if traced is None or origin is None:
             return OutputColumn(name, sql_type)
         kind, number = traced.tables[origin.row][:4], int(traced.tables[origin.row][4:])
-        drawn = SANDBOX.write(origin.expression) if origin.is_computed and is_number(sql_type) else None
+        computed = SANDBOX.write(origin.expression) if origin.is_computed and is_number(sql_type) else None
         core, cube = (number, None) if kind == "core" else (0, number)
-        return OutputColumn(name, sql_type, origin.aggregate, drawn, origin.row, core, cube)
+        return OutputColumn(name, sql_type, origin.aggregate, computed, origin.row, core, cube)
 
     return tuple(column(place, *each) for place, each in enumerate(described))
 
 
 def has_intervals(columns: Sequence[OutputColumn]) -> bool:
     """Whether some column of the result gets intervals; then the shell numbers the released rows behind each row."""
-    return any(column.aggregate is not None or column.drawn is not None for column in columns)
+    return any(column.aggregate is not None or column.computed is not None for column in columns)
 
 
 def intervals(
@@ -63,28 +63,28 @@ def intervals(
     plan: Plan,
     tables: Mapping[str, Rows],
     rows: Sequence[Sequence[object]],
-    again: Mapping[tuple[int, int], Interval],
+    resampled: Mapping[tuple[int, int], Interval],
 ) -> list[tuple[CellInterval | None, ...]]:
     """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
 
-    ``again`` are those of cells that several released rows make.
+    ``resampled`` are those of cells that several released rows make.
     """
-    width, beside = len(plan.columns), 0 if plan.redrawn is None else plan.redrawn.beside
-    if not has_intervals(plan.columns) and plan.redrawn is None:
+    width, beside = len(plan.columns), 0 if plan.resampling is None else plan.resampling.beside
+    if not has_intervals(plan.columns) and plan.resampling is None:
         return [(None,) * width for _ in rows]
     numbers = [row[width + beside :] for row in rows]
-    simulated: dict[tuple[int, int], Interval] = {}
-    for row, table in sorted({(each.row, each.table) for each in plan.columns if each.drawn is not None}):
-        wanted = {n: each.drawn for n, each in enumerate(plan.columns) if each.drawn is not None and each.row == row}
+    computed: dict[tuple[int, int], Interval] = {}
+    for row, table in sorted({(each.row, each.table) for each in plan.columns if each.computed is not None}):
+        wanted = {number: each.computed for number, each in enumerate(plan.columns)
+                  if each.computed is not None and each.row == row}  # fmt: skip
         behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
-        if len(behind) > row_intervals.MOST_ROWS:
-            continue
-        simulated |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
+        if len(behind) <= row_intervals.MOST_ROWS:
+            computed |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
 
     found: list[Sequence[CellInterval | None]] = []
     for number, each in enumerate(plan.columns):
-        if each.aggregate is None and each.drawn is None:
-            found.append([again.get((at, number)) for at in range(len(rows))] if again else [None] * len(rows))
+        if each.aggregate is None and each.computed is None:
+            found.append([resampled.get((at, number)) for at in range(len(rows))])
             continue
         places = [behind[each.row] for behind in numbers]
         if each.aggregate is not None:
@@ -92,7 +92,7 @@ def intervals(
             own = list(own) if len(places) > len(own) // 4 else own
             found.append([own[place] if isinstance(place, int) else None for place in places])
         else:
-            found.append([simulated.get((number, place)) if isinstance(place, int) else None for place in places])
+            found.append([computed.get((number, place)) if isinstance(place, int) else None for place in places])
     return list(zip(*found, strict=True)) if found else [()] * len(rows)
 
 
@@ -134,33 +134,48 @@ def end_values(
 
 
 def missing_intervals(
-    plan: Plan, tables: Mapping[str, Rows], found: Sequence[Sequence[CellInterval | None]], drawn: bool
+    plan: Plan, tables: Mapping[str, Rows], found: Sequence[Sequence[CellInterval | None]], ran: bool
 ) -> tuple[str, ...]:
-    """One sentence for each reason why columns of the result lack the intervals that smaller tables would give them.
+    """One sentence for each reason why columns of numbers lack intervals.
 
-    ``drawn`` tells whether the shell came to its end on the draws, where it was run on them.
+    Args:
+        plan: that of the statement.
+        tables: the released tables that it reads.
+        found: the intervals of its result.
+        ran: whether the shell came to its end on the samples, where it was run on them.
     """
     if not found:
         return ()
-    said = []
-    if plan.redrawn is not None:
-        columns, behind = plan.redrawn.wanted, sum(len(tables[name].keys) for name in plan.redrawn.tables)
-        if behind > percentiles.MOST_ROWS:
-            most = f"noise is drawn again for at most {percentiles.MOST_ROWS:,}"
-            why = f"it takes {behind:,} released rows together, and {most}"
-            said.append(_said(plan, columns, f"{why}; ask for fewer groups at a time"))
-        elif not drawn:
-            why = "run again with noise that is drawn anew, the part of the statement over released rows fails"
-            said.append(_said(plan, columns, f"{why}, or takes too much time or memory"))
+    said, resampling = [], plan.resampling
+    if resampling is not None and resampling.wanted:
+        behind = sum(len(tables[name].keys) for name in resampling.tables)
+        if behind > resampled_query.MOST_ROWS:
+            why = (f"it takes {behind:,} released rows together, and at most {resampled_query.MOST_ROWS:,} are "
+                   "resampled; ask for fewer groups at a time")  # fmt: skip
+            said.append(_said(plan, resampling.wanted, why))
+        elif not ran:
+            why = "run on samples of the noise, the part of the statement over released rows fails"
+            said.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
     many = len(found) > row_intervals.MOST_ROWS
-    alone = [
-        place for place, column in enumerate(plan.columns)
-        if many and column.drawn is not None and all(row[place] is None for row in found)
-    ]  # fmt: skip
-    if alone:
-        why = f"for what several aggregates make, noise is drawn again on at most {row_intervals.MOST_ROWS:,} rows"
+    alone = [place for place, column in enumerate(plan.columns)
+             if column.computed is not None and all(row[place] is None for row in found)]  # fmt: skip
+    if alone and many:
+        why = f"what is computed of released rows has intervals on at most {row_intervals.MOST_ROWS:,} rows"
         said.append(_said(plan, alone, f"{why}; ask for fewer groups at a time"))
+    chosen = [] if many else [place for place in alone if _is_chosen(plan.columns[place], tables)]
+    chosen += () if resampling is None else resampling.without
+    if chosen:
+        why = ("noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
+               "drawn again, and no interval would hold as often as it says")  # fmt: skip
+        said.append(_said(plan, sorted(chosen), why))
     return tuple(said)
+
+
+def _is_chosen(column: OutputColumn, tables: Mapping[str, Rows]) -> bool:
+    """Whether noise chooses what the column computes of several aggregates of one row."""
+    assert column.computed is not None
+    chosen = tuple(chosen_columns(tables[column.table].shape))
+    return len(aggregates_read(column.computed)) > 1 and not is_smooth(column.computed, chosen)
 
 
 def _said(plan: Plan, places: Sequence[int], why: str) -> str:

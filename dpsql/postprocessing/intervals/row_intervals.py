@@ -1,248 +1,277 @@
-"""Intervals of what is computed of the aggregates of one released row (``docs/proofs/ends.md``)."""
+"""Intervals of what is computed of the aggregates of one released row: in closed form, or by resampling that row.
+
+Proved in ``docs/proofs/ends.md``.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from dpsql.errors import ShellFailed, ShellStopped
-from dpsql.planning.estimators.estimate import Interval
-from dpsql.planning.estimators.linear_forms import EVERYTHING, FROM_ZERO, Form, cut, ratio
+from dpsql.planning.estimators.estimate import Average, Interval
+from dpsql.planning.estimators.linear_forms import EVERYTHING, Form, ratio
 from dpsql.postprocessing.intervals.arithmetic import (
-    INSIDE,
+    INNER,
     Arithmetic,
     Linear,
     Quotient,
     aggregates_read,
     arithmetic,
-    divided_by,
-    sum_interval,
+    divisors,
+    function_of_one,
 )
-from dpsql.postprocessing.intervals.ranges import ends_of, over_box, row_from_zero, spreads
-from dpsql.postprocessing.resampling.resampled_tables import (
-    AT_A_TIME,
+from dpsql.postprocessing.intervals.dependence import Dependence, Dependences
+from dpsql.postprocessing.intervals.resampling import (
+    FEWEST,
+    SAMPLES,
     Rows,
-    as_number,
-    drawn_places,
-    drawn_types,
-    drawn_values,
+    chosen_columns,
+    column_values,
+    has_noise,
+    interval_of,
+    is_date,
+    percentiles,
+    put_samples,
+    tails,
 )
-from dpsql.postprocessing.sandbox import Sandbox
+from dpsql.postprocessing.sandbox import Sandbox, column_types
+from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.aggregate import Measure
 
 #: The interval of an expression, by its number, on a row of its table.
 Found: TypeAlias = dict[tuple[int, int], Interval]
 
-#: Of how many aggregates, MIN or MAX among them, all that their intervals let be is looked at.
-MOST_CORNERS = 4
-#: The draws behind an interval, the fewest of them, and how many drawn rows there may be in all.
-DRAWS, FEWEST, MOST_DRAWN = 1_000, 200, 5_000_000
-#: The most released rows whose noise is drawn again.
-MOST_ROWS = MOST_DRAWN // FEWEST
+#: How many sampled rows may be made in all, how many at a time, and the most released rows that are resampled.
+MOST_MADE, AT_A_TIME = 5_000_000, 200_000
+MOST_ROWS = MOST_MADE // FEWEST
+#: In how many parts an interval is cut, at whose ends a function is looked at; fewer where there are many rows.
+PARTS, FEWEST_PARTS, MOST_POINTS = 200, 20, 1_000_000
+#: The most quantiles whose intervals are added: each may miss by itself.
+MOST_QUANTILES = 2
+#: How near to the end of what is possible an interval's end is taken to be cut there.
+CUT = 1e-9
+_ROWS, _POINTS, _SAMPLES = "dpsql rows", "dpsql points", "dpsql row samples"
 
 
 def computed_intervals(
     sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
 ) -> Found:
     """The intervals of expressions over the columns of a released table, on these of its rows."""
-    spread = spreads(table.shape)
-    positive = {number for number, sql in wanted.items() if row_from_zero(sql, spread)}
-    found = _uncut(sandbox, table, wanted, rows, confidence)
-    return {at: cut(interval, FROM_ZERO) if at[0] in positive else interval for at, interval in found.items()}
-
-
-def _uncut(sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float) -> Found:
-    """The same, even below 0 where the numbers cannot be."""
-    found: Found = {}
-    drawn, ranged = dict[int, str](), dict[int, str]()
-    known_places = drawn_places(table.shape)
-    wanted = {number: sql for number, sql in wanted.items() if aggregates_read(sql) <= known_places}
+    if not wanted or not rows:
+        return {}
+    sandbox.put(_ROWS, table, {}, ())
+    found, resampled, divided = Found(), dict[int, str](), dict[int, str]()
+    usable = {place for place in range(len(table.shape.aggregates)) if has_noise(table.shape, place)}
+    wanted = {number: sql for number, sql in wanted.items() if aggregates_read(sql) <= usable}
     for number, sql in wanted.items():
-        known = arithmetic(sql)
-        inner = None if known is None else _inner(table, known.inner, rows, confidence)
-        if known is None or inner is None:
-            places = sorted(aggregates_read(sql))
-            if len(places) == 1 or (len(places) <= MOST_CORNERS and not ends_of(table.shape).keys().isdisjoint(places)):
-                ranged[number] = sql
-                found |= {(number, row): each for row, each in over_box(sandbox, table, sql, places, rows).items()}
-            else:
-                drawn[number] = sql
+        for known in (arithmetic(sql), function_of_one(sql)):
+            inner = None if known is None else _inner(table, known.inner, rows, confidence)
+            if known is not None and inner is not None:
+                ends = _around(sandbox, table, known, inner, sql)
+                found |= {(number, row): interval for row, interval in ends.items()}
+                divided |= {} if known.monotone else {number: sql}
+                break
         else:
-            ends = _around(sandbox, known, inner)
-            found |= {(number, row): interval for row, interval in ends.items()}
-    draws = min(DRAWS, MOST_DRAWN // max(len(rows), 1))
-    at_a_time = max(AT_A_TIME // max(draws, 1), 1)
-    for start in range(0, len(rows) if drawn and draws >= FEWEST else 0, at_a_time):
-        read = sorted(set().union(*map(aggregates_read, drawn.values())))
-        _put_draws(sandbox, table, rows[start : start + at_a_time], read, draws, confidence)
-        found |= _middles(sandbox, drawn, confidence)
-    for number, sql in {**drawn, **ranged}.items():
-        found |= {(number, row): EVERYTHING for row in _open_rows(sandbox, table, sql, rows, confidence)}
+            if is_smooth(sql, tuple(chosen_columns(table.shape))):
+                resampled[number] = divided[number] = sql
+    found |= _resampled(sandbox, table, resampled, rows, confidence)
+    for number, sql in divided.items():
+        below = dict(enumerate(divisors(sql)))
+        for (_, row), (low, high) in computed_intervals(sandbox, table, below, rows, confidence).items():
+            if low < 0 < high and (number, row) in found:
+                found[number, row] = EVERYTHING
     return found
+
+
+@lru_cache(maxsize=1024)
+def is_smooth(sql: str, chosen: tuple[str, ...]) -> bool:
+    """Whether resampling tells how far noise moves an expression over one released row: noise chooses nothing in it."""
+    tree = SANDBOX.parse(sql)
+    return Dependences({}, {"": chosen}).row(tree, "") is Dependence.SMOOTH
 
 
 def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: float) -> dict[int, Interval] | None:
-    """The intervals of a quotient; None where it is no quotient of linear forms in noisy cells."""
-    if quotient.below.is_constant and len(quotient.above.factors) == 1:
-        ((place, factor),), over = quotient.above.factors, quotient.below.constant
-        return _scaled(table, place, factor / over, quotient.above.constant / over, rows)
+    """The intervals of a quotient; None where there is no closed form."""
+    above, below = quotient.above, quotient.below
+    if below.is_constant:
+        above = above.times(1 / below.constant)
+        places = [place for place, _ in above.factors]
+        quantiles = all(table.shape.aggregates[place].function.measure is Measure.QUANTILES for place in places)
+        if len(places) == 1 or (quantiles and len(places) <= MOST_QUANTILES):
+            ends = {row: _added(table, row, above) for row in rows}
+            return {row: interval for row, interval in ends.items() if interval is not None}
+        if quantiles:
+            return None
+        sums = {row: _sum_of_averages(table, row, above, confidence) for row in rows}
+        if any(each is not None for each in sums.values()):
+            return {row: interval for row, interval in sums.items() if interval is not None}
     found: dict[int, Interval] = {}
     for row in rows:
-        if quotient.below.is_constant:
-            added = _added(table, row, quotient.above.times(1 / quotient.below.constant), confidence)
-            if added is not None:
-                found[row] = added
-                continue
-        above = _form(table, row, quotient.above, confidence)
-        below = _form(table, row, quotient.below, confidence)
-        if above is None or below is None:
+        over, under = _form(table, row, above, confidence), _form(table, row, below, confidence)
+        if over is None or under is None:
             return None
-        if quotient.below.is_constant:
-            found[row] = (above * (1 / below.value)).interval
-            half = table.coarse_half_width(quotient.above.factors, confidence)
-            if half is not None:
-                middle, half = above.value / below.value, half / abs(below.value)
-                found[row] = middle - half, middle + half
+        if below.is_constant:
+            half = table.coarse_half_width(above.factors, confidence)
+            found[row] = over.interval if half is None else (over.value - half, over.value + half)
         else:
-            sign = -1.0 if below.value < 0 else 1.0
-            found[row] = ratio(above * sign, below * sign, EVERYTHING)
+            sign = -1.0 if under.value < 0 else 1.0
+            found[row] = ratio(over * sign, under * sign, EVERYTHING)
     return found
 
 
-def _scaled(table: Rows, place: int, factor: Fraction, constant: Fraction, rows: Sequence[int]) -> dict[int, Interval]:
-    """The intervals of one aggregate, times a factor and plus a constant."""
-    found: dict[int, Interval] = {}
-    for row in rows:
-        known = table.intervals[row][place]
-        if known is not None:
-            low, high = sorted(float(factor) * end + float(constant) if factor else float(constant) for end in known)
-            found[row] = low, high
-    return found
-
-
-def _added(table: Rows, row: int, sum_of: Linear, confidence: float) -> Interval | None:
-    """Where a sum of averages and quantiles lies, each times its factor; None where something else is among them."""
-    averages, low, high = [], 0.0, 0.0
-    for place, factor in sum_of.factors:
-        average, ends = table.average(row, place, confidence), table.intervals[row][place]
-        if average is not None:
-            averages.append((float(factor), average))
-        elif ends is not None and table.shape.aggregates[place].function.measure is Measure.QUANTILES:
-            below, above = sorted(float(factor) * end for end in ends)
-            low, high = low + below, high + above
-        else:
+def _added(table: Rows, row: int, total: Linear) -> Interval | None:
+    """The ends of one aggregate's interval, or of several quantiles', each times its factor, added up."""
+    low = high = float(total.constant)
+    for place, factor in total.factors:
+        curve, known = table.curves[row][place], table.intervals[row][place]
+        if curve is not None and is_date(column_types(table.shape)[f"a{place}"]):
+            known = (curve.points[0], curve.points[2]) if len(total.factors) == 1 else None
+        if known is None:
             return None
-    constant = float(sum_of.constant)
-    known = sum_interval(averages, constant) if averages else (constant, constant)
-    return known[0] + low, known[1] + high
+        below, above = sorted(float(factor) * end for end in known)
+        low, high = low + below, high + above
+    return low, high
 
 
-def _open_rows(sandbox: Sandbox, table: Rows, sql: str, rows: Sequence[int], confidence: float) -> set[int]:
-    """The rows on which something that the expression divides by may be 0."""
-    divisors = dict(enumerate(divided_by(sql)))
-    known = _uncut(sandbox, table, divisors, rows, confidence) if divisors else {}
-    return {row for (_, row), (low, high) in known.items() if low < 0 < high}
+def _sum_of_averages(table: Rows, row: int, total: Linear, confidence: float) -> Interval | None:
+    averages = []
+    for place, factor in total.factors:
+        known = table.average(row, place, confidence)
+        if known is None:
+            return None
+        averages.append((float(factor), known))
+    return sum_interval(averages, float(total.constant)) if averages else None
 
 
-def _form(table: Rows, row: int, sum_of: Linear, confidence: float) -> Form | None:
-    whole: Form | None = None
-    for place, factor in sum_of.factors:
+def sum_interval(averages: Sequence[tuple[float, Average]], constant: float) -> Interval:
+    """Where a sum of averages, each times its factor, and of a constant lies.
+
+    Averages over the same rows are one ratio. On a side to which noise leaves an average open, all up to the end of
+    what is possible is added; the other distances add up as those of independent errors do.
+    """
+    law = averages[0][1].total.law
+    middle = constant + sum(factor * each.middle for factor, each in averages)
+    open_sides, halves = [0.0, 0.0], ([0.0], [0.0])
+    for count in {tuple(each.count.moved.items()): each.count for _, each in averages}.values():
+        same = [(factor, each) for factor, each in averages if each.count.moved == count.moved]
+        above, reach, value = Form(0.0, {}, count.law), 0.0, 0.0
+        for factor, each in same:
+            above = above + each.total * factor
+            reach += abs(factor) * each.reach
+            value += factor * min(max(each.total.value / max(count.value, 1.0), -each.reach), each.reach)
+        low, high = ratio(above, count, (-reach, reach))
+        middle += value
+        for side, end in enumerate((min(low, value), max(high, value))):
+            if abs(end) >= reach * (1 - CUT):
+                open_sides[side] += abs(end - value)
+            else:
+                halves[side].append(abs(end - value))
+    return middle - open_sides[0] - law.together(*halves[0]), middle + open_sides[1] + law.together(*halves[1])
+
+
+def _form(table: Rows, row: int, total: Linear, confidence: float) -> Form | None:
+    whole = Form(0.0)
+    for number, (place, factor) in enumerate(total.factors):
         form = table.form(row, place, confidence)
         if form is None:
             return None
-        whole = form * float(factor) if whole is None else whole + form * float(factor)
-    return Form(float(sum_of.constant)) if whole is None else whole.plus(float(sum_of.constant))
+        whole = form * float(factor) if number == 0 else whole + form * float(factor)
+    return whole.plus(float(total.constant))
 
 
-def _around(sandbox: Sandbox, known: Arithmetic, inner: Mapping[int, Interval]) -> dict[int, Interval]:
-    """What a function that nowhere falls, or nowhere rises, makes of intervals."""
-    if known.around is None or not inner:
+def _around(
+    sandbox: Sandbox, table: Rows, known: Arithmetic, inner: Mapping[int, Interval], sql: str
+) -> dict[int, Interval]:
+    """From the least to the greatest value of a function where its argument's interval goes.
+
+    A function that nowhere falls or nowhere rises is looked at on the ends, another one on points of the interval too.
+    """
+    if known.around is None:
         return dict(inner)
-    types = {"row": "BIGINT", "side": "BIGINT", INSIDE: "DOUBLE"}
-    ends = [(row, side, interval[side]) for row, interval in inner.items() for side in (0, 1)]
-    sandbox.create("drawn", types)
-    sandbox.insert("drawn", list(zip(*ends, strict=True)), types)
+    kind, rows, points = _kind(table, known), list[int](), list[object]()
+    parts = np.arange(0) if known.monotone else np.arange(_parts(len(inner)) + 1) / _parts(len(inner))
+    made = {} if known.monotone else {row: EVERYTHING for row, ends in inner.items() if not _is_finite(ends)}
+    for row, (low, high) in inner.items():
+        if row not in made:
+            at = np.concatenate(
+                [[low, high], [0.0] * (low < 0 < high), low + (high - low) * parts if len(parts) else []]
+            )
+            rows += [row] * len(at)
+            points += column_values(at, None, kind)
+    types = {"row": "BIGINT", INNER: kind}
+    sandbox.create(_POINTS, types)
+    sandbox.insert(_POINTS, [rows, points], types)
     value = f"TRY(TRY_CAST({known.around} AS DOUBLE))"
-    try:
-        found = sandbox.execute(f'SELECT "row", "{INSIDE}", {value} FROM released."drawn" ORDER BY "row", "side"')
-    except (ShellFailed, ShellStopped):
-        return {}
-    made: dict[int, Interval] = {}
-    for (row, first, low), (_, second, high) in zip(found[::2], found[1::2], strict=True):
-        low, high = (first if low is None else low), (second if high is None else high)
-        made[row] = min(low, high), max(low, high)
+    value = f'coalesce({value}, "{INNER}")' if known.monotone else value
+    number = f"FILTER (WHERE NOT isnan({value}))"
+    source = f'(SELECT t.*, p."{INNER}" FROM released."{_ROWS}" AS t JOIN released."{_POINTS}" AS p USING ("row"))'
+    found = _executed(
+        sandbox, f'SELECT "row", min({value}) {number}, max({value}) {number} FROM {source} GROUP BY "row"'
+    )
+    released = {} if known.monotone else _released(sandbox, {0: sql})
+    for row, low, high in found:
+        if low is not None:
+            own = released.get((0, row), low)
+            made[row] = min(low, own), max(high, own)
     return made
 
 
-def _put_draws(
-    sandbox: Sandbox, table: Rows, rows: Sequence[int], places: Sequence[int], draws: int, confidence: float
-) -> None:
-    """Rows of a released table with the aggregates of these places, and as these would be on fresh draws of their
-    noise, as the table ``drawn``.
-    """
-    drawn = [table.draws(row, draws, confidence) for row in rows]
-    times = range(draws + 1)
-    fixed = zip(*((row, *table.keys[row], *table.totals[row]) for row in rows), strict=True)
-    data: list[list[object]] = [[value for value in column for _ in times] for column in fixed]
-    types = drawn_types(table, places)
-    for place in places:
-        values: list[object] = []
-        for row, again in zip(rows, drawn, strict=True):
-            released = table.aggregates[row][place]
-            values += [released, *drawn_values(again[place], released, types[f"a{place}"])]
-        data.append(values)
-    data.append([draw for _ in rows for draw in times])
-    types["draw"] = "BIGINT"
-    sandbox.create("drawn", types)
-    sandbox.insert("drawn", data, types)
+def _kind(table: Rows, known: Arithmetic) -> str:
+    """The type of what stands for the inner part: that of a date, where it is one, else a double."""
+    factors = known.inner.above.factors
+    kind = column_types(table.shape)[f"a{factors[0][0]}"] if len(factors) == 1 else ""
+    return kind if is_date(kind) else "DOUBLE"
 
 
-def _middles(sandbox: Sandbox, wanted: Mapping[int, str], confidence: float) -> Found:
-    """For each expression and row, the interval in which the middle of its values on the draws lies."""
-    tail = (1 - confidence) / 2
-    parts = [each for sql in wanted.values() for each in (sql, *summary(sql, str(tail), str(1 - tail)))]
-    parts = [f"first({each} ORDER BY draw)" if place % 4 == 0 else each for place, each in enumerate(parts)]
-    try:
-        found = sandbox.execute(f'SELECT "row", {", ".join(parts)} FROM released."drawn" GROUP BY "row"')
-    except (ShellFailed, ShellStopped):
+def _parts(rows: int) -> int:
+    return max(min(PARTS, MOST_POINTS // max(rows, 1)), FEWEST_PARTS)
+
+
+def _is_finite(ends: Interval) -> bool:
+    return all(map(math.isfinite, ends))
+
+
+def _released(sandbox: Sandbox, wanted: Mapping[int, str]) -> dict[tuple[int, int], float]:
+    """The values of expressions on released rows, where they are numbers."""
+    values = ", ".join(f"TRY(TRY_CAST({sql} AS DOUBLE))" for sql in wanted.values())
+    found = _executed(sandbox, f'SELECT "row", {values} FROM released."{_ROWS}"')
+    return {(number, row): value for row, *own in found for number, value in zip(wanted, own, strict=True)
+            if value is not None and not math.isnan(value)}  # fmt: skip
+
+
+def _resampled(
+    sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
+) -> Found:
+    """The intervals of expressions by resampling the rows that they are computed of."""
+    samples = min(SAMPLES, MOST_MADE // len(rows))
+    if not wanted or samples < FEWEST:
         return {}
-    return {
-        (number, row[0]): interval
-        for row in found
-        for place, number in enumerate(wanted)
-        if (interval := told(*row[1 + 4 * place : 5 + 4 * place])) is not None
-    }
+    places = sorted(set().union(*map(aggregates_read, wanted.values())))
+    listed = ", ".join(f'"a{place}"' for place in places)
+    source = (f'(SELECT t.* EXCLUDE ({listed}), s.* EXCLUDE ("row") FROM released."{_ROWS}" AS t '
+              f'JOIN released."{_SAMPLES}" AS s USING ("row"))')  # fmt: skip
+    figures = ", ".join(each for sql in wanted.values() for each in percentiles(sql, *tails(confidence)))
+    released, found = _released(sandbox, wanted), Found()
+    at_a_time = max(AT_A_TIME // samples, 1)
+    for start in range(0, len(rows), at_a_time):
+        put_samples(sandbox, _SAMPLES, table, rows[start : start + at_a_time], places, samples, confidence)
+        for row, *seen in _executed(sandbox, f'SELECT "row", {figures} FROM {source} GROUP BY "row"'):
+            for at, number in enumerate(wanted):
+                value = released.get((number, row))
+                interval = interval_of(math.nan if value is None else value, *seen[3 * at : 3 * at + 3])
+                if interval is not None:
+                    found[number, row] = interval
+    return found
 
 
-def summary(sql: str, low: str, high: str, where: str = "TRUE") -> tuple[str, str, str]:
-    """What is wanted of an expression's values on the draws, as SQL: their ends, and the mean of those that are finite.
-
-    Where an end is infinite both are the farthest there are. What is not a number on a draw is left out, and so are
-    draws that are not ``where``.
-    """
-    value = f"TRY_CAST({sql} AS DOUBLE)"
-    number = f"FILTER (WHERE {where} AND NOT isnan({value}))"
-    mean = f"avg({value}) FILTER (WHERE {where} AND isfinite({value}))"
-    ends = [f"quantile_cont({value}, {part}) {number}" for part in (low, high)]
-    no_end = " OR ".join(f"isinf({end})" for end in ends)
-    whole = [f"{side}({value}) {number}" for side in ("min", "max")]
-    low_end, high_end = (f"CASE WHEN {no_end} THEN {far} ELSE {end} END" for far, end in zip(whole, ends, strict=True))
-    return low_end, high_end, mean
-
-
-def told(value: object, low: float | None, high: float | None, mean: float | None) -> Interval | None:
-    """The interval of a released value, of which draws tell how far noise moves it, to both sides and on the average.
-
-    It holds where the middle of the draws lies, and where the truth lies if draws are from the value as the value is
-    from the truth; twice as far as that where noise moves it one way.
-    """
-    if low is None or high is None:
-        return None
-    middle = as_number(value)
-    if not all(map(math.isfinite, (low, middle, high))):
-        return (low, high) if math.isnan(middle) else (min(low, middle), max(high, middle))
-    moved = 0.0 if mean is None else 2 * (mean - middle)
-    low, high = min(low, 2 * middle - high) - max(moved, 0.0), max(high, 2 * middle - low) + max(-moved, 0.0)
-    return low, high
+def _executed(sandbox: Sandbox, sql: str) -> list[tuple[Any, ...]]:
+    """The rows of a query; none where it fails on some sample or point."""
+    try:
+        return sandbox.execute(sql)
+    except (ShellFailed, ShellStopped):
+        return []

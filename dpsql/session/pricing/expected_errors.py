@@ -135,7 +135,7 @@ def has_interval(plan: Plan, number: int) -> bool:
     column = plan.columns[number]
     at = place_of(plan, column)
     if at is None:
-        return column.drawn is not None or (plan.redrawn is not None and number in plan.redrawn.wanted)
+        return column.computed is not None or (plan.resampling is not None and number in plan.resampling.wanted)
     core, place = at
     match core.estimates[place]:
         case Ranked(histogram=number, ranks=ranks):

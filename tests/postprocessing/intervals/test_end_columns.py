@@ -45,6 +45,8 @@ REFUSED = {
     f"SELECT low FROM (SELECT DP_INTERVAL_LOW(SUM(n)) AS low FROM ({GROUPED}) AS g) AS h": "of the outermost SELECT",
     f"SELECT n, DP_INTERVAL_LOW(n / SUM(n) OVER ()) AS low FROM ({GROUPED}) AS g ORDER BY 2": "that nothing else reads",
     f"SELECT DISTINCT DP_INTERVAL_LOW(SUM(n)) FROM ({GROUPED}) AS g": "of the outermost SELECT",
+    f"SELECT DP_INTERVAL_LOW(MAX(n)) FROM ({GROUPED}) AS g": "nor have ranks, MAX, MIN, conditions",
+    f"SELECT DP_INTERVAL_HIGH(RANK() OVER (ORDER BY n)) FROM ({GROUPED}) AS g": "nor have ranks, MAX, MIN, conditions",
     f"SELECT DP_INTERVAL_LOW(diagnosis) FROM ({GROUPED}) AS g": "a key is exact",
     "SELECT DP_INTERVAL_LOW(DP_INTERVAL_HIGH(COUNT(*))) FROM patients": "no interval of its own",
     "SELECT SUM(DP_INTERVAL_LOW(age)) FROM patients": "may not stand in a private part",
@@ -78,12 +80,16 @@ def test_what_is_filtered_by_its_end_is_above_it(session: Session) -> None:
 
 
 def test_what_stands_beside_ends_keeps_its_interval(session: Session) -> None:
-    text = (f"SELECT diagnosis, n / SUM(n) OVER () AS share, DP_INTERVAL_LOW(n) AS low FROM ({GROUPED}) AS g "
-            "WHERE DP_INTERVAL_LOW(n) > 0")  # fmt: skip
+    text = f"SELECT diagnosis, n / SUM(n) OVER () AS share, DP_INTERVAL_LOW(n) AS low FROM ({GROUPED}) AS g"
     result = session.execute(text)
     assert result.rows and all(row[1] is not None and row[2] is None for row in result.intervals)
     grouped = f"SELECT LEFT(diagnosis, 1) AS k, SUM(n), SUM(DP_INTERVAL_LOW(n)) FROM ({GROUPED}) AS g GROUP BY 1"
     assert all(row[1] is not None and row[2] is None for row in session.execute(grouped).intervals)
+
+
+def test_what_is_added_up_over_rows_that_noise_chooses_has_no_interval(session: Session) -> None:
+    text = f"SELECT diagnosis, n / SUM(n) OVER () AS share FROM ({GROUPED}) AS g WHERE DP_INTERVAL_LOW(n) > 0"
+    assert all(row[1] is None for row in session.execute(text).intervals)
 
 
 def test_ends_cost_nothing_more(session: Session) -> None:
@@ -114,7 +120,7 @@ def test_they_are_in_the_vocabulary() -> None:
 #: Statements with ends that are known last, and what these are the ends of.
 LATER = {
     "SELECT LEFT(diagnosis, 1) AS k, SUM(n) AS total, {low}, {high} FROM {g} GROUP BY k ORDER BY k": "SUM(n)",
-    "SELECT diagnosis, n / SUM(n) OVER (), {low}, n, {high} FROM {g} WHERE n > 100": "n / SUM(n) OVER ()",
+    "SELECT diagnosis, n / SUM(n) OVER (), {low}, n, {high} FROM {g} WHERE diagnosis > 'b'": "n / SUM(n) OVER ()",
     "SELECT SUM(n), {low}, {high} FROM {g}": "SUM(n)",
     (
         "SELECT k, v, {low}, {high} FROM (SELECT diagnosis AS k, n AS v FROM {g} UNION ALL SELECT 'all', COUNT(*) "

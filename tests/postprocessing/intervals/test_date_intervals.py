@@ -95,8 +95,7 @@ def test_what_is_computed_beside_it_has_its_interval(session: Session, beside: s
 
 
 @pytest.mark.parametrize(("item", "truth"), [
-    ("YEAR(MEDIAN(born))", 1980), ("DATE_DIFF('day', MIN(born), MAX(born))", 9000), ("EPOCH(MEDIAN(seen))", 1609459200),
-    ("DATE_DIFF('day', MEDIAN(born), MAX(born)) / COUNT(*)", 0.5),
+    ("YEAR(MEDIAN(born))", 1980), ("EPOCH(MEDIAN(seen))", 1609459200),
     ("DATE_DIFF('day', DATE '1970-01-01', MEDIAN(born)) / COUNT(*)", 3652 / 9001),
 ])  # fmt: skip
 def test_numbers_made_of_dates_have_intervals(session: Session, item: str, truth: float) -> None:
@@ -111,27 +110,15 @@ def test_numbers_made_of_dates_have_intervals(session: Session, item: str, truth
 BY_WARD = "(SELECT ward, MEDIAN(born) AS m, COUNT(*) AS n FROM people GROUP BY ward) AS t"
 
 
-@pytest.mark.parametrize("beside", ["MAX(n)", "STDDEV(n)", "COUNT(*) FILTER (WHERE n > 2999)", "MIN(m)"])
-def test_its_noise_is_there_where_noise_chooses(session: Session, beside: str) -> None:
-    """What stands beside a choice has the same interval, but for the draws, as alone."""
-    days = "SUM(n) + SUM(DATE_DIFF('day', DATE '1980-01-01', m))"
-    widths = []
-    for items in (days, f"{days}, {beside}"):
-        ends = session.execute(f"SELECT {items} FROM {BY_WARD}").intervals[0][0]
-        assert ends is not None
-        widths.append(float(ends[1]) - float(ends[0]))  # type: ignore[arg-type]
-    assert 0.6 < widths[1] / widths[0] < 1.7
-
-
-@pytest.mark.parametrize("item", ["RANK() OVER (ORDER BY m)", "DATE_DIFF('day', MIN(m) OVER (), MAX(m) OVER ())"])
-def test_what_dates_are_compared_for_has_an_interval(session: Session, item: str) -> None:
-    intervals = session.execute(f"SELECT ward, {item} FROM {BY_WARD}").intervals
-    assert all(ends is not None and ends[0] < ends[1] for _, ends in intervals)  # type: ignore[operator]
+def test_its_noise_is_there_where_several_rows_are_added_up(session: Session) -> None:
+    days = "SUM(DATE_DIFF('day', DATE '1980-01-01', m))"
+    (alone, with_counts) = session.execute(f"SELECT {days}, SUM(n) + {days} FROM {BY_WARD}").intervals[0]
+    assert alone is not None and with_counts is not None
+    assert 0 < alone[1] - alone[0] < 1.7 * (with_counts[1] - with_counts[0])  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(("item", "low", "high"), [
     ("YEAR(MAX(born))", None, 2009), ("YEAR(MIN(born))", 1950, None),
-    ("DATE_DIFF('day', MIN(born), MAX(born))", None, 21914),
     ("DATE_DIFF('day', MIN(born), DATE '2010-01-01')", None, 21915),
     ("CASE WHEN MEDIAN(born) > DATE '1980-01-01' THEN 1 ELSE 0 END", 0, 1),
 ])  # fmt: skip

@@ -9,8 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import ShellStopped
-from dpsql.postprocessing.intervals import row_intervals
-from dpsql.postprocessing.resampling import percentiles
+from dpsql.postprocessing.intervals import resampled_query, row_intervals
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
 
@@ -54,7 +53,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def test_up_to_the_limit_there_are_intervals_and_no_notice(session: Session) -> None:
     result = session.execute(SHARES.format(30))
-    assert len(result.rows) == percentiles.MOST_ROWS == 1_500 and result.notices == ()
+    assert len(result.rows) == resampled_query.MOST_ROWS == 1_500 and result.notices == ()
     assert all(own is not None and share is not None for _, own, share, _ in result.intervals)
 
 
@@ -85,11 +84,11 @@ def test_what_depends_on_no_noise_is_not_said_to_lack_an_interval(session: Sessi
     assert session.execute("SELECT n, hour + 1 AS following FROM " + GROUPED.format(32)).notices == ()
 
 
-def test_draws_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     execute = Sandbox.execute
 
     def stopped(sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
-        if "dpsql draws" in sql:
+        if "dpsql samples" in sql:
             raise ShellStopped("57014", "it took too long")
         return execute(sandbox, sql)
 
@@ -97,16 +96,29 @@ def test_draws_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPa
     result = session.execute(SHARES.format(1))
     assert all(share is None for _, _, share, _ in result.intervals)
     (said,) = result.notices
-    assert said.startswith("no interval in any row of share and more: run again with noise")
+    assert said.startswith("no interval in any row of share and more: run on samples of the noise")
 
 
 def test_expressions_on_very_many_rows_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert row_intervals.MOST_ROWS * row_intervals.FEWEST == row_intervals.MOST_DRAWN
+    assert row_intervals.MOST_ROWS * row_intervals.FEWEST == row_intervals.MOST_MADE
     monkeypatch.setattr(row_intervals, "MOST_ROWS", 50)
-    monkeypatch.setattr(row_intervals, "MOST_DRAWN", 50 * row_intervals.FEWEST)
+    monkeypatch.setattr(row_intervals, "MOST_MADE", 50 * row_intervals.FEWEST)
     few, many = (f"SELECT minute, n * w AS product, n AS own FROM {GROUPED.format(hours)}" for hours in (1, 2))
     result = session.execute(few)
     assert result.notices == () and all(product is not None for _, product, _ in result.intervals)
     result = session.execute(many)
     assert all(product is None and own is not None for _, product, own in result.intervals)
-    assert result.notices[0].startswith("no interval in any row of product: ")
+    (said,) = result.notices
+    assert said.startswith("no interval in any row of product: ") and "at most 50 rows" in said
+
+
+RANKED = "SELECT minute, n, RANK() OVER (ORDER BY n) AS place, MAX(n) OVER () AS most, GREATEST(n, w) AS more, "
+RANKED += "n / SUM(n) OVER () AS share FROM " + GROUPED.format(1)
+
+
+def test_what_noise_chooses_is_said_to_have_none(session: Session) -> None:
+    result = session.execute(RANKED)
+    for _, own, place, most, more, share in result.intervals:
+        assert own is not None and share is not None and place is most is more is None
+    (said,) = result.notices
+    assert said.startswith("no interval in any row of place, most and more: noise chooses what is shown")

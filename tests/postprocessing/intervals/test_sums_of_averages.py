@@ -1,4 +1,4 @@
-"""Intervals of sums and differences of averages, on draws of their cells."""
+"""Intervals of sums and differences of averages, on samples of their cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from dpsql.planning.estimators.estimate import Mean, average
 from dpsql.planning.estimators.linear_forms import GAUSSIAN
-from dpsql.postprocessing.intervals.arithmetic import sum_interval
+from dpsql.postprocessing.intervals.row_intervals import sum_interval
 
 HALF, DRAWS = 1.959964, 2_000
 #: Of 2,000 intervals of 95 % a smaller share than this holds with a probability below 1e-9.
