@@ -122,7 +122,7 @@ SELECT DP_INTERVAL_LOW(SUM(n)) + 1 FROM (SELECT male, COUNT(*) AS n FROM patient
 
 -- schema: nafld
 SELECT male, DP_INTERVAL_HIGH(male) FROM patients GROUP BY male
--- says: what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and what is made of dates have none, nor numbers whose rows nothing but noise tells apart; take an aggregate, and give such rows a key (line 1, column 1)
+-- says: what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and what is made of dates have none, nor have ranks, MAX, MIN, conditions and other choices among released numbers, nor numbers whose rows nothing but noise tells apart; take an aggregate, and give such rows a key (line 1, column 1)
 -- instead: SELECT male, male FROM patients GROUP BY male
 
 -- schema: tpch

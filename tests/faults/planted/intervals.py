@@ -38,7 +38,7 @@ FAULTS = (
         "dpsql/postprocessing/intervals/dependence.py",
         "Dependence.CHOSEN if chosen else Dependence.SMOOTH",
         "Dependence.SMOOTH",
-        (f"{ROOM}/test_not_resampled.py::test_what_several_rows_make_with_it_has_no_interval",),
+        (f"{ROOM}/test_dependence.py::test_what_noise_chooses_is_seen_in_the_text",),
     ),
     Fault(
         "MIN and MAX are resampled, though their intervals end at a bound that no sample reaches",
