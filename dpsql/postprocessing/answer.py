@@ -98,8 +98,8 @@ class PostProcessor:
         """The SQL of post-processing and its columns, without any row: released tables are empty, public ones unread.
 
         They follow from the text of post-processing, the types of the tables it reads and which of their columns are
-        resampled. They are remembered under these: what a dashboard filters by stands in the cores, so that its statements share
-        few texts. Raises StatementError where it does not fit its tables.
+        resampled. They are remembered under these: what a dashboard filters by stands in the cores, so that its
+        statements share few texts. Raises StatementError where it does not fit its tables.
         """
         sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
