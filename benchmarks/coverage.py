@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "corpus"), str(ROOT / "tests"), str(ROOT)]
+sys.path[:0] = [str(ROOT / "tests" / "corpus"), str(ROOT / "tests" / "support"), str(ROOT)]
 
 from corpora import FOLDER, Asked, named_corpora  # noqa: E402
 from untouched import planning_session  # noqa: E402

@@ -1,4 +1,6 @@
-"""Writes docs/refusals.md: what each code means, with a refused statement and one that is answered, from tests/refused.
+"""Writes docs/refusals.md: what each code means, with a refused statement and one that is answered.
+
+The statements are those of tests/sql/refused.
 
 Run ``python docs/write_refusals.py``; ``tests/docs/test_refusals.py`` fails when the page is stale.
 """
@@ -70,7 +72,9 @@ MEANINGS = {
 
 def example(code: str) -> str:
     """The first statement that is refused with the code, what is said of it, and what is answered in its place."""
-    first = (ROOT / "tests" / "refused" / f"{code}.sql").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    first = (
+        (ROOT / "tests" / "sql" / "refused" / f"{code}.sql").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    )
     statement = [line for line in first if not line.startswith("--")]
     marks = dict(line[3:].split(": ", 1) for line in first if line.startswith("-- ") and ": " in line)
     answered = marks.get("answered", marks.get("instead"))

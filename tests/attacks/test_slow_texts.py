@@ -14,7 +14,7 @@ from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.tokens import pieces, tokens
 from dpsql.session import request
 
-SHOP = Path(__file__).parents[1] / "catalogue" / "demo.toml"
+SHOP = Path(__file__).parents[1] / "server" / "catalogue" / "demo.toml"
 TEXTS = {
     "comments": "/**/ " * 3_000 + "SELECT 1",
     "comments behind EXPLAIN": "EXPLAIN " + "/* */" * 3_000 + "SELECT 1",

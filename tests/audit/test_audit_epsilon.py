@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from databases import clinic
 from numpy.typing import NDArray
+from seeded_entropy import Seeded
 
 from dpsql.audit import completed_schema
 from dpsql.audit.clock import AuditClock
@@ -21,9 +21,6 @@ from dpsql.audit.sensitivity.plans import planner
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "privacy"))
-from seeded_entropy import Seeded
 
 PURE, PRICED = Claim(True, 1.0, 0.0), Claim(False, 1.0, 0.0, normal=True)
 #: Parts of the right scale: with the first ε is 1.5 times as large as claimed.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from dpsql import connect
 from dpsql.audit.ledger_chain import _sums, _times, journal
 from dpsql.schema import load
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ledger"))
 COUNT = "SELECT COUNT(*) FROM patients"
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from seeded_entropy import Seeded
 
 from dpsql.audit.clock import AuditClock
 from dpsql.audit.sampler_distributions import exponential_law, flipped_law, response_law
@@ -23,9 +22,6 @@ from dpsql.audit.samplers import (
 )
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "privacy"))
-from seeded_entropy import Seeded
 
 DRAWS = 300_000
 SCALES = [Fraction(1, 6), Fraction(1, 2), Fraction(10), Fraction(1000, 7), Fraction(2**49)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -399,7 +400,7 @@ def test_under_a_writer_every_answer_is_of_one_version(
     schema = town(tmp_path, process)
     schema.write_text(schema.read_text().replace("delta = 0", "delta = 0\nkeep_answers = false"))
     database = open_database(schema)
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(Path(__file__).parent.parent), str(tmp_path)])
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, inspect.getfile(put).rpartition("/")[0], str(tmp_path)])
     try:
         assert {visits(database) for _ in range(12)} <= set(VISITS.values())
     finally:

@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"\s+|\w+|'[^']*'|\"[^\"]*\"|.", re.DOTALL)
 
 def statements() -> list[str]:
     """Every statement that the tests know."""
-    files = [*TESTS.glob("corpus/*/*.sql"), *TESTS.glob("golden/*.sql"), *TESTS.glob("refused/*.sql")]
+    files = [*TESTS.glob("corpus/*/*.sql"), *TESTS.glob("sql/golden/*.sql"), *TESTS.glob("sql/refused/*.sql")]
     pieces = [piece for file in files for piece in re.split(r";\s*\n|\n\n", file.read_text(encoding="utf-8"))]
     lines = [line for file in TESTS.glob("attacks/*.jsonl") for line in file.read_text(encoding="utf-8").splitlines()]
     return [piece for piece in pieces if piece.strip()] + [json.loads(line)["sql"] for line in lines]

@@ -19,7 +19,7 @@ MOST = 300
 
 
 def main() -> None:
-    sys.path[:0] = [str(TESTS), str(TESTS / "server")]
+    sys.path[:0] = [str(TESTS / "support"), str(TESTS / "server")]
     from broken_conversations import fuzz
     from databases import clinic
     from wire_client import charges

@@ -21,8 +21,8 @@ class Function:
     repeat, and the last ``optional`` ones may be left out. ``fallible`` says whether it may be NULL on non-NULL
     arguments, or says so of their intervals. ``whole`` functions give the engine's own integers and the others DOUBLE.
     ``jumps`` are those that need a decimal to be the double nearest to it, since their value changes at once.
-    ``examples`` are calls on the table of `tests/engines/test_functions.py`, and ``note`` says where the value is not
-    that of plain DuckDB.
+    ``examples`` are calls on the table of `tests/sql/functions/test_functions.py`, and ``note`` says where the value is
+    not that of plain DuckDB.
     """
 
     parameters: tuple[str, ...]

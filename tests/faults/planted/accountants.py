@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-RULE = "tests/privacy/test_rule.py"
+RULE = "tests/privacy/accountants/test_rule.py"
 SCHEMA = "tests/schema/test_accountant_named.py"
 ADVANCED = "dpsql/privacy/accountants/advanced.py"
 

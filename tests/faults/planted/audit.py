@@ -5,7 +5,7 @@ from __future__ import annotations
 from planted.fault import Fault
 
 HONEST = "tests/audit/test_audit.py::test_an_honest_database_passes"
-NEIGHBOURS = "tests/properties/test_audit_neighbours.py"
+NEIGHBOURS = "tests/audit/test_audit_neighbours.py"
 CONFINED = "tests/audit/test_audit_lockdown.py::test_the_engines_process_can_do_nothing_that_it_must_not"
 EPSILON = "tests/audit/test_audit_epsilon.py"
 TOLD = "tests/audit/test_audit.py::test_no_form_of_the_report_tells_a_value_or_a_unit"

@@ -18,35 +18,38 @@ FAULTS = (
         "dpsql/sql/functions/like_patterns.py",
         "(value, _bounded(value, pattern))",
         "(value, pattern)",
-        ("tests/properties/test_likes.py::test_no_row_makes_a_pattern_slow",),
+        ("tests/sql/functions/test_likes.py::test_no_row_makes_a_pattern_slow",),
     ),
     Fault(
         "a constant pattern over which the engine goes back and back",
         "dpsql/sql/functions/like_patterns.py",
         "if _runs(known) > 1 and",
         "if False and",
-        ("tests/properties/test_likes.py::test_no_row_makes_a_pattern_slow",),
+        ("tests/sql/functions/test_likes.py::test_no_row_makes_a_pattern_slow",),
     ),
     Fault(
         "an ESCAPE that fails on the rows that reach it",
         "dpsql/sql/binder/expressions/texts.py",
         'if not character.isascii() or character in "%_":',
         'if character in "%_":',
-        ("tests/properties/test_likes.py::test_a_character_that_fails_on_some_rows_is_refused",),
+        ("tests/sql/functions/test_likes.py::test_a_character_that_fails_on_some_rows_is_refused",),
     ),
     Fault(
         "a conversion that the engine shares out of reach of TRY",
         "dpsql/sql/emit/duckdb/dates.py",
         '    return cast(ordinary(moment), "timestamp")',
         "    return moment",
-        (f"{TOGETHER}[temporal-temporal]", "tests/golden/test_golden.py::test_golden[moments]"),  # shared before 2.0.1
+        (
+            f"{TOGETHER}[temporal-temporal]",
+            "tests/sql/golden/test_golden.py::test_golden[moments]",
+        ),  # shared before 2.0.1
     ),
     Fault(
         "a regular expression that the engine refuses",
         "dpsql/sql/binder/expressions/constant_arguments.py",
         "        if len(text) > _LONGEST or not text.isascii():",
         "        return expression\n        if len(text) > _LONGEST or not text.isascii():",
-        ("tests/engines/test_patterns.py",),
+        ("tests/sql/functions/test_patterns.py",),
     ),
     Fault(
         "texts that grow by what they hold",
@@ -95,41 +98,41 @@ FAULTS = (
         "dpsql/sql/binder/sources/derived_tables.py",
         "max(read, default=-1) + 1",
         "0",
-        ("tests/properties/test_stages.py",),
+        ("tests/session/test_stages.py",),
     ),
     Fault(
         "a timestamp without a text fails the statement",
         "dpsql/sql/emit/scalar.py",
         "            value = dialect.ordinary(value)\n",
         "            pass\n",
-        ("tests/golden/test_golden.py::test_golden[timestamp_as_text]",),  # no statement fails since DuckDB 2.0.1
+        ("tests/sql/golden/test_golden.py::test_golden[timestamp_as_text]",),  # no statement fails since DuckDB 2.0.1
     ),
     Fault(
         "distinct units are added up over subgroups",
         "dpsql/sql/analysis/grouping_levels.py",
         "return aggregate.function.is_additive",
         "return aggregate.function.is_additive or aggregate.function.ignores_repeated_rows",
-        ("tests/properties/test_cube.py::test_without_noise_the_answer_is_that_of_duckdb",),
+        ("tests/release/test_cube.py::test_without_noise_the_answer_is_that_of_duckdb",),
     ),
     Fault(
         "a domain asks a subquery of private rows",
         "dpsql/sql/analysis/key_domain/values.py",
         "            return self._function(expression)\n        public = ",
         "            return expression\n        public = ",
-        ("tests/properties/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
+        ("tests/sql/analysis/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
     ),
     Fault(
         "the clause loosens a limit of the owner",
         "dpsql/sql/parser/privacy_clause.py",
         "own if asked is None else asked if own is None else min(own, asked)",
         "own if asked is None else asked",
-        ("tests/sql/test_googlesql.py::test_limits_are_only_tightened",),
+        ("tests/sql/parser/test_googlesql.py::test_limits_are_only_tightened",),
     ),
     Fault(
         "any column may be called the privacy unit",
         "dpsql/sql/binder/expressions/conditions.py",
         "if not isinstance(column, Column) or column.identifies != UNIT:",
         "if not isinstance(column, Column):",
-        ("tests/sql/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
+        ("tests/sql/parser/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
     ),
 )

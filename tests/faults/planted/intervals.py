@@ -5,9 +5,9 @@ from __future__ import annotations
 from planted.fault import Fault
 
 ROOM = "tests/postprocessing/intervals"
-ENDS, FORMS = f"{ROOM}/test_end_columns.py", "tests/privacy/test_forms.py"
+ENDS, FORMS = f"{ROOM}/test_end_columns.py", "tests/planning/estimators/test_forms.py"
 COVERAGE = f"{ROOM}/test_interval_coverage.py::test_intervals_of"
-CLIPPING = "tests/session/test_clipping.py"
+CLIPPING = "tests/release/test_clipping.py"
 
 FAULTS = (
     Fault(
@@ -122,14 +122,14 @@ FAULTS = (
         "dpsql/session/compiler.py",
         'reports = settings.clipping == "report" and not query.probe',
         "reports = not query.probe",
-        ("tests/session/test_clipping.py::test_it_is_never_told_unless_it_is_asked_for",),
+        ("tests/release/test_clipping.py::test_it_is_never_told_unless_it_is_asked_for",),
     ),
     Fault(
         "what is counted beside an answer is not paid for",
         "dpsql/planning/budget_split.py",
         "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
         "draft.weight / whole",
-        ("tests/session/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
+        ("tests/release/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
     ),
     Fault(
         "units above a limit are counted by their rows, once for each",
@@ -164,14 +164,14 @@ FAULTS = (
         "dpsql/planning/plan.py",
         "return self.selection is not None and self.estimates[place] == Alone(len(self.cells))",
         "return self.selection is None and self.estimates[place] == Alone(len(self.cells))",
-        ("tests/session/test_shown_counts.py::test_the_interval_is_that_among_shown_groups",),
+        ("tests/release/test_shown_counts.py::test_the_interval_is_that_among_shown_groups",),
     ),
     Fault(
         "nobody is told that a count let its group be shown",
         "dpsql/sql/analysis/key_domain/domain.py",
         "return (CAVEAT,)",
         "return ()",
-        ("tests/session/test_shown_counts.py::test_the_analyst_is_told_once_and_only_of_such_counts",),
+        ("tests/release/test_shown_counts.py::test_the_analyst_is_told_once_and_only_of_such_counts",),
     ),
     Fault(
         "a difference of averages whose noise leaves one of them open",
@@ -207,7 +207,7 @@ FAULTS = (
         "tail = min(2 * tail, 0.5)",
         "tail = min(4 * tail, 0.5)",
         (
-            "tests/privacy/test_tree.py::test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_asks_for",
+            "tests/privacy/mechanism/test_tree.py::test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_asks_for",
         ),
     ),
 )

@@ -95,21 +95,21 @@ FAULTS = (
         "dpsql/privacy/ledger/opening.py",
         "    if real.stat().st_nlink > 1:",
         "    if real.stat().st_nlink > 9:",
-        ("tests/frontends/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
+        ("tests/cli/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
     ),
     Fault(
         "what was charged before a hard link was made is charged anew",
         "dpsql/privacy/ledger/opening.py",
         "        return (*self.sought, *self.kept)",
         "        return self.sought",
-        ("tests/frontends/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
+        ("tests/cli/test_cli_ledger.py::test_a_hard_link_to_a_database_has_no_budget_of_its_own",),
     ),
     Fault(
         "charges lie in a file beside the ledger",
         "dpsql/privacy/ledger/stores/sqlite.py",
         'if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):',
         'if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):',
-        ("tests/ledger/test_ledger_file.py::test_no_charge_lives_in_a_file_beside_the_ledger",),
+        ("tests/privacy/ledger/test_ledger_file.py::test_no_charge_lives_in_a_file_beside_the_ledger",),
     ),
     Fault(
         "a damaged answer is given",
@@ -221,7 +221,7 @@ FAULTS = (
         "dpsql/privacy/window.py",
         "max(promised, spent, present)",
         "max(promised, spent)",
-        ("tests/ledger/test_window_model.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
+        ("tests/privacy/ledger/test_window_model.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
     ),
     Fault(
         "a lifetime forgets what a rule's own sum has passed",

@@ -8,12 +8,12 @@ from planted.finders import PRICE, claims
 RANKING = "dpsql/privacy/mechanism/rank_choice.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
 AROUND = "dpsql/privacy/mechanism/rank_counts.py"
-AROUND_TESTS = "tests/privacy/test_around.py"
+AROUND_TESTS = "tests/planning/estimators/test_around.py"
 CHOSEN = "tests/session/test_mechanism_choice.py"
 SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
-SPARSE_TESTS = "tests/privacy/test_above_threshold.py"
+SPARSE_TESTS = "tests/privacy/mechanism/test_above_threshold.py"
 CALIBRATION = "dpsql/privacy/mechanism/calibration.py"
-CALIBRATION_TESTS = "tests/privacy/test_calibration.py"
+CALIBRATION_TESTS = "tests/privacy/mechanism/test_calibration.py"
 
 FAULTS = (
     Fault(
@@ -35,7 +35,7 @@ FAULTS = (
         "dpsql/privacy/sampling/entropy.py",
         "return os.urandom(n)",
         'return __import__("random").Random(0).randbytes(n)',
-        ("tests/privacy/test_entropy.py",),
+        ("tests/privacy/sampling/test_entropy.py",),
     ),
     Fault(
         "noise of 0.7 times the scale",
@@ -56,14 +56,14 @@ FAULTS = (
         TREE,
         "sum([self.node.cost] * self.levels, FREE)",
         "sum([self.node.cost] * (self.levels - 1), FREE)",
-        (f"{PRICE}[L2]", "tests/privacy/test_tree.py"),
+        (f"{PRICE}[L2]", "tests/privacy/mechanism/test_tree.py"),
     ),
     Fault(
         "a node is drawn again whenever it is read",
         TREE,
         "        if (level, start) not in self._read:",
         "        if True:",
-        ("tests/privacy/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
+        ("tests/privacy/mechanism/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
     ),
     Fault(
         "half of what a row moves two utilities of a rank apart",
@@ -77,21 +77,21 @@ FAULTS = (
         RANKING,
         "return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)",
         "return self.part.denominator",
-        ("tests/privacy/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
+        ("tests/privacy/mechanism/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
     ),
     Fault(
         "the counts around a quantile are not paid for",
         RANKING,
         "return self.value.cost if self.around is None else self.value.cost + self.around.cost",
         "return self.value.cost",
-        (f"{PRICE}[L1]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+        (f"{PRICE}[L1]", "tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for"),
     ),
     Fault(
         "the noise of the children inside a node is forgotten",
         "dpsql/planning/estimators/quantiles.py",
         "        return own + first * (1 - two)",
         "        return own",
-        ("tests/privacy/test_tree.py::test_the_deviation_of_a_rank_is_known",),
+        ("tests/privacy/mechanism/test_tree.py::test_the_deviation_of_a_rank_is_known",),
     ),
     Fault(
         "the cells around a value overlap",
@@ -115,7 +115,7 @@ FAULTS = (
         AROUND,
         "        return self.tree.cost",
         "        return self.tree.node.cost",
-        ("tests/privacy/test_ranking.py::test_every_choice_is_paid_for",),
+        ("tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for",),
     ),
     Fault(
         "the tree around a value is made for the whole price",
@@ -157,21 +157,21 @@ FAULTS = (
         "dpsql/privacy/mechanism/peeling.py",
         "sum([self.each.cost] * self.most, FREE)",
         "self.each.cost",
-        (f"{PRICE}[L2]", "tests/privacy/test_ranking.py::test_every_choice_is_paid_for"),
+        (f"{PRICE}[L2]", "tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for"),
     ),
     Fault(
         "the first of equal candidates is chosen",
         "dpsql/privacy/sampling/categorical.py",
         "return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])",
         "return int(ends[i] - wide[i])",
-        ("tests/privacy/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",),
+        ("tests/privacy/sampling/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",),
     ),
     Fault(
         "a quantile is the best bin",
         RANKING,
         "        place = self.value.draw(*ordered.near(self.target), _entropy=entropy)",
         "        place = int(np.repeat(*ordered.near(self.target)).argmax())",
-        ("tests/privacy/test_ranking.py::test_a_quantile_has_its_law",),
+        ("tests/privacy/mechanism/test_ranking.py::test_a_quantile_has_its_law",),
     ),
     Fault(
         "runs of empty bins are one candidate",
@@ -185,7 +185,10 @@ FAULTS = (
         "dpsql/privacy/rounding.py",
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)",
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
-        ("tests/privacy/test_ranking.py::test_a_rate_costs_no_more_than_is_charged", "tests/privacy/test_scan.py"),
+        (
+            "tests/privacy/mechanism/test_ranking.py::test_a_rate_costs_no_more_than_is_charged",
+            "tests/privacy/mechanism/test_scan.py",
+        ),
     ),
     Fault(
         "a sparse vector whose queries have no noise",
@@ -277,14 +280,14 @@ FAULTS = (
         "dpsql/privacy/sampling/categorical.py",
         "other + (other >= true)",
         "other",
-        ("tests/privacy/test_response.py", "tests/privacy/test_sampling_choice.py"),
+        ("tests/privacy/mechanism/test_response.py", "tests/privacy/sampling/test_sampling_choice.py"),
     ),
     Fault(
         "randomized response is charged for any lie at once",
         "dpsql/privacy/mechanism/randomized_response.py",
         "log_bounds(self.truth / self.other, 80)",
         "log_bounds(self.truth / (1 - self.truth), 80)",
-        ("tests/privacy/test_response.py",),
+        ("tests/privacy/mechanism/test_response.py",),
     ),
     Fault(
         "the zCDP of a group grows by its size, not by the square",
@@ -305,7 +308,7 @@ FAULTS = (
         "dpsql/privacy/mechanism/clipping_bound.py",
         "return Cost(None, self.price) if self.concentrated else self.each.cost",
         "return Cost(None, self.price / 4) if self.concentrated else self.each.cost",
-        ("tests/privacy/test_scan.py",),
+        ("tests/privacy/mechanism/test_scan.py",),
     ),
     Fault(
         "a scan takes a unit for one row",
@@ -326,6 +329,6 @@ FAULTS = (
         "dpsql/privacy/mechanism/clipping_bound.py",
         "return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)",
         "return AboveThreshold(1, self.price, self.monotone, THRESHOLD_SHARE)",
-        ("tests/privacy/test_scan.py",),
+        ("tests/privacy/mechanism/test_scan.py",),
     ),
 )

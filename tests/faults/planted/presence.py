@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-TESTS = "tests/properties/test_presence.py::test"
+TESTS = "tests/release/test_presence.py::test"
 FROZEN = f"{TESTS}_which_groups_are_released_depends_on_noisy_counts_alone"
 SHOWN = f"{TESTS}_groups_are_shown_as_the_setting_says"
 PAID = f"{TESTS}_evidence_is_paid_for_within_the_price"

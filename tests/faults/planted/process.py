@@ -7,7 +7,7 @@ from planted.fault import Fault
 PROCESS, BEGIN = "tests/engines/test_process.py", "tests/engines/test_process_begin.py"
 DEATH, END = "tests/engines/test_process_death.py", "tests/engines/test_process_end.py"
 STUCK = "tests/engines/test_process_stuck.py"
-CAREFUL = "tests/properties/test_careful_engine.py"
+CAREFUL = "tests/engines/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
 LIMITS = "dpsql/engines/duckdb/process/confinement.py"
 CLIENT = "dpsql/engines/duckdb/process/client.py"

@@ -10,10 +10,10 @@ JOINS = "dpsql/sql/binder/sources/joins.py"
 ROWS = "dpsql/sql/binder/sources/from_subqueries.py"
 ONE_UNIT = "dpsql/sql/analysis/join_on_unit.py"
 STABILITY = "dpsql/sql/analysis/stability.py"
-TIED = ("tests/properties/test_subquery_ties.py",)
+TIED = ("tests/sql/binder/test_subquery_ties.py",)
 
 PUSHDOWN = "dpsql/sql/binder/pushdown.py"
-STAYS = ("tests/properties/test_pushdown.py::test_a_condition_of_other_rows_stays",)
+STAYS = ("tests/sql/binder/test_pushdown.py::test_a_condition_of_other_rows_stays",)
 
 FAULTS = (
     Fault(
@@ -56,7 +56,7 @@ FAULTS = (
         PUSHDOWN,
         'Call("or", (condition, other), BOOLEAN)',
         'Call("and", (condition, other), BOOLEAN)',
-        ("tests/properties/test_pushdown.py::test_uses_under_different_conditions_are_released_once",),
+        ("tests/sql/binder/test_pushdown.py::test_uses_under_different_conditions_are_released_once",),
     ),
     Fault(
         "centring forgotten in the sensitivity",
@@ -141,14 +141,14 @@ FAULTS = (
         "dpsql/sql/ir/reads.py",
         "tables_of(core.relation) | tables_in(*core.keys, *arguments)",
         "tables_of(core.relation) | tables_in(*core.keys)",
-        ("tests/sql/test_reads.py",),
+        ("tests/sql/emit/test_reads.py",),
     ),
     Fault(
         "a table is planned that no cell looks at",
         "dpsql/sql/ir/reads.py",
         "    arguments = [part for cell in cells for part in _read_of(cell)]\n",
         "    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]\n",
-        ("tests/sql/test_reads.py",),
+        ("tests/sql/emit/test_reads.py",),
     ),
     Fault(
         "LATERAL values under a condition that is not read",
@@ -333,7 +333,7 @@ FAULTS = (
         "dpsql/sql/ir/expression.py",
         "                read, members = read | group[0], group[1] + members\n",
         "                members = group[1] + members\n",
-        ("tests/sql/test_connected.py",),
+        ("tests/sql/emit/test_connected.py",),
     ),
     Fault(
         "a tie of columns that identify different things",
@@ -382,6 +382,6 @@ FAULTS = (
         "dpsql/sql/binder/expression_subqueries.py",
         'relation = Filter(relation, call("=", [reader.read(node), key], node))',
         "reader.read(node)",
-        ("tests/properties/test_stages.py",),
+        ("tests/session/test_stages.py",),
     ),
 )

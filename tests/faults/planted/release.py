@@ -5,8 +5,8 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import ANSWERS, DEPARTURE, ERRORS, KEPT, RELEASED
 
-POSSIBLE = "tests/properties/test_possible.py"
-COLUMNS = ("tests/accuracy/test_estimate_columns.py",)
+POSSIBLE = "tests/postprocessing/test_possible.py"
+COLUMNS = ("tests/planning/estimators/test_estimate_columns.py",)
 
 FAULTS = (
     Fault(
@@ -167,7 +167,7 @@ FAULTS = (
         "dpsql/engines/duckdb/engine.py",
         "stage = self._stages.pop(0)",
         "stage = self._stages[0]",
-        ("tests/frontends/test_types.py::test_an_unpaid_plan_is_not_read",),
+        ("tests/engines/test_types.py::test_an_unpaid_plan_is_not_read",),
     ),
     Fault(
         "tables are not compared in the cross-check",
@@ -216,7 +216,7 @@ FAULTS = (
         "dpsql/release/noise.py",
         "return tuple(count * contribution.step for count in noisy.children(1, 0))",
         "return tuple(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in range(tree.bins))",
-        ("tests/properties/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
+        ("tests/planning/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
     ),
     Fault(
         "the key of an answer leaves out the noise",
@@ -279,13 +279,13 @@ FAULTS = (
         "dpsql/engines/duckdb/instance.py",
         "        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))\n        _INHERITED.add(connection)\n",
         "        pass\n",
-        ("tests/frontends/test_forks.py::test_a_fork_ends_as_it_should[drops]",),
+        ("tests/dbapi/test_forks.py::test_a_fork_ends_as_it_should[drops]",),
     ),
     Fault(
         "the spread of a total forgets the levels above",
         "dpsql/planning/estimators/least_squares.py",
         "        normal += (level.group[:, None] == level.group[None, :]) / level.variance\n",
         "        normal += (level.group[:, None] == level.group[None, :]) / (2 * level.variance)\n",
-        ("tests/accuracy/test_expected.py::test_the_spread_of_least_squares_is_that_of_its_estimate",),
+        ("tests/session/pricing/test_expected.py::test_the_spread_of_least_squares_is_that_of_its_estimate",),
     ),
 )

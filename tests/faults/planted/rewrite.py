@@ -214,8 +214,8 @@ FAULTS = (
         '        if self.core.domain is not None:\n            base = "domain"\n',
         '        if self.core.domain is not None and not self._has_totals:\n            base = "domain"\n',
         (
-            "tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[mark]",
-            "tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(age / 10) * 10]",
+            "tests/sql/analysis/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[mark]",
+            "tests/sql/analysis/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(age / 10) * 10]",
         ),
     ),
     Fault(
@@ -223,7 +223,7 @@ FAULTS = (
         CORE,
         'joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))',
         'joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "FULL"))',
-        ("tests/properties/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(price)]",),
+        ("tests/sql/analysis/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(price)]",),
     ),
     Fault(
         "a histogram is clipped per bin instead of over all bins of a group",

@@ -99,7 +99,7 @@ FAULTS = (
         "    if parser != compiled:\n",
         "    if parser > compiled > parser:\n",
         (
-            "tests/frontends/test_installation.py::test_a_parser_that_does_not_fit_its_compiled_half_is_told_before_any_charge",
+            "tests/docs/test_installation.py::test_a_parser_that_does_not_fit_its_compiled_half_is_told_before_any_charge",
         ),
     ),
 )

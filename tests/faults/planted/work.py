@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-WORK = "tests/properties/test_work.py::"
+WORK = "tests/sql/analysis/test_work.py::"
 COUNTED = f"{WORK}test_rows_that_are_multiplied_are_as_many_as_is_claimed"
 HEAVY = f"{WORK}test_a_unit_with_very_many_rows_is_held_to_its_limit_before_it_is_multiplied"
 REFUSED = f"{WORK}test_what_would_make_too_many_rows_is_refused"
@@ -12,8 +12,8 @@ PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
 ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
 ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_are_computed"
 MODULE = "dpsql/sql/analysis/work/rows.py"
-PATTERNS, AUTOMATA = "dpsql/sql/functions/regular_expression", "tests/properties/test_automata.py"
-ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/properties/test_row_work.py"
+PATTERNS, AUTOMATA = "dpsql/sql/functions/regular_expression", "tests/sql/functions/test_automata.py"
+ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/sql/analysis/test_row_work.py"
 EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
@@ -22,7 +22,7 @@ FAULTS = (
         "dpsql/sql/analysis/work/row_cost.py",
         "    made = _within(expressions)\n    converted",
         "    made = list(expressions)\n    converted",
-        ("tests/properties/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
+        ("tests/sql/analysis/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
     ),
     Fault(
         "a parent's text is read whole with each of a unit's rows",
@@ -36,42 +36,42 @@ FAULTS = (
         "dpsql/sql/analysis/work/row_cost.py",
         "for each in [*made, *converted] if",
         "for each in made if",
-        ("tests/properties/test_row_work.py::test_what_converts_a_text_makes_one_more",),
+        ("tests/sql/analysis/test_row_work.py::test_what_converts_a_text_makes_one_more",),
     ),
     Fault(
         "a pattern of the data is tried once",
         "dpsql/sql/analysis/work/row_cost.py",
         "        return _length(pattern)\n",
         "        return 1\n",
-        ("tests/properties/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
+        ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
     Fault(
         "what is computed of one side of a product is computed of its pairs",
         "dpsql/sql/emit/precomputed_columns.py",
         "    if product:",
         "    if not product:",
-        ("tests/properties/test_products.py::test_what_reads_one_side_of_a_product_is_computed_below_it",),
+        ("tests/sql/analysis/test_products.py::test_what_reads_one_side_of_a_product_is_computed_below_it",),
     ),
     Fault(
         "a value of a product's pairs reads the ones of one side",
         "dpsql/sql/emit/flat_values.py",
         "            chosen = list(dict.fromkeys([*chosen, *factors]))",
         "            chosen = list(dict.fromkeys(chosen))",
-        ("tests/properties/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",),
+        ("tests/sql/analysis/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",),
     ),
     Fault(
         "rows are read once more where a unit is above a limit",
         "dpsql/sql/emit/relation.py",
         '[node.join(crowded(), same.copy(), "LEFT")], several)',
         "[node.join(crowded(), same.copy())])",
-        ("tests/properties/test_work.py::test_a_unit_above_a_limit_has_nothing_read_again",),
+        ("tests/sql/analysis/test_work.py::test_a_unit_above_a_limit_has_nothing_read_again",),
     ),
     Fault(
         "conditions of a subquery are asked while a file is read",
         "dpsql/sql/emit/relation.py",
         "    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)",
         "    other = native(dialect, read) if _BESIDE.get() else node.bare(ONE)",
-        ("tests/properties/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
+        ("tests/sql/analysis/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault(
         "rows are multiplied before a unit is held to its limit",
@@ -273,7 +273,7 @@ FAULTS = (
         "dpsql/sql/functions/like_patterns.py",
         '    ended = Call("||", (without, Literal("%", TEXT)), TEXT)',
         "    ended = pattern",
-        ("tests/properties/test_likes.py",),
+        ("tests/sql/functions/test_likes.py",),
     ),
     Fault(
         "a text of a row may stand any number of times in another",

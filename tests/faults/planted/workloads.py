@@ -7,12 +7,12 @@ from planted.fault import Fault
 LOSS = "tests/privacy/test_loss.py"
 DOMINANCE = "tests/privacy/test_loss_dominance.py"
 LATTICE = "tests/privacy/test_loss_lattice.py"
-BLOCKS, OFFERS = "tests/workload/test_blocks.py", "tests/workload/test_offers.py"
-PARALLEL, LOSSES = "tests/workload/test_parallel.py", "tests/workload/test_plan_losses.py"
+BLOCKS, OFFERS = "tests/planning/workload/test_blocks.py", "tests/planning/workload/test_offers.py"
+PARALLEL, LOSSES = "tests/planning/workload/test_parallel.py", "tests/planning/workload/test_plan_losses.py"
 MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
 ROWS = f"{PARALLEL}::test_rows_that_are_apart_are_not_units_that_are"
 PARTED = f"{PARALLEL}::test_units_that_conditions_part_cost_the_most_of_them"
-UNITS_OF_BLOCKS = ("tests/properties/test_parallel_blocks.py",)
+UNITS_OF_BLOCKS = ("tests/planning/workload/test_parallel_blocks.py",)
 BLOCK = "dpsql/planning/workload/block.py"
 DISJOINT = "dpsql/planning/workload/disjoint.py"
 

@@ -10,7 +10,7 @@ import pytest
 from dpsql.errors import StatementError
 from dpsql.session import Session, open_session
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import duckdb
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "privacy"))
 from exact_rows import exact_rows
 from seeded_entropy import Seeded
 

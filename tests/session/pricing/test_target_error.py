@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import pytest
 from databases import clinic
-
-sys.path.append(str(Path(__file__).parents[1] / "privacy"))
 from seeded_entropy import Seeded
 
 import dpsql

@@ -15,7 +15,7 @@ from dpsql.privacy.accountants.rule import Total
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import Cost
 
-PAGE = Path(__file__).parents[2] / "docs" / "accountants.md"
+PAGE = Path(__file__).parents[3] / "docs" / "accountants.md"
 MICRO, PRICE = Fraction("1e-6"), Fraction(1, 10)
 PURE = Cost(PRICE, PRICE**2 / 2)
 

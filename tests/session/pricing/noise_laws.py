@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 from scipy import special
+from seeded_entropy import Seeded
 
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.sampling import Entropy
 
 
 def seeded(seed: int) -> Entropy:
-    """The reproducible bytes of tests/privacy."""
-    sys.path.append(str(Path(__file__).parents[1] / "privacy"))
-    from seeded_entropy import Seeded
-
+    """Reproducible bytes."""
     return Seeded(seed)
 
 

@@ -17,7 +17,7 @@ from dpsql.session import Session
 from dpsql.session.answer_store.keys import answer_key
 from dpsql.sql.ir.aggregate import AggregateFunction
 
-GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.sql"))
+GOLDEN = sorted((Path(__file__).parents[2] / "sql" / "golden").glob("*.sql"))
 
 
 def planned(files: Sequence[Path], folder: Path) -> dict[str, Plan]:
@@ -61,7 +61,7 @@ def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:
 
     def names(value: object) -> Iterator[str]:
         if isinstance(value, AggregateFunction):
-            yield value.name  # no two have one name (`tests/sql/test_aggregate_functions.py`)
+            yield value.name  # no two have one name (`tests/sql/ir/test_aggregate_functions.py`)
         elif is_dataclass(value):
             for field in (each for each in fields(value) if each.compare):  # the dialect is told by its SQL
                 yield field.name
@@ -92,7 +92,7 @@ def test_processes_agree_whatever_their_hashes(tmp_path: Path) -> None:
     here = Path(__file__)
     said = {
         subprocess.run(
-            [sys.executable, "-c", _KEYS, str(here.parent), str(here.parents[1]), str(tmp_path / seed)],
+            [sys.executable, "-c", _KEYS, str(here.parent), str(here.parents[2] / "support"), str(tmp_path / seed)],
             env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
         ).stdout
         for seed in ("1", "2")
