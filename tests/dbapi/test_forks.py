@@ -14,7 +14,7 @@ import gc, os, sys
 import sqlalchemy as sa
 from sqlalchemy.dialects import registry
 import dpsql
-from dpsql.server.catalogue.store.store import Store, store_of
+from dpsql.server.catalogue.store.store import CatalogueStore, store_of
 from dpsql.session.database import open_database
 
 registry.register("dpsql", "dpsql.sqlalchemy", "DpsqlDialect")
@@ -25,7 +25,7 @@ with engine.connect() as found:
 connection = dpsql.connect("schemas/nafld.toml", analyst="ada")
 rows = connection.execute(SQL).fetchall()
 database = open_database("schemas/nafld.toml")
-store = Store(database.schema, "nafld")
+store = CatalogueStore(database.schema, "nafld")
 store_of(database.schema, "nafld")  # the process closes it at its end
 child = os.fork()
 if child:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-SUITE = PROJECT / "tests" / "sqlalchemy_suite"
+SUITE = PROJECT / "tests" / "sqlalchemy" / "suite"
 #: How many tests pass at least, so that closing them by accident shows.
 PASSING = 500
 

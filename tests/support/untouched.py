@@ -12,7 +12,7 @@ from dpsql.schema import loads
 from dpsql.session import Session, open_accountant
 from dpsql.sql.emit.duckdb import DUCKDB
 
-SCHEMAS = Path(__file__).parent.parent / "schemas"
+SCHEMAS = Path(__file__).parents[2] / "schemas"
 
 
 class UntouchedEngine:

@@ -12,7 +12,7 @@ from places import FilePlace, Place, ServerPlace, elsewhere, reopen
 from spending import TENTH, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Belongs
+from dpsql.privacy.ledger import NAMELESS, Belongs
 from dpsql.privacy.ledger.restoring import backup, restore
 from dpsql.privacy.measure import FREE, Cost
 
@@ -98,7 +98,7 @@ def test_a_backup_of_the_first_layout_is_put_back(first: Place, tmp_path: Path) 
         return  # a backup is a file
     target = FilePlace(tmp_path / "new.ledger")
     belongs = Belongs("d", "p.id", "add-remove")
-    assert restore(target.name, belongs, (), first.path, FREE).entries == 3
+    assert restore(target.name, belongs, NAMELESS, first.path, FREE).entries == 3
     with closing(sqlite3.connect(first.path)) as connection:
         assert connection.execute("SELECT * FROM meta").fetchall() == [("d", "p.id", 1)]
     ledger = reopen(target)

@@ -12,7 +12,7 @@ from places import PATIENTS, FilePlace, Place, elsewhere, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Belongs, Ledger, Line, Names
+from dpsql.privacy.ledger import NAMELESS, Belongs, Ledger, Line, Names
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.privacy.ledger.restoring import NOBODY, Restored, backup, begin, remembered, restore
 from dpsql.privacy.measure import FREE, Cost
@@ -37,9 +37,9 @@ def test_a_ledger_is_begun_once(place: Place) -> None:
     number = begin(place.name, PATIENTS, Names(("data",)))
     assert reopen(place, names=["data"]).id == number
     with pytest.raises(LedgerError, match=r"had a ledger before \(entries charged to it: 0\)"):
-        begin(place.name, PATIENTS, [])
+        begin(place.name, PATIENTS, NAMELESS)
     with pytest.raises(LedgerError, match="move it away first"):
-        begin(place.name, PATIENTS, [], again=True)
+        begin(place.name, PATIENTS, NAMELESS, again=True)
 
 
 def test_a_new_budget_is_given_where_its_owner_says_so(place: Place) -> None:
@@ -231,7 +231,7 @@ def test_what_is_no_backup_of_this_ledger_is_refused(place: Place, tmp_path: Pat
         put_back(place, torn)
     for belongs in (Belongs("e", "p.id", "add-remove"), Belongs("d", "p.id", "replace")):
         with pytest.raises(LedgerError):
-            restore(place.name, belongs, (), tmp_path / "backup")
+            restore(place.name, belongs, NAMELESS, tmp_path / "backup")
     foreign = FilePlace(tmp_path / "foreign")
     other = reopen(foreign)
     fill(other, 1)

@@ -17,9 +17,11 @@ from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS
 PARSER = Dialect.get_or_raise("duckdb").parser_class
 AGGREGATES = aggregate._WITHOUT_FORM.union(*(each.spellings for each in AGGREGATE_FUNCTIONS))
 NAMES = sorted(
-    name.lower()
-    for name in {*exp.FUNCTION_BY_NAME, *PARSER.FUNCTIONS, *PARSER.FUNCTION_PARSERS, *FUNCTIONS, *AGGREGATES}
-    if name.replace("_", "").isalnum()
+    {
+        name.lower()
+        for name in {*exp.FUNCTION_BY_NAME, *PARSER.FUNCTIONS, *PARSER.FUNCTION_PARSERS, *FUNCTIONS, *AGGREGATES}
+        if name.replace("_", "").isalnum()
+    }
 )
 FORMS = (
     "SELECT {}() FROM labs",

@@ -91,17 +91,18 @@ _ONE = RowBound(1, frozenset())
 def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
     """The cores whose units are held to the limits of their tables before rows are multiplied, or a refusal.
 
-    Where they are multiplied often, texts are cut. A core in which no row is
-    multiplied stays as it is.
+    Where much is made of texts, all cores cut them to the same length, so that those of one cube mean the same by
+    an expression. A core in which no row is multiplied and no text is cut stays as it is.
     """
     works = [(core, _counted(core, fanout)) for core in cores]
     for _, work in works:
         _require_small_automata(work)
         _require_few_rows(work)
     _require_few_steps([work for _, work in works])
+    longest = min((work.longest for _, work in works if work.longest is not None), default=None)
     return tuple(
         held(core, work.held, longest) if work.most.rows > 1 or work.held or longest is not None else core
-        for core, work, longest in ((core, work, work.longest) for core, work in works)
+        for core, work in works
     )
 
 
