@@ -52,9 +52,39 @@ entropy.os = SimpleNamespace(urandom=KERNEL.urandom)  # type: ignore[attr-define
 #: What tests remember of ledgers; each in a folder of its own.
 STATE, NUMBERS = Path(tempfile.mkdtemp(prefix="dpsql-state-")), itertools.count()
 
-PROJECT = Path(__file__).parents[1]
+TESTS, PROJECT = Path(__file__).parent, Path(__file__).parents[1]
 #: The package that is tested: the one that is installed, or this checkout's where the installation is editable.
 HOME = Path(dpsql.__file__).parent
+#: The tests that take three quarters of the time, by their folder: what they try, smaller ones try in part. `pytest`
+#: leaves them out and the slow ones, unless a file is named; `pytest -m ""` runs all, and so does `.ci/run`.
+_THOROUGH = {
+    "attacks": "attacks work_oracles",
+    "audit": "audit audit_epsilon audit_lockdown audit_neighbours audit_samplers",
+    "cli": "cli_budget cli_ledger ctrl_c",
+    "clients": "charts",
+    "corpus": "corpus large_price",
+    "engines": "engine_errors process_end process_stuck types versions",
+    "planning": "constructs moment_cells sensitivity targeted",
+    "planning/estimators": "around moments",
+    "planning/workload": "blocks parallel parallel_blocks",
+    "postprocessing": "possible",
+    "postprocessing/intervals": "date_intervals interval_coverage",
+    "privacy": "loss loss_lattice",
+    "privacy/ledger": "ledger_kills ledger_races ledger_server ledger_stuck",
+    "privacy/mechanism": "scan",
+    "properties": "faithful relations replay",
+    "release": "cube presence",
+    "repl": "at_the_prompt",
+    "server": "crowd deployed guesses stuck thousands",
+    "session": "count_costs database price_range responses text_alone",
+    "session/answer_store": "answers answers_shared",
+    "session/pricing": "expected",
+    "sql/analysis": "work",
+    "sql/binder": "subquery_ties",
+    "sql/functions": "automata total",
+}
+THOROUGH = {f"{folder}/test_{name}.py" for folder, names in _THOROUGH.items() for name in names.split()}
+QUICK = "not slow and not thorough and not clients"
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.
 TPCH_SCALE = "0.01"
 
@@ -108,6 +138,28 @@ def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     return run
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Without ``-m`` the quick tests run, or where files are named all of them, but for clients that pip lacks."""
+    asked = any(each.startswith("-m") for each in config.invocation_params.args)
+    if not asked and not hasattr(config, "workerinput") and not config.option.markexpr:
+        config.option.markexpr = "not clients" if _are_files(config.args) else QUICK
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if config.option.markexpr != QUICK:
+        return None
+    return (
+        'the quick tests, about five minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if str(item.path.relative_to(TESTS)) in THOROUGH:
+            item.add_marker("thorough")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Noise begins anew with each test, and what is remembered of ledgers."""
     KERNEL.begin(item.nodeid)
@@ -120,7 +172,11 @@ def pytest_unconfigure() -> None:
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """No workers where each argument names a file; otherwise as many as there are cores."""
-    return 0 if all(argument.partition("::")[0].endswith(".py") for argument in config.args) else None
+    return 0 if _are_files(config.args) else None
+
+
+def _are_files(arguments: list[str]) -> bool:
+    return all(argument.partition("::")[0].endswith(".py") for argument in arguments)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

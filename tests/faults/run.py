@@ -92,7 +92,7 @@ def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
         sys.dont_write_bytecode = True
         for name in [name for name in sys.modules if name.partition(".")[0] in ("planted", "run", "dpsql")]:
             del sys.modules[name]
-        quiet = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0"]
+        quiet = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0", "-m", ""]
         code = int(pytest.main([*quiet, *options, *run.fault.tests]))
     finally:
         sys.stdout.flush()
