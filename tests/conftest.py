@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from command_runs import Dpsql, Run
@@ -140,9 +141,16 @@ def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 
 def pytest_configure(config: pytest.Config) -> None:
     """Without ``-m`` the quick tests run, or where files are named all of them, but for clients that pip lacks."""
-    asked = any(each.startswith("-m") for each in config.invocation_params.args)
-    if not asked and not hasattr(config, "workerinput") and not config.option.markexpr:
+    if hasattr(config, "workerinput"):
+        config.option.markexpr = config.workerinput["markexpr"]
+    elif not any(each.startswith("-m") for each in config.invocation_params.args):
         config.option.markexpr = "not clients" if _are_files(config.args) else QUICK
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """The workers choose as this process does."""
+    node.workerinput["markexpr"] = node.config.option.markexpr
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
