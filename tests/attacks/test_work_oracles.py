@@ -242,6 +242,15 @@ MADE_OF_JOINED_ROWS = {
     "rows that differ": "COUNT(*) FROM (SELECT DISTINCT v.pid, p.name || v.day AS k FROM visit v JOIN person p "
     "ON v.pid = p.pid) AS t",
     "a condition": "COUNT(*) FROM visit v LEFT JOIN person p ON v.pid = p.pid WHERE p.name || v.day ~ 'q+z'",
+    "a condition behind an outer join": "COUNT(*) FROM visit v LEFT JOIN person p ON v.pid = p.pid "
+    "WHERE COALESCE(p.name, 'z') || 'x' <> 'q'",
+    "EXISTS": "COUNT(*) FROM person p WHERE EXISTS (SELECT 1 FROM visit v WHERE v.pid = p.pid AND name || day > 'q')",
+    "ALL": "COUNT(*) FROM person p WHERE p.name > ALL (SELECT v.day::TEXT FROM visit v WHERE v.pid = p.pid)",
+    "IN": "COUNT(*) FROM person p WHERE p.name IN (SELECT p.name || v.day FROM visit v WHERE v.pid = p.pid)",
+    "the value of a subquery": "COUNT(DISTINCT (SELECT MAX(name) FROM person p WHERE p.pid = v.pid) || v.day) "
+    "FROM visit v",
+    "the value of a subquery as a key": "(SELECT MAX(name) FROM person p WHERE p.pid = v.pid) AS k, v.day, COUNT(*) "
+    "FROM visit v GROUP BY 1, 2",
 }
 
 

@@ -22,7 +22,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.quantise import quantised, spread
-from dpsql.sql.emit.scalar import key, literal_node, native
+from dpsql.sql.emit.scalar import cut, key, literal_node, native
 from dpsql.sql.ir.expression import DOUBLE, Call, Column, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.reads import outer_columns
 from dpsql.sql.ir.relation import (
@@ -171,8 +171,8 @@ def leaf_source(dialect: Dialect, leaf: Leaf) -> exp.Expr:
 
 def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
     match leaf:
-        case Scan(keep=None, alias=alias, table=table, hops=hops, derived=derived):
-            return table_by_name(dialect, table, alias, derived), _hops(dialect, hops)
+        case Scan(keep=None, hops=hops):
+            return _stored(dialect, leaf), _hops(dialect, hops)
         case Scan(keep=keep, alias=alias, hops=hops):
             assert keep is not None
             return node.subquery(_kept(dialect, leaf, keep), alias), _hops(dialect, hops)
@@ -202,6 +202,19 @@ def _hops(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
     return joins
 
 
+def _stored(dialect: Dialect, scan: Scan) -> exp.Expr:
+    """The table; where its texts are cut, a subquery of all that is read of it, so that nothing else has them whole."""
+    table = table_by_name(dialect, scan.table, scan.alias, scan.derived)
+    if scan.cut is None:
+        return table
+    outputs: list[exp.Expr] = []
+    for name in scan.cut.columns:
+        column = node.column(scan.alias, name)
+        is_cut = name in scan.cut.texts
+        outputs.append(node.aliased(cut(dialect, column, scan.cut.characters), name) if is_cut else column)
+    return node.subquery(node.select(outputs, table), scan.alias)
+
+
 def _kept(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
 
@@ -212,8 +225,8 @@ def _kept(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
 
     def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
         assert scan.path is not None
-        table, hops = table_by_name(dialect, scan.table, alias), _hops(dialect, scan.path.hops)
-        return node.select(outputs, table, [*hops, *joins], where)
+        hops = _hops(dialect, scan.path.hops)
+        return node.select(outputs, _stored(dialect, scan), [*hops, *joins], where)
 
     def crowded() -> exp.Subquery:
         whole = rows([node.aliased(unit.copy(), "u")])

@@ -162,7 +162,7 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A function applied to arguments of the engine types that its total form wants."""
     match call:
         case Call(function="left", arguments=(Column() as column, Literal(value=int(most)))) if most >= LONG:
-            return _cut(dialect, native(dialect, column, places), most)
+            return cut(dialect, native(dialect, column, places), most)
         case _:
             entry = FUNCTIONS[call.function]
     emitted = [
@@ -176,9 +176,11 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     return dialect.try_cast(whole, DATE) if keeps_date else whole
 
 
-def _cut(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
-    """The first characters of a column, which is made flat afterwards: the whole of a long text is not copied for each
-    row that has it, and of others only the length is looked at."""
+def cut(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
+    """The first characters of a text; of one that is not longer only the length is looked at.
+
+    It is made flat afterwards, so that the whole of a long text is not copied for each row that has it.
+    """
     is_long = node.compare(exp.GT, dialect.total("strlen", text), node.integer(most))
     return node.case((is_long, dialect.total("left", text.copy(), node.integer(most))), default=text.copy())
 

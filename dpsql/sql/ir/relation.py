@@ -60,6 +60,15 @@ class Keep:
     owned: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TextCut:
+    """How many characters are read of some text columns of a table, and all columns that are read of it."""
+
+    characters: int
+    texts: frozenset[str]
+    columns: tuple[str, ...]
+
+
 #: The unit of a row of a table whose parents are joined inside of it; no column of a schema has such a name.
 ITS_UNIT = "its unit"
 
@@ -83,8 +92,8 @@ class Scan:
     ``multiplies`` is false where each row of the other tables in the join meets at most one row of this one.
     ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived_tables`).
     ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
-    ``keep`` holds each unit to so many rows before they are joined (`dpsql.sql.analysis.work.rows`). ``size`` is that
-    of a derived table.
+    ``keep`` holds each unit to so many rows before they are joined, and ``cut`` shortens texts as they are read
+    (`dpsql.sql.analysis.work.rows`). ``size`` is that of a derived table.
     """
 
     alias: str
@@ -96,6 +105,7 @@ class Scan:
     derived: bool = False
     path: Path | None = None
     keep: Keep | None = None
+    cut: TextCut | None = None
     size: DerivedSize | None = None
 
 

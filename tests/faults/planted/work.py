@@ -14,6 +14,7 @@ ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_
 MODULE = "dpsql/sql/analysis/work/rows.py"
 PATTERNS, AUTOMATA = "dpsql/sql/functions/regular_expression", "tests/sql/functions/test_automata.py"
 ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/sql/analysis/test_row_work.py"
+FIRST_CHARACTERS = f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
 EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
@@ -25,11 +26,32 @@ FAULTS = (
         ("tests/sql/analysis/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
     ),
     Fault(
-        "a parent's text is read whole with each of a unit's rows",
+        "a text is read whole with each of a unit's rows in another table",
         MODULE,
-        "            self.carried |= aliases(source)\n        elif",
-        "            pass\n        elif",
-        (f"{STEPS}::test_texts_that_stand_in_each_row_of_another_table_are_cut",),
+        "        self.repeats |= made != _ONE or other != _ONE\n",
+        "",
+        (FIRST_CHARACTERS,),
+    ),
+    Fault(
+        "a text is read whole with each of the rows of a subquery",
+        MODULE,
+        "inner, self.repeats = self.relation(relation), True",
+        "inner = self.relation(relation)",
+        (FIRST_CHARACTERS,),
+    ),
+    Fault(
+        "a text is cut in the list of a SELECT alone",
+        "dpsql/sql/analysis/work/truncation.py",
+        "for name, column in read.items() if may_be_long(column) and name not in unique)",
+        "for name, column in read.items() if False)",
+        (FIRST_CHARACTERS,),
+    ),
+    Fault(
+        "a key is cut, so that rows of two units may have one",
+        "dpsql/sql/analysis/work/truncation.py",
+        "or column.identifies or column.bounds",
+        "or column.bounds",
+        (f"{STEPS}::test_a_join_by_keys_stays_the_same",),
     ),
     Fault(
         "what is converted is not counted as one more text",
@@ -76,8 +98,8 @@ FAULTS = (
     Fault(
         "rows are multiplied before a unit is held to its limit",
         MODULE,
-        "        held(core, work.held, longest) if",
-        "        held(core, (), longest) if",
+        "tuple(held(core, work.held, lengths) if",
+        "tuple(held(core, (), lengths) if",
         (HEAVY,),
     ),
     Fault("any number of rows is made", MODULE, "MOST_ROWS = 1_000_000", "MOST_ROWS = 10**40", (REFUSED,)),
@@ -100,8 +122,8 @@ FAULTS = (
     Fault(
         "a text is as long as it is in each of many rows",
         MODULE,
-        "_MANY, _MOST_CHARACTERS = 100,",
-        "_MANY, _MOST_CHARACTERS = 10**9,",
+        "        most = [_MOST_CHARACTERS // times] if times > 1 else []\n",
+        "        most: list[int] = []\n",
         (STEPS,),
     ),
     Fault(
@@ -128,8 +150,8 @@ FAULTS = (
     Fault(
         "conditions are no work",
         MODULE,
-        "        self.evaluate(made, order.conditions, [each for each in order.conditions if _is_of_several(each)])\n",
-        "",
+        "        self.evaluate(made, order.conditions)\n        return made\n\n    def evaluate",
+        "        return made\n\n    def evaluate",
         (STEPS,),
     ),
     Fault(
@@ -276,10 +298,10 @@ FAULTS = (
         ("tests/sql/functions/test_likes.py",),
     ),
     Fault(
-        "a text of a row may stand any number of times in another",
+        "any number of texts may stand together",
         MODULE,
-        "        if times < _MANY and found <= 1:",
-        "        if times < _MANY and found <= 16:",
+        "            most.append(_MOST_MADE // found)\n",
+        "            pass\n",
         (STEPS,),
     ),
 )

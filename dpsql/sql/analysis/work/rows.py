@@ -23,10 +23,10 @@ from dpsql.sql.analysis.work.row_cost import (
     pattern_of,
     steps,
 )
-from dpsql.sql.analysis.work.truncation import held, may_be_long
+from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
-from dpsql.sql.ir.expression import Call, Column, Expression, Subquery, columns, subqueries
+from dpsql.sql.ir.expression import Column, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.reads import expressions_of, outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import (
@@ -47,10 +47,11 @@ MOST_ROWS = 1_000_000
 #: What may be done with these rows: how many they are, times the `steps` of what is computed of each.
 MOST_STEPS = 30_000_000
 
-#: From so many rows on texts are cut, so that all rows together hold so many characters of one.
-_MANY, _MOST_CHARACTERS = 100, 32_000_000
-#: Where texts are made of a row, or converted, all that stand together are cut to hold so many characters.
-_MOST_COPIED = 4_000_000
+#: Where the rows of a unit are multiplied, all of them together hold so many characters of a text.
+_MOST_CHARACTERS = 32_000_000
+#: Where texts are made of a row, or converted, all that stand together hold so many characters, and those of a block of
+#: rows, which an engine computes at once and one unit may fill, 128 million.
+_MOST_MADE = 128_000_000 // 2_048
 
 #: So many characters of a pattern are said.
 _MOST_SAID = 200
@@ -99,11 +100,15 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
         _require_small_automata(work)
         _require_few_rows(work)
     _require_few_steps([work for _, work in works])
-    longest = min((work.longest for _, work in works if work.longest is not None), default=None)
-    return tuple(
-        held(core, work.held, longest) if work.most.rows > 1 or work.held or longest is not None else core
-        for core, work in works
-    )
+    lengths = _least(work.lengths for _, work in works)
+    return tuple(held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core for core, work in works)
+
+
+def _least(lengths: Iterable[TextLengths]) -> TextLengths:
+    """The shortest of each kind."""
+    every = list(lengths)
+    stored = min((each.stored for each in every if each.stored is not None), default=None)
+    return TextLengths(stored, min((each.derived for each in every if each.derived is not None), default=None))
 
 
 def _require_small_automata(work: _Work) -> None:
@@ -156,8 +161,7 @@ def most_rows(core: Core, fanout: Fanout) -> int:
 def _counted(core: Core, fanout: Fanout) -> _Work:
     work = _Work(fanout)
     arguments = [part for each in core.aggregates for part in (each.argument, each.other, each.condition)]
-    made = work.relation(core.relation)
-    work.evaluate(made, [*core.keys, *(part for part in arguments if part is not None)])
+    work.evaluate(work.relation(core.relation), [*core.keys, *(part for part in arguments if part is not None)])
     return work
 
 
@@ -165,8 +169,8 @@ class _Work:
     """The rows of one unit in one core while they are counted.
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
-    ``computed`` what is computed of rows. ``carried`` are the sources of which one row may stand in as many rows as the
-    unit has in another table, and ``joined`` what is computed of rows once these are joined.
+    ``computed`` what is computed of rows. ``repeats`` is true where a private row may stand in as many rows as its unit
+    has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
@@ -175,8 +179,7 @@ class _Work:
         self.held: set[str] = set()
         self.most = _ONE
         self.computed: set[Expression] = set()
-        self.carried: set[str] = set()
-        self.joined: set[Expression] = set()
+        self.repeats = False
 
     def relation(self, relation: Relation) -> RowBound:
         """The rows of one unit in a private relation."""
@@ -184,32 +187,27 @@ class _Work:
         made = self._source(order.steps[0].source)
         for place, step in enumerate(order.steps[1:], 1):
             made = self._joined(made, step, order, place)
-        self.evaluate(made, order.conditions, [each for each in order.conditions if _is_of_several(each)])
+        self.evaluate(made, order.conditions)
         return made
 
-    def evaluate(
-        self, made: RowBound, expressions: Iterable[Expression], joined: Iterable[Expression] | None = None
-    ) -> None:
-        """Count what the subqueries in the expressions read for each of these rows.
-
-        All are computed of joined rows, but where ``joined`` says which are.
-        """
+    def evaluate(self, made: RowBound, expressions: Iterable[Expression]) -> None:
+        """Count what the subqueries in the expressions read for each of these rows."""
         self.computed.update(expressions := list(expressions))
-        self.joined.update(expressions if joined is None else joined)
         for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
             self._read(made, each)
 
     @property
-    def longest(self) -> int | None:
-        """How long a text may be that is read with each of the rows; None where no text is made of it and it is read
-        few times. A text that stands in any number of rows is as long as those whose length is not told."""
-        read = (column for each in self.joined for column in columns(each))
-        if any(column.relation in self.carried and may_be_long(column) for column in read):
-            return UNDECLARED
+    def lengths(self) -> TextLengths:
+        """How much is read of a text that may stand in several rows, or of which others are made.
+
+        A stored one that may stand in any number of rows is as long as what is counted of it.
+        """
         found, times = copies(self.computed), self.most.rows * max(1, looks(self.computed) // 8)
-        if times < _MANY and found <= 1:
-            return None
-        return max(UNDECLARED, min(_MOST_CHARACTERS // times, _MOST_COPIED // max(found, 1)))
+        most = [_MOST_CHARACTERS // times] if times > 1 else []
+        if found > 1:
+            most.append(_MOST_MADE // found)
+        derived = max(UNDECLARED, min(most)) if most else None
+        return TextLengths(UNDECLARED if self.repeats else derived, derived)
 
     # -- joins -------------------------------------------------------------------------------------------------------
 
@@ -218,10 +216,7 @@ class _Work:
         if unit_of(source) is None:
             return self._multiplied(made, self._public(source, _given(order, place)))
         other = self._source(source)
-        if (step.single or other.rows <= 1) and made != _ONE:
-            self.carried |= aliases(source)
-        elif made.rows <= 1 and other != _ONE:
-            self.carried |= frozenset().union(*(aliases(each.source) for each in order.steps[:place]))
+        self.repeats |= made != _ONE or other != _ONE
         if step.kind == "full":
             return replace(self._multiplied(made, other), rows=made.rows * other.rows + made.rows + other.rows)
         return made if step.single else self._multiplied(made, other)
@@ -274,7 +269,7 @@ class _Work:
         """A subquery reads its rows once where it only asks for those with the row's own values, else for each row."""
         relation, by_value = subquery.relation, _asks_by_value(subquery.relation, subquery.aggregate)
         if unit_of(relation) is not None:
-            inner = self.relation(relation)
+            inner, self.repeats = self.relation(relation), True
         elif by_value:
             return
         else:
@@ -358,13 +353,3 @@ def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
         and not any(outer_columns(step.source) for step in order.steps)
         and all(column.relation in within for column in inside)
     )
-
-
-def _is_of_several(condition: Expression) -> bool:
-    """Whether it is computed of rows of several sources, and does not only compare columns of two of them."""
-    equal = (
-        isinstance(condition, Call)
-        and condition.function == "="
-        and all(isinstance(each, Column) for each in condition.arguments)
-    )
-    return not equal and len({column.relation for column in columns(condition)}) > 1

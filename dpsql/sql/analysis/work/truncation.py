@@ -5,8 +5,8 @@ Proved in ``docs/proofs/work.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.schema import UNIT
@@ -26,29 +26,46 @@ from dpsql.sql.ir.relation import (
     PerUnit,
     Relation,
     Scan,
+    TextCut,
     UnitAggregate,
 )
 
 
-def held(core: Core, names: Collection[str], longest: int | None) -> Core:
-    """The core with each of these tables, which have a limit of rows, held to it, and texts cut to ``longest``.
+@dataclass(frozen=True, slots=True)
+class TextLengths:
+    """How many characters are read of a text that a private table stores, and of one that a subquery derives.
+
+    None is all of them.
+    """
+
+    stored: int | None
+    derived: int | None
+
+
+#: Texts are read whole.
+NOT_CUT = TextLengths(None, None)
+
+
+def held(core: Core, names: Collection[str], lengths: TextLengths) -> Core:
+    """The core with each of these tables, which have a limit of rows, held to it, and texts cut to these lengths.
 
     A unit above the limit keeps the rows that come first in an order by keyed hash over what the core reads of them.
-    Texts that are compared with each other for equality are not cut: a join by them stays the same.
+    A stored text is cut where its table is read. What is unique there, or a name of the unit, is not: a join by it
+    stays the same. Nor are texts that a subquery derives where they are compared with each other for equality.
     """
-    return _Truncation(core, names, longest).core
+    return _Truncation(core, names, lengths).core
 
 
 class _Truncation:
     """A core while some of its tables are held to their limits."""
 
-    def __init__(self, core: Core, names: Collection[str], longest: int | None) -> None:
-        self._names, self._longest = names, longest
-        self._read: dict[str, dict[str, None]] = {name: {} for name in names}
+    def __init__(self, core: Core, names: Collection[str], lengths: TextLengths) -> None:
+        self._names, self._lengths = names, lengths
+        self._columns: dict[str, dict[str, Column]] = {}
         self._units: dict[str, Column] = {}
-        for column in _columns(core):
-            if column.relation in names:
-                self._read[column.relation].setdefault(column.name)
+        columns, self._scans = _read(core)
+        for column in columns:
+            self._columns.setdefault(column.relation, {}).setdefault(column.name, column)
         relation = self._relation(core.relation)
         self.core = replace(
             core,
@@ -60,7 +77,7 @@ class _Truncation:
 
     def _relation(self, relation: Relation) -> Relation:
         match relation:
-            case Scan(alias=alias) if alias in self._names:
+            case Scan(unit=unit) if unit is not None:
                 return self._scan(relation)
             case Scan() | Constants():
                 return relation
@@ -84,10 +101,28 @@ class _Truncation:
                 assert_never(relation)
 
     def _scan(self, scan: Scan) -> Scan:
+        """The table with its texts cut, and held to its limit where it has to be."""
+        cut = self._cut(scan)
+        scan = scan if cut is None else replace(scan, cut=cut)
+        return self._kept(scan) if scan.alias in self._names else scan
+
+    def _cut(self, scan: Scan) -> TextCut | None:
+        """What is cut of the table; None where no text of any length is read of it."""
+        if self._lengths.stored is None:
+            return None
+        read, unique = self._columns.get(scan.alias, {}), () if scan.path is None else scan.path.unique
+        texts = frozenset(name for name, column in read.items() if may_be_long(column) and name not in unique)
+        if not texts:
+            return None
+        keys = [] if scan.path is None else [scan.path.unit, *(hop.child for hop in scan.path.hops)]
+        needed = [column.name for column in keys if column.relation == scan.alias]
+        return TextCut(self._lengths.stored, texts, tuple(dict.fromkeys([*read, *needed])))
+
+    def _kept(self, scan: Scan) -> Scan:
         """The table held to its limit; where its parents are joined for its unit alone, this is done inside of it."""
         rows, owned = row_limit(scan.limits), bool(scan.hops)
         assert rows is not None and scan.unit is not None
-        keep = Keep(rows, tuple(self._read[scan.alias]), owned)
+        keep = Keep(rows, tuple(self._columns.get(scan.alias, ())), owned)
         if not owned:
             return replace(scan, keep=keep)
         unit = Column(scan.alias, ITS_UNIT, scan.unit.type, identifies=UNIT)
@@ -115,9 +150,9 @@ class _Truncation:
         match expression:
             case Column():
                 column = self._column(expression)
-                if self._longest is None or not may_be_long(column):
+                if self._lengths.derived is None or column.relation in self._scans or not may_be_long(column):
                     return column
-                return Call("left", (column, Literal(self._longest, INTEGER)), TEXT)
+                return Call("left", (column, Literal(self._lengths.derived, INTEGER)), TEXT)
             case Call(function="=" | "is not distinct from", arguments=(Column() as one, Column() as other)):
                 return replace(expression, arguments=(self._column(one), self._column(other)))
             case Subquery(relation=relation, aggregate=aggregate, reads=reads):
@@ -137,47 +172,39 @@ def may_be_long(column: Column) -> bool:
     return column.type.kind == "text" and not (column.public or column.domain or column.identifies or column.bounds)
 
 
-def _columns(core: Core) -> Iterator[Column]:
-    """Every column that the core reads, at whatever depth; the parents' own, which it adds, are left out."""
-    yield core.unit
-    for key in core.keys:
-        yield from _of_expression(key)
-    for each in core.aggregates:
-        for part in (each.argument, each.other, each.condition):
-            if part is not None:
-                yield from _of_expression(part)
-    yield from _of_relation(core.relation)
-
-
-def _of_relation(relation: Relation) -> Iterator[Column]:
-    for expression in expressions_of(relation):
-        yield from _of_expression(expression)
-    match relation:
-        case Scan(unit=unit):
-            if unit is not None:
-                yield unit
-        case Constants():
-            pass
-        case Join(left=left, right=right):
-            yield from _of_relation(left)
-            yield from _of_relation(right)
-        case Filter(child=child) | PerUnit(child=child):
-            yield from _of_relation(child)
-        case Compound(branches=branches):
-            for branch in branches:
-                yield from _of_relation(branch.relation)
-        case _:
-            assert_never(relation)
-
-
-def _of_expression(expression: Expression) -> Iterator[Column]:
-    if isinstance(expression, Column):
-        yield expression
-    if isinstance(expression, Subquery):
-        yield from _of_relation(expression.relation)
-        aggregate = expression.aggregate
-        for part in () if aggregate is None else (aggregate.argument, aggregate.condition):
-            if part is not None:
-                yield from _of_expression(part)
-    for part in parts(expression):
-        yield from _of_expression(part)
+def _read(core: Core) -> tuple[list[Column], set[str]]:
+    """Every column that the core reads, at whatever depth, without those of parents that it adds itself; and the names
+    of all tables among its relations."""
+    arguments = (part for each in core.aggregates for part in (each.argument, each.other, each.condition))
+    expressions: list[Expression] = [core.unit, *core.keys, *(part for part in arguments if part is not None)]
+    relations: list[Relation] = [core.relation]
+    columns, scans = dict[Column, None](), set[str]()
+    while expressions or relations:
+        if relations:
+            relation = relations.pop(0)
+            expressions += expressions_of(relation)
+            match relation:
+                case Scan(alias=alias, unit=unit):
+                    scans.add(alias)
+                    expressions += [] if unit is None else [unit]
+                case Constants():
+                    pass
+                case Join(left=left, right=right):
+                    relations += [left, right]
+                case Filter(child=child) | PerUnit(child=child):
+                    relations.append(child)
+                case Compound(branches=branches):
+                    relations += [branch.relation for branch in branches]
+                case _:
+                    assert_never(relation)
+            continue
+        expression = expressions.pop(0)
+        expressions += parts(expression)
+        if isinstance(expression, Column):
+            columns.setdefault(expression)
+        elif isinstance(expression, Subquery):
+            relations.append(expression.relation)
+            if expression.aggregate is not None:
+                inner = (expression.aggregate.argument, expression.aggregate.condition)
+                expressions += [part for part in inner if part is not None]
+    return list(columns), scans
