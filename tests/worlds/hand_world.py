@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from worlds import NULL, Column, Table, World
@@ -87,12 +88,14 @@ PROMISES: dict[str, dict[str, Any]] = {
 }
 
 
+@cache
 def hand_world(limits: str = "rows", promise: str = "L2") -> World:
     """The database under one way to bound visits and one promise."""
     privacy = {"epsilon": 1000, "query_epsilon": 1, **PROMISES[promise]}
     return World(0, (_PEOPLE, _visits(LIMITS[limits]), _ITEMS, _PLACES), tuple(privacy.items()))
 
 
+@cache
 def tame_world() -> World:
     """A database that keeps all its owner declares, with limits that do not bind: answers without noise are exact.
 

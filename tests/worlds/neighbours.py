@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -20,7 +21,7 @@ from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.database import put_derived
 from dpsql.engines.duckdb.engine import derived_table
 from dpsql.engines.exact import ExactRows
-from dpsql.errors import ExecutionFailed
+from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release.noise import NOTHING, release
@@ -89,12 +90,27 @@ def without(connection: duckdb.DuckDBPyConnection, world: World, unit: str) -> I
         connection.execute("ROLLBACK")
 
 
+def accepted(world: World, texts: Iterable[str], tally: Tally) -> list[Plan]:
+    """The plans of the statements that dpsql plans; what it refuses it refuses in its own words."""
+    plans = []
+    for text in texts:
+        tally.statements += 1
+        with suppress(DatabaseError):
+            plans.append(plan_of(world, text))
+    tally.answered += len(plans)
+    return plans
+
+
 def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[tuple[str, str]]:
     """Every claim that does not hold on the world and its neighbours: the statement and what is wrong."""
-    plans = {text: plan_of(world, text) for text in texts}
-    tally = tally or Tally()
-    found = _faults(world, {text: plan for text, plan in plans.items() if not plan.derived}, tally)
-    for text, plan in plans.items():
+    return broken(world, [plan_of(world, text) for text in texts], tally or Tally())
+
+
+def broken(world: World, plans: Sequence[Plan], tally: Tally) -> list[tuple[str, str]]:
+    """Every claim of the plans that does not hold on the world and its neighbours: the statement and what is wrong."""
+    by_text = {plan.text: plan for plan in plans}
+    found = _faults(world, {text: plan for text, plan in by_text.items() if not plan.derived}, tally)
+    for text, plan in by_text.items():
         found += _faults(world, {text: plan}, tally) if plan.derived else []
     return found
 
@@ -161,29 +177,29 @@ def compare(core: CorePlan, one: Rowset | None, other: Rowset | None, tally: Tal
                                for use in broken)]  # fmt: skip
 
 
-def shrunk(world: World, text: str, broken: Callable[[World], bool]) -> World:
+def shrunk(world: World, text: str, is_broken: Callable[[World], bool]) -> World:
     """A smaller world on which the statement still breaks its claim: units go first, then single rows."""
     for unit in world.units:
         smaller = world.without(unit)
-        if broken(smaller):
+        if is_broken(smaller):
             world = smaller
     for table in world.tables:
         if table.public:
             continue
         for place in reversed(range(len(table.rows))):
             smaller = world.without_row(table.name, place)
-            if broken(smaller):
+            if is_broken(smaller):
                 world = smaller
     return world
 
 
 def report(world: World, text: str, problem: str) -> str:
-    """Everything needed to see the fault again."""
+    """Everything needed to see the fault again; DPSQL_SHRINK=no leaves the world as it is, which is quicker."""
 
-    def broken(smaller: World) -> bool:
+    def is_broken(smaller: World) -> bool:
         return bool(faults(smaller, [text]))
 
-    small = shrunk(world, text, broken)
+    small = world if os.environ.get("DPSQL_SHRINK") == "no" else shrunk(world, text, is_broken)
     claims = [(core.sql, core.cells, core.selection) for core in planned(small, text)]
     return "\n".join([f"seed {world.seed}: {problem}", text, json.dumps(small.document, default=str), small.script(),
                       *map(str, claims)])  # fmt: skip

@@ -142,10 +142,16 @@ class World:
 
     def public_fanout(self, table: str, columns: tuple[str, ...]) -> int:
         """The most rows of a public table with equal values in these columns."""
-        with self.connect() as connection:
-            row = connection.execute(fanout_sql(DUCKDB, table, columns)).fetchone()
-        assert row is not None
-        return int(row[0])
+        if (table, columns) not in self._fanouts:
+            with self.connect() as connection:
+                row = connection.execute(fanout_sql(DUCKDB, table, columns)).fetchone()
+            assert row is not None
+            self._fanouts[table, columns] = int(row[0])
+        return self._fanouts[table, columns]
+
+    @cached_property
+    def _fanouts(self) -> dict[tuple[str, tuple[str, ...]], int]:
+        return {}
 
     @cached_property
     def shell(self) -> PostProcessor:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Fault:
-    """A text of one file, what stands there instead, and the tests that find it."""
+    """A text of one file, what stands there instead, and the tests that find it: the next where one sees nothing."""
 
     name: str
     file: str
