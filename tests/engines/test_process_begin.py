@@ -59,7 +59,7 @@ def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(KeyboardInterrupt):
         client.EngineProcess(str(tmp_path), Limits(spill=1000))
     for attendant in set(threading.enumerate()) - before:
-        attendant.join(30)
+        attendant.join(10)
     assert processes[0].poll() is not None and not list((tmp_path / "temporary").iterdir())
 
 

@@ -120,6 +120,7 @@ def test_a_silent_process_is_ended_long_before_the_time_of_a_stage(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "SILENCE", 2.0)
+    limited(session, 15)
     began = time.monotonic()
     (error,) = answer_while(session, session.plan(ONE), lambda process: None)
     assert type(error) is ExecutionFailed and time.monotonic() - began < 2 * SOON

@@ -177,14 +177,16 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
 
     with ThreadPoolExecutor(MOST) as threads:
         waited = [threads.submit(ask, number) for number in range(MOST)]
-        time.sleep(1)
-        assert database._postprocessors._places.held() == {"mallory": MOST // 2}
-        assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
-        assert ended == 0
-        while not all(each.done() for each in waited):
-            for session in greedy:
-                session.interrupt()
-            time.sleep(0.05)
+        try:
+            time.sleep(1)
+            assert database._postprocessors._places.held() == {"mallory": MOST // 2}
+            assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
+            assert ended == 0
+        finally:
+            while not all(each.done() for each in waited):
+                for session in greedy:
+                    session.interrupt()
+                time.sleep(0.05)
         for each in waited:
             each.result()
     assert database._postprocessors._places.held() == {}

@@ -128,9 +128,11 @@ def test_a_piece_of_work_that_waited_in_vain_waits_no_second_time(
         assert 1.0 < time.monotonic() - began < 6.0
 
 
-def test_who_is_ended_waits_no_longer(ledger: Ledger, place: Place) -> None:
+def test_who_is_ended_waits_no_longer(ledger: Ledger, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of those whose turn has not come, too."""
     fill(ledger, 1)
+    for module in ("locks", "postgresql_connection", "postgresql"):
+        monkeypatch.setattr(f"dpsql.privacy.ledger.stores.{module}.PATIENCE", 2 * SOON)
     with stuck(place):
         deadlines = [Deadline() for _ in range(4)]
         took_each: list[float] = []
