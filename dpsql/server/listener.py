@@ -232,7 +232,7 @@ class Server:
         session = self._database.session(visitor.user, TOOLS)
 
         def answer_raw_select(given: str) -> None:
-            session.dialect_options = _MANNERS[given]
+            session.frontend_options = _MANNERS[given]
 
         try:
             settings = Settings(visitor.user, session, answer_raw_select)

@@ -28,7 +28,7 @@ from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
 from dpsql.sql.emit import Dialect
-from dpsql.sql.ir.dialect_options import DialectOptions
+from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
 from dpsql.sql.parser.parameter_types import parameter_types
@@ -45,14 +45,14 @@ class Compiler:
     """
 
     def __init__(
-        self, schema: Schema, accountant: Accountant, analyst: str, dialect_options: DialectOptions, turns: Turns,
+        self, schema: Schema, accountant: Accountant, analyst: str, frontend_options: FrontendOptions, turns: Turns,
         plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect,
     ) -> None:  # fmt: skip
-        self._schema, self._accountant, self._analyst, self.dialect_options = (
+        self._schema, self._accountant, self._analyst, self.frontend_options = (
             schema,
             accountant,
             analyst,
-            dialect_options,
+            frontend_options,
         )
         self._turns, self._plans, self._sizes, self._dialect = turns, plans, sizes, dialect
 
@@ -71,7 +71,7 @@ class Compiler:
 
         if self._plans is None or names_budget(text) or names_clock(text):
             return make()
-        return self._plans.plan(text, parameters, settings, self.dialect_options, self._sizes.version, make)
+        return self._plans.plan(text, parameters, settings, self.frontend_options, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The statement, parsed, and the types of its parameters, of which the client declares some."""
@@ -89,7 +89,7 @@ class Compiler:
         statement, schema = self._with_constants(statement), self._with_noise(settings.mechanism)
         privacy, delta = schema.privacy, self._accountant.budget.delta_selection
         query = bind(
-            statement, schema, parameters, sandbox.types, self.dialect_options, settings.empty_groups, self._sizes
+            statement, schema, parameters, sandbox.types, self.frontend_options, settings.empty_groups, self._sizes
         )
         price = settings.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
         reports = settings.clipping == "report" and not query.probe

@@ -35,7 +35,7 @@ from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import SETTINGS, StatementSettings
 from dpsql.session.request import settings as status_rows
 from dpsql.session.request.settings import allowed, target
-from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
+from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 
 
 class Session:
@@ -43,7 +43,7 @@ class Session:
 
     One thread uses it at a time; ``interrupt`` alone may come from another. ``postprocessors`` are the database's;
     without them the session has its own, and closing it closes the engine and the ledger. ``answers`` are those already
-    paid for; ``dialect_options`` say what the front end chooses where SQL leaves it open; ``plans`` are those that
+    paid for; ``frontend_options`` say what the front end chooses where SQL leaves it open; ``plans`` are those that
     were made lately.
     """
 
@@ -56,7 +56,7 @@ class Session:
         *,
         postprocessors: PostProcessors | None = None,
         answers: AnswerStore | None = None,
-        dialect_options: DialectOptions = PEOPLE,
+        frontend_options: FrontendOptions = PEOPLE,
         plans: PlanCache | None = None,
     ) -> None:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
@@ -67,7 +67,7 @@ class Session:
         privacy, self._turns = schema.privacy, Turns(postprocessors, analyst)
         self._settings = self._default = StatementSettings(privacy.query_epsilon, mechanism=privacy.mechanism)
         self._compiler = Compiler(
-            schema, accountant, analyst, dialect_options, self._turns, plans, PublicSizes(engine), engine.dialect
+            schema, accountant, analyst, frontend_options, self._turns, plans, PublicSizes(engine), engine.dialect
         )
         self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
@@ -98,13 +98,13 @@ class Session:
         self._settings = allowed(self._default if settings is None else settings, self._schema.privacy)
 
     @property
-    def dialect_options(self) -> DialectOptions:
+    def frontend_options(self) -> FrontendOptions:
         """What the front end chooses where SQL leaves it open, for the statements from now on."""
-        return self._compiler.dialect_options
+        return self._compiler.frontend_options
 
-    @dialect_options.setter
-    def dialect_options(self, dialect_options: DialectOptions) -> None:
-        self._compiler.dialect_options = dialect_options
+    @frontend_options.setter
+    def frontend_options(self, frontend_options: FrontendOptions) -> None:
+        self._compiler.frontend_options = frontend_options
 
     def set(self, name: str, value: str | None) -> None:
         """Change a setting, whose value is as people write it; None goes back to the schema's.

@@ -13,9 +13,9 @@ from dpsql.session import Session, open_accountant
 from dpsql.session.execution import timed_rows
 from dpsql.session.opening import declared_schema, open_answers
 from dpsql.session.plan_cache import PlanCache
-from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS, DialectOptions
+from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS, FrontendOptions
 
-__all__ = ["PEOPLE", "TOOLS", "Database", "DialectOptions", "open_database"]
+__all__ = ["PEOPLE", "TOOLS", "Database", "FrontendOptions", "open_database"]
 
 
 class Database:
@@ -34,15 +34,15 @@ class Database:
     def accountant(self) -> Accountant:
         return self._accountant
 
-    def session(self, analyst: str = "analyst", dialect_options: DialectOptions = PEOPLE) -> Session:
+    def session(self, analyst: str = "analyst", frontend_options: FrontendOptions = PEOPLE) -> Session:
         """A session in the name of the analyst; closing it leaves the database open.
 
-        ``dialect_options`` say what the front end chooses where SQL leaves it open: `TOOLS` is for those who speak to
+        ``frontend_options`` say what the front end chooses where SQL leaves it open: `TOOLS` is for those who speak to
         PostgreSQL.
         """
         return Session(
             self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors,
-            answers=self._answers, dialect_options=dialect_options, plans=self._plans,
+            answers=self._answers, frontend_options=frontend_options, plans=self._plans,
         )  # fmt: skip
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import Generic, TypeAlias, TypeVar
 from dpsql.planning.plan import Plan
 from dpsql.schema.types import STORED_FORMS
 from dpsql.session.request import StatementSettings
-from dpsql.sql.ir.dialect_options import DialectOptions
+from dpsql.sql.ir.frontend_options import FrontendOptions
 
 #: How many plans stay in memory.
 PLANS = 1_000
@@ -20,7 +20,7 @@ V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
 _PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in STORED_FORMS)})
 #: The text, its parameters, the settings and the dialect options: all that a plan of one database depends on.
-PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, DialectOptions, str | None]
+PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, FrontendOptions, str | None]
 
 
 class LRUCache(Generic[K, V]):
@@ -59,7 +59,7 @@ class PlanCache:
         self._plans = LRUCache[PlanKey, Plan](PLANS, lambda _: 1)
 
     def plan(
-        self, text: str, parameters: Sequence[object], settings: StatementSettings, dialect_options: DialectOptions,
+        self, text: str, parameters: Sequence[object], settings: StatementSettings, frontend_options: FrontendOptions,
         version: str | None, make: Callable[[], Plan],
     ) -> Plan:  # fmt: skip
         """The plan that was made before of the same, or the one that ``make`` makes.
@@ -72,7 +72,7 @@ class PlanCache:
             text,
             tuple((type(value).__name__, repr(value)) for value in parameters),
             settings,
-            dialect_options,
+            frontend_options,
             version,
         )
         plan = self._plans.find(key)

@@ -22,7 +22,7 @@ from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.prepared import TEXTS, stand_ins
 from dpsql.sql.emit.duckdb import DUCKDB
-from dpsql.sql.ir.dialect_options import PEOPLE, TOOLS
+from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS
 
 #: What people and tools may ask, in the order in which a statement of the journal is tried.
 _MANNERS = (PEOPLE, TOOLS)
@@ -80,8 +80,8 @@ class Planner:
         self._schema, self._neighbours = schema, neighbours
         with kept_in(ledger.parent):
             accountant = open_accountant(schema, ledger)
-        self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", dialect_options=dialect_options)
-                          for dialect_options in _MANNERS]  # fmt: skip
+        self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", frontend_options=frontend_options)
+                          for frontend_options in _MANNERS]  # fmt: skip
 
     def plan(self, text: str, epsilon: Fraction | None = None) -> Plan:
         """The statement's plan; where it has parameters, values of their types stand for them.

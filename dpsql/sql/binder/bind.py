@@ -18,7 +18,7 @@ from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
 from dpsql.sql.binder.group_by import is_plain_distinct
-from dpsql.sql.binder.grouped import released_select
+from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.pushdown import narrowed
 from dpsql.sql.binder.schema_answers import declared_ends, is_probe, is_raw_probe, no_rows
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
@@ -27,7 +27,7 @@ from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, gr
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit.key_domain import many_keys_notices
-from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
+from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.parameter import require_values, with_lists
@@ -75,7 +75,7 @@ def bind(
     schema: Schema,
     parameters: tuple[object, ...],
     describe: Describe,
-    dialect_options: DialectOptions = PEOPLE,
+    frontend_options: FrontendOptions = PEOPLE,
     empty_groups: EmptyGroups = "auto",
     fanout: Fanout = no_sizes,
 ) -> Query:
@@ -86,7 +86,7 @@ def bind(
         schema: What the owner declares.
         parameters: A value for each parameter of the statement.
         describe: Tells the columns of a query over released and public tables, without reading a row.
-        dialect_options: What the front end chooses where SQL leaves it open.
+        frontend_options: What the front end chooses where SQL leaves it open.
         empty_groups: Which groups without rows are shown.
         fanout: Tells the sizes of public tables, where private rows are multiplied by them.
 
@@ -97,10 +97,10 @@ def bind(
     options = statement.options
     require_values(statement.tree, parameters)
     tree, values = with_lists(statement.tree, parameters)
-    if dialect_options.names == "postgres":
+    if frontend_options.names == "postgres":
         tree = folded_names(tree)
     schema = schema if options is None else options.tightened(schema)
-    binder = Binder(schema, values, describe, dialect_options, empty_groups)
+    binder = Binder(schema, values, describe, frontend_options, empty_groups)
     postprocessing = binder.released(tree, {})
     derived, public = tuple(binder.derivations.tables), tuple(sorted(binder.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
@@ -117,10 +117,10 @@ class Binder(Binding):
     """Cuts the queries of one statement: cores measure what is private, post-processing reads what they release."""
 
     def __init__(
-        self, schema: Schema, parameters: tuple[object, ...], describe: Describe, dialect_options: DialectOptions,
+        self, schema: Schema, parameters: tuple[object, ...], describe: Describe, frontend_options: FrontendOptions,
         empty_groups: EmptyGroups,
     ) -> None:  # fmt: skip
-        super().__init__(schema, parameters, dialect_options, empty_groups)
+        super().__init__(schema, parameters, frontend_options, empty_groups)
         self.derivations = DerivedTables(self, describe)
         self._private = PrivateRows(self)
         self._opened = 0
@@ -163,14 +163,14 @@ class Binder(Binding):
         if tied is not None and outside is not None:
             empty = None if tied.empty is None else released_sql.clause(tied.empty, self, ctes)
             return released_sql.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
-        ends = declared_ends(select, source_from, self) if self.dialect_options.declared_ranges else None
+        ends = declared_ends(select, source_from, self) if self.frontend_options.declared_ranges else None
         if ends is not None:
             self.notices.append("the ends of a column are those that the schema declares")
             return ends
         if not is_grouped(select):
             if is_probe(select):
                 return no_rows(select, source_from, self)
-            if is_raw_probe(select, self.dialect_options):
+            if is_raw_probe(select, self.frontend_options):
                 self.notices.append("single rows are private: no rows are shown, only the columns")
                 return no_rows(select, source_from, self)
             if not is_plain_distinct(select):

@@ -17,7 +17,7 @@ from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
-from dpsql.sql.ir.dialect_options import DialectOptions
+from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Core
 
@@ -31,11 +31,11 @@ class Binding(ABC):
         self,
         schema: Schema,
         parameters: tuple[object, ...],
-        dialect_options: DialectOptions,
+        frontend_options: FrontendOptions,
         empty_groups: EmptyGroups,
     ) -> None:
         self.schema, self.parameters = schema, parameters
-        self.dialect_options, self.empty_groups = dialect_options, empty_groups
+        self.frontend_options, self.empty_groups = frontend_options, empty_groups
         self.notices: list[str] = []
         self.cores: list[Core] = []
         self.cubes: list[Cube] = []

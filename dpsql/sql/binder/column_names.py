@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.emit.syntax import STATEMENT
-from dpsql.sql.ir.dialect_options import DialectOptions
+from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.parser.parameter import WRITTEN
 
 #: The name of a function that is called first of all in a text.
@@ -21,15 +21,15 @@ _POSTGRES = {
 _FUNCTIONS = {"trim": "btrim", "len": "length"}
 
 
-def output_name(item: exp.Expr, dialect_options: DialectOptions) -> str:
+def output_name(item: exp.Expr, frontend_options: FrontendOptions) -> str:
     """The name of an output column, as DuckDB's or PostgreSQL's clients expect it.
 
     >>> from sqlglot import parse_one
     >>> items = parse_one("SELECT COUNT(*), a + 1, CAST(1 AS INT), CASE WHEN a THEN 1 ELSE 2 END, TRUE").expressions
-    >>> [output_name(item, DialectOptions("postgres")) for item in items]
+    >>> [output_name(item, FrontendOptions("postgres")) for item in items]
     ['count', '?column?', 'int4', 'case', 'bool']
     """
-    return _postgres_name(item) if dialect_options.names == "postgres" else _plain_name(item)
+    return _postgres_name(item) if frontend_options.names == "postgres" else _plain_name(item)
 
 
 def folded_names(tree: exp.Expr) -> exp.Expr:

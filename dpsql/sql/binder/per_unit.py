@@ -22,7 +22,7 @@ from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
-from dpsql.sql.ir.reads import is_of_outside
+from dpsql.sql.ir.references import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, UnitAggregate, unit_of
 from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows

@@ -22,8 +22,8 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
-from dpsql.sql.ir.dialect_options import DialectOptions
 from dpsql.sql.ir.expression import Column, Literal, Scalar
+from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import only
 from dpsql.sql.ir.relation import Core
 
@@ -44,23 +44,23 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
     return any(_is_false(part) for part in _conjuncts(where.this))
 
 
-def is_raw_probe(select: exp.Select, dialect_options: DialectOptions) -> bool:
+def is_raw_probe(select: exp.Select, frontend_options: FrontendOptions) -> bool:
     """Whether the SELECT of single rows is answered by its columns alone, as the front end wants it.
 
     Inside another query it is refused, as the answer would claim that there are no rows.
 
     >>> from sqlglot import parse_one
     >>> probe, part = parse_one("SELECT a FROM t LIMIT 1"), parse_one("SELECT EXISTS (SELECT 1 FROM t LIMIT 1)")
-    >>> [is_raw_probe(each, DialectOptions(raw_select="probe")) for each in (probe, part.find(exp.Exists).this)]
+    >>> [is_raw_probe(each, FrontendOptions(raw_select="probe")) for each in (probe, part.find(exp.Exists).this)]
     [True, False]
     """
-    if dialect_options.raw_select == "error" or is_plain_distinct(select):
+    if frontend_options.raw_select == "error" or is_plain_distinct(select):
         return False
     if select.find_ancestor(exp.Select, exp.SetOperation) is not None:
         return False
     limit = select.args.get("limit")
     few = isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "1"
-    return few or dialect_options.raw_select == "empty"
+    return few or frontend_options.raw_select == "empty"
 
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
@@ -82,7 +82,7 @@ def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Sele
         for name, expression in select_item(item, place, source_from):
             typed = SANDBOX.cast(exp.Null(), expression.type)
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
-            named = item.alias or (name if brings_name else output_name(item, binding.dialect_options))
+            named = item.alias or (name if brings_name else output_name(item, binding.frontend_options))
             columns.append(exp.alias_(typed, named, quoted=True))
     return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
 
@@ -119,7 +119,7 @@ def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> ex
     ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
     if len(ends) < len(select.expressions):
         return None
-    names = [item.alias or output_name(item, binding.dialect_options) for item in select.expressions]
+    names = [item.alias or output_name(item, binding.frontend_options) for item in select.expressions]
     items = [exp.alias_(each, name, quoted=True) for each, name in zip(ends, names, strict=True)]
     return exp.Select(expressions=items)
 

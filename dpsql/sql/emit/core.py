@@ -27,14 +27,14 @@ from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
 from dpsql.sql.emit import contribution_bounding, histogram, node, scalar
 from dpsql.sql.emit.dialect import Dialect, Width
-from dpsql.sql.emit.flat_values import emitted_flat, with_ones
 from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.quantise import at_least, product, quantised
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
 from dpsql.sql.ir.expression import INTEGER
-from dpsql.sql.ir.reads import is_held, tables_measured
+from dpsql.sql.ir.references import is_held, tables_measured
 from dpsql.sql.ir.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
 
 

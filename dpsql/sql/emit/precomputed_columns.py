@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpsql.errors import StatementError
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
-from dpsql.sql.emit.flat_values import (
+from dpsql.sql.emit.per_row_evaluation import (
     ONE,
     PUBLIC,
     clauses,

@@ -19,12 +19,12 @@ from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equ
 from dpsql.sql.emit import node
 from dpsql.sql.emit.contribution_bounding import HASH_KEY
 from dpsql.sql.emit.dialect import Dialect
-from dpsql.sql.emit.flat_values import INNER, ONE, PUBLIC
 from dpsql.sql.emit.node import number
+from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
 from dpsql.sql.emit.quantise import quantised, spread
 from dpsql.sql.emit.scalar import cut, key, literal_node, native
 from dpsql.sql.ir.expression import DOUBLE, Call, Column, Expression, Literal, Subquery, columns
-from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import (
     ITS_UNIT,
     Branch,

@@ -16,8 +16,8 @@ from sqlglot import exp
 from dpsql.errors import StatementError
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
-from dpsql.sql.emit.flat_values import flat, reads_flat
 from dpsql.sql.emit.node import number
+from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.expression import (

@@ -60,14 +60,14 @@ FAULTS = (
     ),
     Fault(
         "public rows that are kept are not looked at under grouping sets",
-        "dpsql/sql/binder/grouped.py",
+        "dpsql/sql/binder/private_select.py",
         "        for preserved in self._preserved:",
         "        for preserved in self._preserved if self._sets is None else []:",
         (f"{REFUSED}[E_JOIN]",),
     ),
     Fault(
         "a subquery inside TRY, which the engine refuses once the statement is paid for",
-        "dpsql/sql/emit/duckdb/attempt.py",
+        "dpsql/sql/emit/duckdb/guarded_calls.py",
         "    if node.find(exp.Subquery, exp.Exists) is None:",
         "    if True:",
         ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[a part of a moment of the unit]",),

@@ -144,17 +144,17 @@ FAULTS = (
     ),
     Fault(
         "a core reads what only its cells look at and nobody planned",
-        "dpsql/sql/ir/reads.py",
+        "dpsql/sql/ir/references.py",
         "tables_of(core.relation) | tables_in(*core.keys, *arguments)",
         "tables_of(core.relation) | tables_in(*core.keys)",
-        ("tests/sql/emit/test_reads.py",),
+        ("tests/sql/emit/test_references.py",),
     ),
     Fault(
         "a table is planned that no cell looks at",
-        "dpsql/sql/ir/reads.py",
+        "dpsql/sql/ir/references.py",
         "    arguments = [part for cell in cells for part in _read_of(cell)]\n",
         "    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]\n",
-        ("tests/sql/emit/test_reads.py",),
+        ("tests/sql/emit/test_references.py",),
     ),
     Fault(
         "LATERAL values under a condition that is not read",
@@ -172,7 +172,7 @@ FAULTS = (
     ),
     Fault(
         "an aggregate that the engine takes for one of the query outside",
-        "dpsql/sql/ir/reads.py",
+        "dpsql/sql/ir/references.py",
         "return bool(read) and read <= set(outer_columns(relation, aggregate))",
         "return False",
         (

@@ -95,7 +95,7 @@ FAULTS = (
     ),
     Fault(
         "a parser that does not fit its compiled half is used",
-        "dpsql/sql/parser_version.py",
+        "dpsql/sql/sqlglot_version.py",
         "    if parser != compiled:\n",
         "    if parser > compiled > parser:\n",
         (

@@ -76,7 +76,7 @@ FAULTS = (
     ),
     Fault(
         "a value of a product's pairs reads the ones of one side",
-        "dpsql/sql/emit/flat_values.py",
+        "dpsql/sql/emit/per_row_evaluation.py",
         "            chosen = list(dict.fromkeys([*chosen, *factors]))",
         "            chosen = list(dict.fromkeys(chosen))",
         ("tests/sql/analysis/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",),
@@ -212,7 +212,7 @@ FAULTS = (
     ),
     Fault(
         "a function is computed once for rows that are alike",
-        "dpsql/sql/emit/flat_values.py",
+        "dpsql/sql/emit/per_row_evaluation.py",
         '    if not dialect.shares_values or _READING.get() == "none":',
         "    if True:",
         (f"{ALIKE}[a row unlike its block]",),
@@ -233,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "a parent that is joined later is known to be there",
-        "dpsql/sql/emit/flat_values.py",
+        "dpsql/sql/emit/per_row_evaluation.py",
         "        own = [] if asks_first and isinstance(around, exp.Case) else [",
         "        own = [",
         (ELSE,),

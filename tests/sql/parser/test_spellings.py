@@ -10,7 +10,7 @@ from databases import clinic
 from dpsql.errors import DatabaseError
 from dpsql.session import Session
 from dpsql.session.database import TOOLS, open_database
-from dpsql.sql.ir.dialect_options import PEOPLE, DialectOptions
+from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_spellings_that_mean_different_things_are_refused(session: Session, text
         session.plan(text, (1,) if "$1" in text else ())
 
 
-@pytest.mark.parametrize("dialect_options", [PEOPLE, TOOLS])
+@pytest.mark.parametrize("frontend_options", [PEOPLE, TOOLS])
 @pytest.mark.parametrize(
     ("written", "name"),
     [("CORR(weight, ward)", "corr"), ("corr(weight, ward) FILTER (WHERE ward > 1)", "corr"),
@@ -89,7 +89,7 @@ def test_spellings_that_mean_different_things_are_refused(session: Session, text
      ("COUNT(*) % 2", "?column?"), ("COUNT(*) > 2 AND COUNT(ward) > 2", "?column?")],
 )  # fmt: skip
 def test_a_function_gives_its_name_to_the_column_and_an_operator_none(
-    session: Session, dialect_options: DialectOptions, written: str, name: str
+    session: Session, frontend_options: FrontendOptions, written: str, name: str
 ) -> None:
-    session.dialect_options = dialect_options
+    session.frontend_options = frontend_options
     assert [column.name for column in session.plan(f"SELECT {written} FROM patients").columns] == [name]

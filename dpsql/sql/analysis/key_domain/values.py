@@ -40,7 +40,7 @@ from dpsql.sql.ir.expression import (
     share_relations,
     subqueries,
 )
-from dpsql.sql.ir.reads import outer_columns, reads_private
+from dpsql.sql.ir.references import outer_columns, reads_private
 from dpsql.sql.ir.relation import Days, Enumerated, Leaf, Relation
 
 #: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.

@@ -13,7 +13,7 @@ from typing import assert_never
 from dpsql.sql.analysis.join_on_unit import is_tied
 from dpsql.sql.analysis.work.join_order import aliases, equalities, join_order
 from dpsql.sql.ir.expression import BOOLEAN, Expression, Subquery, columns, conjunction, rebuilt
-from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import (
     Aggregate,
     Branch,

@@ -15,7 +15,7 @@ from typing import TypeAlias, assert_never
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import limits, row_limit
 from dpsql.sql.ir.expression import Call, Column, Expression, columns, conjunction, conjuncts, subqueries
-from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUnit, Relation, Scan, unit_of
 
 #: How a source is joined to those before it; the first one is not.

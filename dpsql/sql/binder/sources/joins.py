@@ -30,7 +30,7 @@ from dpsql.sql.binder.sources.set_operations import output, projected
 from dpsql.sql.binder.sources.tables import BoundRelation, along_foreign_keys
 from dpsql.sql.functions.call import call
 from dpsql.sql.ir.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
-from dpsql.sql.ir.reads import outer_columns
+from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
 

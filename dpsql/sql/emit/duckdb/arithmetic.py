@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.sql.emit.duckdb.attempt import cast
+from dpsql.sql.emit.duckdb.guarded_calls import cast
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.total_form import (
     Node,

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.sql.emit.duckdb.attempt import attempt, attempted, cast
+from dpsql.sql.emit.duckdb.guarded_calls import attempt, attempted, cast
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.total_form import Node, TotalForm, both, call, case, compare
 from dpsql.sql.functions.dates import AGES, BUCKETS, FARTHEST, PARTS, SHIFTS, UNITS, farthest_shift, moved

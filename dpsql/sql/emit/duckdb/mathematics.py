@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.sql.emit.duckdb.attempt import attempted, between, guarded
+from dpsql.sql.emit.duckdb.guarded_calls import attempted, between, guarded
 from dpsql.sql.emit.total_form import Node, TotalForm, call
 from dpsql.sql.functions.mathematics import LARGEST
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class DialectOptions:
+class FrontendOptions:
     """How statements of a session are read; nothing here changes what may be released.
 
     ``names`` are those of output columns without an alias. ``raw_select`` says what a SELECT of single rows gives: an
@@ -22,4 +22,4 @@ class DialectOptions:
 
 
 #: What people get who write SQL, and what tools get that take dpsql for PostgreSQL.
-PEOPLE, TOOLS = DialectOptions(), DialectOptions("postgres", "probe", declared_ranges=True)
+PEOPLE, TOOLS = FrontendOptions(), FrontendOptions("postgres", "probe", declared_ranges=True)

@@ -8,7 +8,7 @@ import pytest
 from databases import clinic
 
 from dpsql.errors import Refused
-from dpsql.session.database import PEOPLE, TOOLS, Database, DialectOptions, open_database
+from dpsql.session.database import PEOPLE, TOOLS, Database, FrontendOptions, open_database
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +134,12 @@ def test_more_rows_than_one_are_refused_unless_none_are_wanted(database: Databas
     text = "SELECT ward FROM patients LIMIT 1000"
     with pytest.raises(Refused, match="E_RAW"):
         database.session("ada", TOOLS).execute(text)
-    assert database.session("ada", DialectOptions(raw_select="empty")).execute(text).rows == []
+    assert database.session("ada", FrontendOptions(raw_select="empty")).execute(text).rows == []
 
 
-@pytest.mark.parametrize("dialect_options", [TOOLS, DialectOptions(raw_select="empty")])
+@pytest.mark.parametrize("frontend_options", [TOOLS, FrontendOptions(raw_select="empty")])
 def test_that_there_are_no_rows_is_said_of_whole_statements_only(
-    database: Database, dialect_options: DialectOptions
+    database: Database, frontend_options: FrontendOptions
 ) -> None:
     for text in (
         "SELECT EXISTS (SELECT 1 FROM patients LIMIT 1)",
@@ -148,7 +148,7 @@ def test_that_there_are_no_rows_is_said_of_whole_statements_only(
         "SELECT COUNT(*) FROM (SELECT ward FROM patients LIMIT 1)",
     ):
         with pytest.raises(Refused):
-            database.session("ada", dialect_options).execute(text)
+            database.session("ada", frontend_options).execute(text)
 
 
 def test_no_rows_of_several_queries_cost_nothing(database: Database) -> None:
