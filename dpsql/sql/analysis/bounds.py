@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from dpsql.schema import Bound, SqlType
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.dates import is_ordinary
+from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns

@@ -7,10 +7,9 @@ stands inside TRY. The table in ``docs/sql.md`` is written from this one. Proved
 
 from __future__ import annotations
 
-from dpsql.sql.functions.arithmetic import ARITHMETIC
-from dpsql.sql.functions.comparisons import CHOICES, CONDITIONS
-from dpsql.sql.functions.dates import DATES
-from dpsql.sql.functions.mathematics import MATHEMATICS
+from dpsql.sql.functions.conditions import CHOICES, CONDITIONS
+from dpsql.sql.functions.datetimes import DATES
+from dpsql.sql.functions.numbers import ARITHMETIC, MATHEMATICS
 from dpsql.sql.functions.signature import Function
 from dpsql.sql.functions.texts import TEXTS
 

@@ -8,7 +8,7 @@ from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNI
 FAULTS = (
     Fault(
         "a pattern of the data that ILIKE fails on",
-        "dpsql/sql/emit/duckdb/comparisons.py",
+        "dpsql/sql/emit/duckdb/conditions.py",
         '    return binary(exp.Like)(call("LOWER")(value), call("LOWER")(pattern))',
         "    return binary(exp.ILike)(value, pattern)",
         (f"{GOLDEN}[text_matched_by_a_column]",),
@@ -36,7 +36,7 @@ FAULTS = (
     ),
     Fault(
         "a conversion that the engine shares out of reach of TRY",
-        "dpsql/sql/emit/duckdb/dates.py",
+        "dpsql/sql/emit/duckdb/datetimes.py",
         '    return cast(ordinary(moment), "timestamp")',
         "    return moment",
         (

@@ -17,7 +17,7 @@ from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import double, key, native
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call, castable, is_double
-from dpsql.sql.functions.dates import BUCKETS
+from dpsql.sql.functions.datetimes import BUCKETS
 from dpsql.sql.functions.signature import Function
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT, Call, Cast, Column, Expression, Literal, columns
 

@@ -15,7 +15,7 @@ from math import ceil, floor
 
 from dpsql.schema import Bound, SqlType
 from dpsql.sql.analysis.bounds import bounds, is_nullable
-from dpsql.sql.functions.dates import is_ordinary
+from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar, rebuilt
 from dpsql.sql.ir.interval import Interval, on_the_line

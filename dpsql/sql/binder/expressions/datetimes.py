@@ -10,7 +10,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span, unit_word
 from dpsql.sql.binder.expressions.reading import ReadNode, read_call
 from dpsql.sql.functions.call import call
-from dpsql.sql.functions.dates import BUCKETS, PARTS, SHIFTS, UNITS
+from dpsql.sql.functions.datetimes import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import DATE, INTEGER, Call, Cast, Expression, Literal

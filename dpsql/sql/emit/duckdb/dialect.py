@@ -13,11 +13,10 @@ from sqlglot import exp
 from dpsql.schema import SqlType
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect, Path, Width
-from dpsql.sql.emit.duckdb.arithmetic import ARITHMETIC
-from dpsql.sql.emit.duckdb.comparisons import CHOICES, CONDITIONS
-from dpsql.sql.emit.duckdb.dates import DATES, ordinary
+from dpsql.sql.emit.duckdb.conditions import CHOICES, CONDITIONS
+from dpsql.sql.emit.duckdb.datetimes import DATES, ordinary
 from dpsql.sql.emit.duckdb.guarded_calls import attempted
-from dpsql.sql.emit.duckdb.mathematics import MATHEMATICS
+from dpsql.sql.emit.duckdb.numbers import ARITHMETIC, MATHEMATICS
 from dpsql.sql.emit.duckdb.texts import TEXTS
 from dpsql.sql.emit.total_form import TotalForm, call
 

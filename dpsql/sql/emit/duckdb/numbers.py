@@ -1,15 +1,18 @@
-"""DuckDB's total forms of arithmetic: operators, signs, rounding, and the bits of whole numbers.
+"""DuckDB's total forms of functions of numbers: operators, rounding, bits, roots, logarithms, exponentials and angles.
 
-Numbers are computed as DOUBLE, which never overflows. Proved in ``docs/proofs/expression.md``.
+Numbers are computed as DOUBLE, which never overflows; a function outside its domain is NULL. DuckDB's ROUND rounds a
+half away from zero; another rule, such as half to even, is another total form of ``round`` and ``round decimal``, whose
+function `dpsql.engines.duckdb.cross_check` must let pass. Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from sqlglot import exp
 
-from dpsql.sql.emit.duckdb.guarded_calls import cast
+from dpsql.sql.emit.duckdb.guarded_calls import attempted, between, cast, guarded
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.total_form import (
     Node,
@@ -23,6 +26,7 @@ from dpsql.sql.emit.total_form import (
     opposite,
     remainder,
 )  # fmt: skip
+from dpsql.sql.functions.numbers import LARGEST
 
 
 def _floored_modulo(left: Node, right: Node) -> Node:
@@ -93,4 +97,40 @@ ARITHMETIC: Final[dict[str, TotalForm]] = {
     "<<": _shifted_left,
     ">>": binary(exp.BitwiseRightShift),
     "bit_count": call("BIT_COUNT"),
+}
+
+
+def _angle(name: str) -> TotalForm:
+    """A function of an angle, which an infinite angle does not have."""
+    return between(-LARGEST, LARGEST, name)
+
+
+def _cotangent(argument: Node) -> Node:
+    return _angle("COT")(exp.Nullif(this=argument, expression=exp.Literal.number(0)))
+
+
+MATHEMATICS: Final[dict[str, TotalForm]] = {
+    "sqrt": guarded(exp.GTE, 0.0, "SQRT"),
+    "cbrt": call("CBRT"),
+    "ln": guarded(exp.GT, 0.0, "LN"),
+    "log10": guarded(exp.GT, 0.0, "LOG10"),
+    "log2": guarded(exp.GT, 0.0, "LOG2"),
+    "exp": attempted("EXP"),
+    "power": attempted("POWER"),
+    "degrees": call("DEGREES"),
+    "radians": call("RADIANS"),
+    "sin": _angle("SIN"),
+    "cos": _angle("COS"),
+    "tan": _angle("TAN"),
+    "cot": _cotangent,
+    "asin": between(-1, 1, "ASIN"),
+    "acos": between(-1, 1, "ACOS"),
+    "atan": call("ATAN"),
+    "atan2": call("ATAN2"),
+    "sinh": attempted("SINH"),
+    "cosh": attempted("COSH"),
+    "tanh": call("TANH"),
+    "asinh": call("ASINH"),
+    "acosh": guarded(exp.GTE, 1.0, "ACOSH"),
+    "atanh": between(math.nextafter(-1, 0), math.nextafter(1, 0), "ATANH"),
 }

@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpsql.sql.emit.duckdb.guarded_calls import attempt, attempted, cast
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.total_form import Node, TotalForm, both, call, case, compare
-from dpsql.sql.functions.dates import AGES, BUCKETS, FARTHEST, PARTS, SHIFTS, UNITS, farthest_shift, moved
+from dpsql.sql.functions.datetimes import AGES, BUCKETS, FARTHEST, PARTS, SHIFTS, UNITS, farthest_shift, moved
 from dpsql.sql.functions.interval_rules import span
 
 _ENDS = ("0001-01-01", "9999-12-31")
