@@ -36,7 +36,7 @@ from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.emit.duckdb import DUCKDB
-from dpsql.sql.ir.relation import Ranks
+from dpsql.sql.ir.core import Ranks
 from dpsql.sql.parser.parse import parse
 
 #: Bins with the rows in each.

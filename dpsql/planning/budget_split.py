@@ -17,7 +17,8 @@ from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.emit import Dialect
-from dpsql.sql.ir.relation import Cell, Core, Units
+from dpsql.sql.ir.cell import Cell, UnitCount
+from dpsql.sql.ir.core import Core
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
 SELECTION_SHARE = Fraction(1, 5)
@@ -145,5 +146,5 @@ def _moved(bounded: Contribution, norm: Norm) -> Fraction:
 def _presence(draft: _Draft, plan: CorePlan, among: int, released: bool) -> Presence:
     """The evidence of one core ``among`` those of its statement: the count that one unit moves least."""
     moved = {place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts}
-    place = min(moved, key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, Units)))
+    place = min(moved, key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)))
     return Presence(place, plan.cells[place].mechanism, APPEARS / among, released)

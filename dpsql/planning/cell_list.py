@@ -9,8 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from dpsql.sql.analysis.bounds import is_nullable
+from dpsql.sql.ir.cell import Cell, ClampedSum, Frequencies, Histogram, RowCount
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
-from dpsql.sql.ir.relation import Aggregate, Cell, Frequencies, Histogram, Rows, Total
 
 
 class CellList:
@@ -29,11 +30,11 @@ class CellList:
 
     def total(self, argument: Expression, condition: Expression | None) -> int:
         """The place of the sum of the argument."""
-        return self.place(Total(argument, condition, self.is_centred(argument, condition)))
+        return self.place(ClampedSum(argument, condition, self.is_centred(argument, condition)))
 
     def rows(self, argument: Expression | None, condition: Expression | None) -> int:
         """The place of the count of the rows where the argument has a value."""
-        return self.place(Rows(argument if argument is not None and is_nullable(argument) else None, condition))
+        return self.place(RowCount(argument if argument is not None and is_nullable(argument) else None, condition))
 
     def histogram(self, histogram: Histogram | Frequencies) -> int:
         """The place of the histogram among the histograms, which takes it up where it is new."""

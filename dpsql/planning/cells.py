@@ -18,9 +18,10 @@ from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.emit.sandbox import SANDBOX
-from dpsql.sql.ir.aggregate import Measure, MomentSums, ResultType
+from dpsql.sql.ir.aggregate_properties import Measure, MomentSums, ResultRule
+from dpsql.sql.ir.cell import Cell, DistinctCount, Frequencies, Histogram, RowCount, UnitCount
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
-from dpsql.sql.ir.relation import Aggregate, Cell, Core, Distinct, Frequencies, Histogram, Rows, Units
 
 #: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
 SCAN_WEIGHT = Fraction(1, 3)
@@ -92,7 +93,7 @@ class _Chooser:
         estimates = tuple(Alone(len(cells)) if each is None else each for each in found)
         evidence = bool(wanted) and not any(each in wanted for each in cells)
         if evidence:
-            cells.append(Units(None))
+            cells.append(UnitCount(None))
         counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
         return Choice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
 
@@ -103,9 +104,9 @@ class _Chooser:
             case Measure.ROWS:
                 return Alone(cells.rows(aggregate.argument, condition))
             case Measure.UNITS:
-                return None if self._thresholded and condition is None else Alone(cells.place(Units(condition)))
+                return None if self._thresholded and condition is None else Alone(cells.place(UnitCount(condition)))
             case Measure.DISTINCT:
-                return Alone(cells.place(Distinct(_argument(aggregate), condition)))
+                return Alone(cells.place(DistinctCount(_argument(aggregate), condition)))
             case Measure.SUM:
                 return _sum(_argument(aggregate), condition, cells)
             case Measure.MEAN:
@@ -129,7 +130,7 @@ class _Chooser:
                 argument = _argument(aggregate)
                 speaks = Call("not", (argument,), BOOLEAN) if against else argument
                 where = conjunction([speaks] if condition is None else [condition, speaks])
-                return Seen(cells.place(Rows(None, where)), against=against)
+                return Seen(cells.place(RowCount(None, where)), against=against)
             case Measure.QUANTILES:
                 assert aggregate.ranks is not None
                 return Ranked(cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks)
@@ -165,7 +166,7 @@ def _mean(argument: Expression, total: int, count: int) -> Mean:
 
 
 #: Cells that are above 0 in each group that has a row.
-COUNTS: tuple[Cell, ...] = (Rows(None, None), Units(None))
+COUNTS: tuple[Cell, ...] = (RowCount(None, None), UnitCount(None))
 
 
 def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]:
@@ -190,25 +191,25 @@ def aggregate_type(aggregate: Aggregate) -> str:
     """The sandbox's type of a released aggregate: fixed by the plan, whatever the data hold."""
     result = aggregate.function.result
     match result:
-        case ResultType.WHOLE_NUMBER:
+        case ResultRule.WHOLE_NUMBER:
             return "BIGINT"
-        case ResultType.TRUTH:
+        case ResultRule.TRUTH:
             return "BOOLEAN"
-        case ResultType.DOUBLE:
+        case ResultRule.DOUBLE:
             return "DOUBLE"
-        case ResultType.SUM:
+        case ResultRule.SUM:
             return sum_type(_argument(aggregate).type)
-        case ResultType.QUANTILES:
+        case ResultRule.QUANTILES:
             assert aggregate.ranks is not None
             value = quantile_type(_argument(aggregate).type, aggregate.ranks.continuous)
             return f"{value}[]" if aggregate.ranks.listed else value
-        case ResultType.COUNT_BY_VALUE:
+        case ResultRule.COUNT_BY_VALUE:
             return f"MAP({SANDBOX.type_name(_argument(aggregate).type).upper()}, BIGINT)"
-        case ResultType.VALUE:
+        case ResultRule.VALUE:
             return SANDBOX.type_name(_argument(aggregate).type).upper()
-        case ResultType.LIST_OF_VALUES:
+        case ResultRule.LIST_OF_VALUES:
             return SANDBOX.type_name(_argument(aggregate).type).upper() + "[]"
-        case ResultType.SIZE:
+        case ResultRule.SIZE:
             return "BIGINT" if all(isinstance(size, int) for size in aggregate.values) else "DOUBLE"
         case _:
             assert_never(result)

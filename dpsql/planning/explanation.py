@@ -26,7 +26,8 @@ from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Quantile, Ranking
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution
-from dpsql.sql.ir.relation import Cell, Distinct, Frequencies, Histogram, Product, Ranks, Rows, Total, Units
+from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import Ranks
 
 
 @dataclass(frozen=True)
@@ -135,15 +136,15 @@ def measured(cell: Cell) -> str:
     """What a cell counts or adds up, in words."""
     filtered = "" if cell.condition is None else ", filtered"
     match cell:
-        case Rows(argument=argument):
+        case RowCount(argument=argument):
             return f"rows{'' if argument is None else ' with a value'}{filtered}"
-        case Units():
+        case UnitCount():
             return f"units{filtered}"
-        case Distinct():
+        case DistinctCount():
             return f"distinct values{filtered}"
-        case Total(centred=centred):
+        case ClampedSum(centred=centred):
             return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
-        case Product(left=left, right=right):
+        case ProductSum(left=left, right=right):
             return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
         case Histogram():
             return f"histogram{filtered}"
@@ -238,7 +239,7 @@ def _told(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
 
 def _said(core: CorePlan, presence: Presence, count: int | None, place: int) -> str:
     cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
-    what = "units" if isinstance(cell.cell, Units) else "rows"
+    what = "units" if isinstance(cell.cell, UnitCount) else "rows"
     most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
             for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
     together = "all" if count is None else f"all {count:,}"

@@ -27,8 +27,8 @@ from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, Evident
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit import Dialect, core_sql
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.references import TableRead, tables_measured
-from dpsql.sql.ir.relation import Core
 
 #: How often at most an answer has a group without rows that the evidence takes for one with rows.
 APPEARS = Fraction(1, 20)

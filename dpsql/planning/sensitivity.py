@@ -27,7 +27,7 @@ from dpsql.privacy.mechanism.rank_counts import Around, most_cells
 from dpsql.privacy.mechanism.tree import Tree, shape
 from dpsql.privacy.selection import Threshold
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.ir.relation import Frequencies
+from dpsql.sql.ir.cell import Frequencies
 
 #: What a quantile's value gets of its price, where rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)

@@ -20,11 +20,11 @@ from dpsql.sql.analysis.grouping_levels import Cube, is_additive, shapes
 from dpsql.sql.analysis.key_domain.enumeration import column_values, values
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.functions.interval_rules import abs_interval
-from dpsql.sql.ir.aggregate import COUNT, SUM, Range
+from dpsql.sql.ir.aggregate import COUNT, SUM
+from dpsql.sql.ir.aggregate_properties import Dispersion, Range
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import Column, Expression, conjuncts
 from dpsql.sql.ir.interval import EVERYTHING, Interval
-from dpsql.sql.ir.relation import Aggregate, Core
-from dpsql.sql.ir.unit_function import Dispersion
 
 
 @lru_cache(maxsize=1024)

@@ -24,7 +24,7 @@ from dpsql.release.noise import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.sandbox import SANDBOX
-from dpsql.sql.ir.relation import Core
+from dpsql.sql.ir.core import Core
 
 SEALED: dict[str, Any] = {
     **CAREFUL,

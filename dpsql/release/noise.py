@@ -40,7 +40,8 @@ from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.sql.analysis.quantisation import SECONDS
-from dpsql.sql.ir.relation import Core, Frequencies, Ranks
+from dpsql.sql.ir.cell import Frequencies
+from dpsql.sql.ir.core import Core, Ranks
 
 
 @dataclass(frozen=True)

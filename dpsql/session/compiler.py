@@ -28,8 +28,8 @@ from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
 from dpsql.sql.emit import Dialect
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions
-from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
 from dpsql.sql.parser.parameter_types import parameter_types
 from dpsql.sql.parser.parse import MALFORMED, Statement, parse

@@ -21,7 +21,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise import release
 from dpsql.session import Session
 from dpsql.session.database import Database, open_database
-from dpsql.sql.ir.relation import Rows, Units
+from dpsql.sql.ir.cell import RowCount, UnitCount
 
 SCHEMA = """
 name = "people"
@@ -174,7 +174,7 @@ def test_where_noise_vanishes_one_row_is_enough(name: str, session: Session) -> 
         if core.presence is not None:
             least = core.presence.threshold(10**6) * core.steps[core.presence.cell]
             assert 0 < least < 1 and core.cells[core.presence.cell].mechanism == core.presence.noise
-            assert core.cells[core.presence.cell].contribution.cell in (Rows(None, None), Units(None))
+            assert core.cells[core.presence.cell].contribution.cell in (RowCount(None, None), UnitCount(None))
 
 
 @pytest.mark.parametrize("name", EVIDENT)
@@ -207,13 +207,13 @@ def test_where_units_may_have_many_rows_a_count_of_units_tells_of_smaller_groups
     (core,) = session.plan("SELECT at, COUNT(*) FROM clicks GROUP BY at").cores
     assert core.presence is not None
     told, rows = core.cells[core.presence.cell], core.cells[0]
-    assert isinstance(rows.contribution.cell, Rows)
+    assert isinstance(rows.contribution.cell, RowCount)
 
     def spread(cell: MeasuredCell) -> float:
         return float(cell.mechanism.standard_deviation * cell.contribution.step)
 
     if session.schema.privacy.delta:  # √400 of units to 400 of rows, for a tenth of the price
-        assert isinstance(told.contribution.cell, Units) and spread(told) * 3 < spread(rows)
+        assert isinstance(told.contribution.cell, UnitCount) and spread(told) * 3 < spread(rows)
     else:  # 400 of either
         assert told is rows
 

@@ -18,7 +18,7 @@ from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.peeling import Peeling
 from dpsql.privacy.mechanism.rank_choice import Ranking
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.sql.ir.relation import Cell, Distinct, Product, Rows, Total, Units
+from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
 def cell_kind(cell: Cell, gaussian: bool) -> str:
     """What a cell counts, and the norm in which its change is claimed."""
     names: dict[type[Cell], str] = {
-        Rows: "count", Total: "sum", Units: "units", Distinct: "distinct", Product: "product"
+        RowCount: "count", ClampedSum: "sum", UnitCount: "units", DistinctCount: "distinct", ProductSum: "product"
     }  # fmt: skip
     return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
 

@@ -19,8 +19,9 @@ from dpsql.privacy.mechanism.rank_choice import Chosen, Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
+from dpsql.sql.ir.cell import Frequencies
+from dpsql.sql.ir.core import Ranks
 from dpsql.sql.ir.expression import Scalar
-from dpsql.sql.ir.relation import Frequencies, Ranks
 
 #: A map as DuckDB's client takes it.
 Map: TypeAlias = dict[str, list[object]]

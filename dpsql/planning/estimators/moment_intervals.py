@@ -23,7 +23,7 @@ from dpsql.planning.estimators.linear_forms import (
     ratio,
 )
 from dpsql.planning.estimators.moments import Moment, Variable
-from dpsql.sql.ir.aggregate import Statistic
+from dpsql.sql.ir.aggregate_properties import Statistic
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from dpsql.planning.cell_list import CellList, Pairs
 from dpsql.sql.analysis.quantisation import product_quantum, quantum
-from dpsql.sql.ir.aggregate import MomentSums, Power, Statistic
+from dpsql.sql.ir.aggregate_properties import MomentSums, Power, Statistic
+from dpsql.sql.ir.cell import ProductSum
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import Expression
-from dpsql.sql.ir.relation import Aggregate, Product
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> Moment:
     y = _variable(pairs.y, pairs.y_where, sums.y, cells)
     if not sums.products:
         return Moment(sums.statistic, count, x, y)
-    products = cells.place(Product(*pairs.factors, pairs.condition))
+    products = cells.place(ProductSum(*pairs.factors, pairs.condition))
     grid = product_quantum(*pairs.factors)
     return Moment(sums.statistic, count, x, y, products, grid.middle * grid.size)
 
@@ -87,7 +88,7 @@ def _variable(argument: Expression, condition: Expression | None, power: Power, 
         case 0 | 1:
             place = None
         case 2:
-            place = cells.place(Product(argument, argument, condition))
+            place = cells.place(ProductSum(argument, argument, condition))
         case _:
             assert_never(power)
     reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size

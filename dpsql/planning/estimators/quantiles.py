@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
 from dpsql.sql.analysis.quantisation import Bins
-from dpsql.sql.ir.relation import Ranks
+from dpsql.sql.ir.core import Ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from itertools import pairwise, product
 from typing import TypeAlias
 
 from dpsql.schema import UNIT, Schema
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Call, Column, Expression, Literal, columns, conjuncts
-from dpsql.sql.ir.relation import Core, Filter, Join, PerUnit, Relation, Scan, unit_of
+from dpsql.sql.ir.relation import Filter, Join, PerUnit, Relation, Scan, unit_of
 
 #: A value of a column as conditions see it: a point of the number line, a boolean, a text's class, or NULL.
 Point: TypeAlias = Fraction | bool | str | None

@@ -32,7 +32,7 @@ from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.emit.sandbox import SANDBOX
-from dpsql.sql.ir.relation import Core
+from dpsql.sql.ir.core import Core
 
 #: How many rows may be made of all tables and samples, and the most released rows behind a statement.
 MOST_MADE = 300_000

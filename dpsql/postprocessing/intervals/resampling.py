@@ -22,7 +22,7 @@ from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.noise import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.quantisation import SECONDS
-from dpsql.sql.ir.relation import Core
+from dpsql.sql.ir.core import Core
 
 Rows: TypeAlias = ReleasedTable | CubeTable
 

@@ -24,7 +24,7 @@ from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.sandbox import SANDBOX
-from dpsql.sql.ir.relation import Core
+from dpsql.sql.ir.core import Core
 
 #: The lower and the upper ends of some intervals, None where there is none.
 Sides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from dpsql.errors import InternalError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.schema.types import STORED_FORMS
-from dpsql.sql.ir.aggregate import AggregateFunction
+from dpsql.sql.ir.aggregate_properties import AggregateFunction
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
 FORMAT = 3

@@ -25,8 +25,8 @@ from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.mechanism import Laplace
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
+from dpsql.sql.ir.core import KeyDomain
 from dpsql.sql.ir.expression import BOOLEAN, Column, Expression
-from dpsql.sql.ir.relation import KeyDomain
 
 
 def finest_half_width(plan: Plan, cube: Cube, aggregate: int) -> float | None:

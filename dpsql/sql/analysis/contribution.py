@@ -16,8 +16,9 @@ from typing import assert_never
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.quantisation import Bins, ProductQuantum, Quantum, bins, product_quantum, quantum
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
+from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Cell, Core, Distinct, Frequencies, Histogram, Product, Rows, Total, Units
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
 FINE_BITS = 11
@@ -58,15 +59,15 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
     groups = groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys))
     match cell:
-        case Rows():
+        case RowCount():
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, None, 1, rows, norm)
-        case Total(argument=argument, centred=centred):
+        case ClampedSum(argument=argument, centred=centred):
             grid = quantum(argument)
             largest = max(grid.reach if centred else grid.largest, 1)
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, grid, largest, rows, norm)
-        case Product(left=left, right=right):
+        case ProductSum(left=left, right=right):
             products = product_quantum(left, right)
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, products, max(products.reach, 1), rows, norm)
@@ -76,9 +77,9 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
         case Frequencies():
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, None, 1, rows, norm)
-        case Units():
+        case UnitCount():
             return _made(cell, None, 1, _known(groups, declared.rows), norm)
-        case Distinct(argument=argument):
+        case DistinctCount(argument=argument):
             pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
             return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)
         case _:
@@ -87,7 +88,7 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
 
 def counted_once(norm: Norm) -> Contribution:
     """The bound of the plainest count, in which each unit is counted once, without groups."""
-    return _made(Units(None), None, 1, 1, norm)
+    return _made(UnitCount(None), None, 1, 1, norm)
 
 
 def held_rows(core: Core, norm: Norm) -> int | None:

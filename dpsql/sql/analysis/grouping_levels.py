@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpsql.sql.analysis.contribution import Norm
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import Expression
-from dpsql.sql.ir.relation import Aggregate, Core
 
 #: The places of some of the keys, in order.
 KeyPlaces = tuple[int, ...]

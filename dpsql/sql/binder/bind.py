@@ -27,9 +27,9 @@ from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, gr
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit.key_domain import many_keys_notices
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.relation import Core
 from dpsql.sql.parser.parameter import require_values, with_lists
 from dpsql.sql.parser.parse import Statement
 from dpsql.sql.parser.privacy_clause import Options

@@ -17,9 +17,9 @@ from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Core
 
 MAX_AGGREGATES, MAX_SOURCES = 32, 24
 

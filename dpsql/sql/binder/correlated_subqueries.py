@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate
-from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.scope import Scope
+from dpsql.sql.ir.aggregate import function_named
+from dpsql.sql.ir.aggregate_properties import unit_counts
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.unit_function import unit_counts
 
 #: The names of the columns of a grouped subquery: what it is tied on, and its value.
 TIED, VALUE = "tied ", "value"

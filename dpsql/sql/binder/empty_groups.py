@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, Level
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.ir.relation import Core, KeyDomain
+from dpsql.sql.ir.core import Core, KeyDomain
 
 #: Groups without rows: shown where their keys are listed, all shown (as far as keys are public), or none shown.
 EmptyGroups: TypeAlias = Literal["auto", "show", "hide"]

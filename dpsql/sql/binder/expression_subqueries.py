@@ -21,12 +21,12 @@ from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation, without_known_parents
 from dpsql.sql.functions.call import alike, call
 from dpsql.sql.functions.signature import common_type
+from dpsql.sql.ir.aggregate_properties import UnitFunction
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery, conjunction
 from dpsql.sql.ir.interval import Interval
 from dpsql.sql.ir.references import is_of_outside, outer_columns
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Relation, UnitAggregate, unit_of
-from dpsql.sql.ir.unit_function import UnitFunction
 from dpsql.sql.parser.parameter import PLACE
 
 _COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {

@@ -19,9 +19,10 @@ from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
+from dpsql.sql.ir.core import Aggregate, Core, KeyDomain
 from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Aggregate, Core, KeyDomain, Relation, unit_of
+from dpsql.sql.ir.relation import Relation, unit_of
 
 #: One statement may ask for this many grouping sets, repeated ones included.
 MAX_SETS = 64

@@ -15,17 +15,17 @@ from dpsql.schema import UNIT, SqlType, fold
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable, summand
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split, statistic
-from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
-from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT
+from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, function_named
+from dpsql.sql.ir.aggregate_properties import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
 from dpsql.sql.ir.references import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.relation import Aggregate, Filter, PerUnit, Relation, UnitAggregate, unit_of
-from dpsql.sql.ir.unit_function import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
+from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
 
 
 def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str]) -> BoundRelation:

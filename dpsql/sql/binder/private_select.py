@@ -20,9 +20,10 @@ from dpsql.sql.binder.schema_answers import listed_keys
 from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.relation import Aggregate, Core, unit_of
+from dpsql.sql.ir.relation import unit_of
 from dpsql.sql.postprocess import released_sql
 from dpsql.sql.postprocess.functions import interval_end, with_argument
 

@@ -17,8 +17,9 @@ from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction, subqueries
-from dpsql.sql.ir.relation import Core, Filter
+from dpsql.sql.ir.relation import Filter
 
 #: What a condition that is moved may be made of: comparisons of keys with constants, which fail on no value, and are
 #: not true of NULL.

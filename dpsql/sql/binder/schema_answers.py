@@ -22,10 +22,10 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.key_domain import domain_select
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Column, Literal, Scalar
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import only
-from dpsql.sql.ir.relation import Core
 
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:

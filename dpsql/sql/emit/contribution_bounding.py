@@ -19,8 +19,8 @@ from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
+from dpsql.sql.ir.cell import ClampedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
-from dpsql.sql.ir.relation import Product, Rows, Total, Units
 
 #: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
 HASH_KEY = "dpsql"
@@ -125,14 +125,14 @@ def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> e
     above: exp.Expr | None = None
     for name, each in members:
         value: exp.Expr = node.bare(name)
-        most = each.limit // each.fine if isinstance(each.cell, Units) and norm == "l2" else largest(each, norm)
+        most = each.limit // each.fine if isinstance(each.cell, UnitCount) and norm == "l2" else largest(each, norm)
         limit: exp.Expr = node.integer(most)
         if name in sizes:
             value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
-        elif isinstance(each.cell, Total | Product):
+        elif isinstance(each.cell, ClampedSum | ProductSum):
             value = node.function("ABS", value)
         above = node.either(above, node.compare(exp.GT, exp.Sum(this=value), limit))
-    if source == "rows" and any(each.cell == Rows(None, None) for _, each in members):
+    if source == "rows" and any(each.cell == RowCount(None, None) for _, each in members):
         fewest = min(each.rows for _, each in members)
         above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
     return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
@@ -208,7 +208,7 @@ def _carried(keys: list[str], members: list[Member]) -> list[str]:
 
 def raw(name: str, each: Contribution) -> str:
     """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
-    return f"r{name[1:]}" if isinstance(each.cell, Total | Product) else name
+    return f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum) else name
 
 
 def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:

@@ -33,9 +33,11 @@ from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.quantise import at_least, product, quantised
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
+from dpsql.sql.ir.cell import ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import INTEGER
 from dpsql.sql.ir.references import is_held, tables_measured
-from dpsql.sql.ir.relation import Core, Distinct, Filter, Frequencies, Histogram, Product, Rows, Scan, Total, Units
+from dpsql.sql.ir.relation import Filter, Scan
 
 
 def core_sql(
@@ -72,12 +74,12 @@ class _Emission:
     def summed(self) -> list[contribution_bounding.Member]:
         """The cells that are sums of row values, with their column names."""
         cells = enumerate(self.contributions)
-        return [(f"v{place}", each) for place, each in cells if not isinstance(each.cell, Distinct)]
+        return [(f"v{place}", each) for place, each in cells if not isinstance(each.cell, DistinctCount)]
 
     @property
     def distinct(self) -> list[contribution_bounding.Member]:
         cells = enumerate(self.contributions)
-        return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, Distinct)]
+        return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, DistinctCount)]
 
     def tree(self) -> exp.Query:
         steps: dict[str, exp.Query] = {"rows": emitted_flat(self._rows)}
@@ -129,7 +131,7 @@ class _Emission:
         """What is summed: rows, or what each unit adds to each key where units are counted."""
         if self.groups is not None:
             return "kept"
-        return "contributions" if any(isinstance(each.cell, Units) for each in self.contributions) else "rows"
+        return "contributions" if any(isinstance(each.cell, UnitCount) for each in self.contributions) else "rows"
 
     @property
     def _keeps_rows(self) -> bool:
@@ -167,8 +169,8 @@ class _Emission:
 
         A count of units without keys needs no clipping: a unit adds at most 1 to it.
         """
-        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, Units)]
-        units = [pair for pair in self.summed if isinstance(pair[1].cell, Units) and self.keys]
+        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount)]
+        units = [pair for pair in self.summed if isinstance(pair[1].cell, UnitCount) and self.keys]
         return {name: members for name, members in (("sums", sums), ("units", units)) if members}
 
     def _rows(self) -> exp.Select:
@@ -191,12 +193,12 @@ class _Emission:
         groups: list[exp.Expr] = [node.bare(name) for name in ["u", *self.keys]]
         outputs = list(groups)
         for name, each in self.summed:
-            total = exp.Max(this=node.bare(name)) if isinstance(each.cell, Units) else exp.Sum(this=node.bare(name))
+            total = exp.Max(this=node.bare(name)) if isinstance(each.cell, UnitCount) else exp.Sum(this=node.bare(name))
             value = node.or_zero(total)
             outputs.append(
                 node.aliased(
                     contribution_bounding.squarable(self.dialect, value)
-                    if isinstance(each.cell, Total | Product)
+                    if isinstance(each.cell, ClampedSum | ProductSum)
                     else value,
                     name,
                 )
@@ -291,19 +293,19 @@ def _row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
     """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
     cell = each.cell
     match cell:
-        case Rows(argument=argument):
+        case RowCount(argument=argument):
             value: exp.Expr = node.integer(each.fine)
             if argument is not None:
                 value = node.case((node.not_null(native(dialect, argument)), value))
-        case Units():
+        case UnitCount():
             value = node.integer(each.fine)
-        case Distinct(argument=argument):
+        case DistinctCount(argument=argument):
             value = key(dialect, argument)
-        case Total(argument=argument, centred=centred):
+        case ClampedSum(argument=argument, centred=centred):
             assert isinstance(each.grid, Quantum)
             value = quantised(dialect, argument, each.grid, each.grid.middle if centred else 0)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
-        case Product(left=left, right=right):
+        case ProductSum(left=left, right=right):
             assert isinstance(each.grid, ProductQuantum)
             value = product(dialect, left, right, each.grid)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
@@ -322,7 +324,7 @@ def _row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
 def _size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
     """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
     cell, grid = each.cell, each.grid
-    if not isinstance(cell, Total) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
+    if not isinstance(cell, ClampedSum) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
         return None
     if contribution_bounding.largest(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
         return None

@@ -15,8 +15,8 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.scalar import double, native
+from dpsql.sql.ir.aggregate_properties import Dispersion
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, Column, Expression
-from dpsql.sql.ir.unit_function import Dispersion
 
 #: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
 MOST_BIGINT = 2**61

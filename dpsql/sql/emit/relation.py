@@ -23,6 +23,7 @@ from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
 from dpsql.sql.emit.quantise import quantised, spread
 from dpsql.sql.emit.scalar import cut, key, literal_node, native
+from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
 from dpsql.sql.ir.expression import DOUBLE, Call, Column, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import (
@@ -39,7 +40,6 @@ from dpsql.sql.ir.relation import (
     UnitAggregate,
     unit_of,
 )
-from dpsql.sql.ir.unit_function import Dispersion, UnitFunction
 
 T = TypeVar("T")
 

@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
+from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Column, Expression, columns, subqueries
 from dpsql.sql.ir.relation import (
     Branch,
-    Cell,
     Compound,
     Constants,
-    Core,
-    Distinct,
     Filter,
-    Frequencies,
-    Histogram,
     Join,
     PerUnit,
-    Product,
     Relation,
-    Rows,
     Scan,
-    Total,
     UnitAggregate,
-    Units,
     unit_of,
 )
 
@@ -45,11 +38,11 @@ def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[TableRead]:
 
 def _read_of(cell: Cell) -> tuple[Expression | None, ...]:
     match cell:
-        case Units(condition=condition):
+        case UnitCount(condition=condition):
             return (condition,)
-        case Product(left=left, right=right, condition=condition):
+        case ProductSum(left=left, right=right, condition=condition):
             return left, right, condition
-        case Rows() | Distinct() | Total() | Histogram() | Frequencies():
+        case RowCount() | DistinctCount() | ClampedSum() | Histogram() | Frequencies():
             return cell.argument, cell.condition
         case _:
             assert_never(cell)

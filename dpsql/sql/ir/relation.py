@@ -1,17 +1,14 @@
-"""The closed union of relations that a core may read, and the aggregates that it releases."""
+"""The closed union of relations: tables, joins, conditions, subqueries for each unit, sets and constants."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
-from fractions import Fraction
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
 from dpsql.schema import UNIT
-from dpsql.sql.ir.aggregate import AggregateFunction
-from dpsql.sql.ir.expression import Column, Expression, Literal, Scalar
-from dpsql.sql.ir.unit_function import UnitForm
+from dpsql.sql.ir.aggregate_properties import UnitForm
+from dpsql.sql.ir.expression import Column, Expression, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,161 +200,3 @@ def unit_of(relation: Relation) -> Column | None:
             return None
         case _:
             assert_never(relation)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranks:
-    """Which quantiles are asked for: numbers from 0 to 1, counted from the largest value on where ``descending``.
-
-    ``continuous`` ones lie between two values; ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
-    """
-
-    fractions: tuple[Fraction, ...]
-    continuous: bool = False
-    listed: bool = False
-    descending: bool = False
-    edge: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """One private aggregate as the analyst wrote it.
-
-    COUNT(*) and a count of units have no argument; a truth value has a condition for its argument. ``other`` is the
-    second argument of a statistic of pairs; quantiles have ranks. Frequencies have the public values of their argument;
-    ``most`` is the k of APPROX_TOP_K. A size has for its argument the place of a row's size among sizes, and these as
-    values.
-    """
-
-    function: AggregateFunction
-    argument: Expression | None
-    condition: Expression | None
-    other: Expression | None = None
-    ranks: Ranks | None = None
-    values: tuple[Scalar, ...] = ()
-    most: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """The days from ``first`` on, ``count`` of them, and NULL where the value they stand for may be NULL."""
-
-    first: date
-    count: int
-    nullable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Enumerated:
-    """Every value that an expression of private rows may show, under the column that stands for it in a domain.
-
-    ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
-    """
-
-    column: Column
-    values: tuple[Scalar, ...] | Days
-    double: bool
-
-    @property
-    def count(self) -> int:
-        """How many values there are."""
-        return self.values.count + self.values.nullable if isinstance(self.values, Days) else len(self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyDomain:
-    """Every key that a core shows, whatever the data hold.
-
-    ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
-    over the same, narrow them. ``count`` is at most how many there are, None where public tables have a say.
-    ``declared`` tells of each key whether the owner or the statement lists its values, so that each of them is a group;
-    ``kept`` that an outer join keeps the public rows that all keys are read from, so that SQL has each group too.
-    """
-
-    keys: tuple[Expression, ...]
-    enumerated: tuple[Enumerated, ...]
-    tables: tuple[Leaf, ...]
-    conditions: tuple[Expression, ...]
-    count: int | None
-    declared: tuple[bool, ...] = ()
-    kept: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """One maximal aggregate over private rows: what is measured, by which keys, with which keys shown.
-
-    ``domain`` None, with keys, means that keys appear by a thresholded count of units.
-    """
-
-    relation: Relation
-    unit: Column
-    keys: tuple[Expression, ...]
-    aggregates: tuple[Aggregate, ...]
-    domain: KeyDomain | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A measured count of rows: those where the argument is not NULL, or all of them."""
-
-    argument: Expression | None
-    condition: Expression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """A measured count of units: those with at least one row."""
-
-    condition: Expression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """A measured count of the argument's different values, each unit bringing only a few."""
-
-    argument: Expression
-    condition: Expression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """A measured sum; ``centred`` counts from the middle of the argument's bounds, which halves the sensitivity."""
-
-    argument: Expression
-    condition: Expression | None
-    centred: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A measured sum of products: each factor counts from the middle of its bounds. Equal factors give squares."""
-
-    left: Expression
-    right: Expression
-    condition: Expression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Measured counts of the rows whose argument lies in each bin of its range."""
-
-    argument: Expression
-    condition: Expression | None
-
-
-@dataclass(frozen=True, slots=True)
-class Frequencies:
-    """Measured counts of the rows whose argument has each of the values, which are public.
-
-    ``sizes`` tells that the values are places in an order, in which a size is looked for.
-    """
-
-    argument: Expression
-    values: tuple[Scalar, ...]
-    condition: Expression | None
-    sizes: bool = False
-
-
-#: What is measured: each cell is one integer a group, each of which gets noise of its own; the last two are many.
-Cell: TypeAlias = Rows | Units | Distinct | Total | Product | Histogram | Frequencies

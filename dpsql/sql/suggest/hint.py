@@ -14,10 +14,10 @@ from dpsql.sql.analysis.grouping_levels import shapes
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes
 from dpsql.sql.binder.aggregates.dp_clip import sizes_first
 from dpsql.sql.binder.aggregates.frequencies import frequent_value
-from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
 from dpsql.sql.emit.syntax import STATEMENT
+from dpsql.sql.ir.aggregate import function_named
 from dpsql.sql.ir.refusal import place
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parse import parse

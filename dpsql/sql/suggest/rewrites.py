@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.binder.aggregates.spellings import function_named
+from dpsql.sql.ir.aggregate import function_named
 from dpsql.sql.postprocess.functions import ENDS
 
 

@@ -54,7 +54,7 @@ FAULTS = (
         "a count of values is taken for evidence of rows",
         "dpsql/planning/cells.py",
         "not any(each in wanted for each in cells)",
-        "not any(isinstance(each, Rows | Units) for each in cells)",
+        "not any(isinstance(each, RowCount | UnitCount) for each in cells)",
         (f"{TESTS}_all_evidence_of_an_answer_together_is_wrong_in_one_of_twenty_at_most",),
     ),
     Fault(

@@ -16,8 +16,8 @@ FAULTS = (
     Fault(
         "a count is taken to be of one step, whose Laplace noise has more rho",
         "dpsql/sql/analysis/contribution.py",
-        "    return _made(Units(None), None, 1, 1, norm)\n",
-        "    return Contribution(Units(None), None, 1, 1, Fraction(1))\n",
+        "    return _made(UnitCount(None), None, 1, 1, norm)\n",
+        "    return Contribution(UnitCount(None), None, 1, 1, Fraction(1))\n",
         (
             "tests/session/test_count_costs.py::test_what_is_counted_is_what_a_count_costs_and_by_gaussian_noise_any_other_statement",
         ),

@@ -12,8 +12,8 @@ FAULTS = (
     Fault(
         "what is shown of a count may be below 0",
         "dpsql/sql/ir/aggregate.py",
-        "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultType.WHOLE_NUMBER, possible=FROM_ZERO,",
-        "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultType.WHOLE_NUMBER, possible=EVERYTHING,",
+        "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultRule.WHOLE_NUMBER, possible=FROM_ZERO,",
+        "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultRule.WHOLE_NUMBER, possible=EVERYTHING,",
         (POSSIBLE,),
     ),
     Fault(

@@ -86,8 +86,8 @@ FAULTS = (
     Fault(
         "too few suspects among counts of units",
         CLIP,
-        "most = each.limit // each.fine if isinstance(each.cell, Units)",
-        "most = each.limit if isinstance(each.cell, Units)",
+        "most = each.limit // each.fine if isinstance(each.cell, UnitCount)",
+        "most = each.limit if isinstance(each.cell, UnitCount)",
         claims("rows", "L2", "units"),
     ),
     Fault(

@@ -18,8 +18,8 @@ from dpsql.planning.estimators.moments import Moment, Variable, statistic
 from dpsql.planning.explanation import measured
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
-from dpsql.sql.ir.aggregate import Statistic
-from dpsql.sql.ir.relation import Product
+from dpsql.sql.ir.aggregate_properties import Statistic
+from dpsql.sql.ir.cell import ProductSum
 
 SCHEMA = """
 name = "trial"
@@ -155,7 +155,7 @@ def test_one_row_moves_a_product_by_no_more_than_half_the_largest_square(delta: 
     found = {}
     for each in core.cells:
         cell, limit = each.contribution.cell, each.contribution.limit
-        if isinstance(cell, Product):
+        if isinstance(cell, ProductSum):
             norm = float(limit) if delta == "0" else math.sqrt(limit)
             found[cell.left == cell.right, cell.left] = norm * float(each.contribution.step) / rows
     session.close()

@@ -16,7 +16,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, Tree, edges, exact_levels, shape
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.sql.analysis.quantisation import Bins
-from dpsql.sql.ir.relation import Ranks
+from dpsql.sql.ir.core import Ranks
 
 NODE = Gaussian(1, Fraction(100))
 COUNTED = ([0, 4, 5, 79, 80, -1], [3, 2, 1, 7, 100, 100])

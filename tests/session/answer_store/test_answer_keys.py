@@ -15,7 +15,7 @@ from untouched import planning_session
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.session import Session
 from dpsql.session.answer_store.keys import answer_key
-from dpsql.sql.ir.aggregate import AggregateFunction
+from dpsql.sql.ir.aggregate_properties import AggregateFunction
 
 GOLDEN = sorted((Path(__file__).parents[2] / "sql" / "golden").glob("*.sql"))
 

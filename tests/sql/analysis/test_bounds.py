@@ -16,7 +16,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.relation import from_clause
 from dpsql.sql.emit.scalar import double
-from dpsql.sql.ir.relation import Total
+from dpsql.sql.ir.cell import ClampedSum
 
 #: A double may round beyond the exact end of its interval by this part of it.
 SLACK = Fraction(1, 2**40)
@@ -35,7 +35,7 @@ def test_values_within_bounds_stay_within_the_derived_interval(chunk: int) -> No
                 except DatabaseError:
                     continue
                 (total,) = [cell.contribution.cell for cell in core.cells]
-                assert isinstance(total, Total)
+                assert isinstance(total, ClampedSum)
                 source, joins, conditions = from_clause(DUCKDB, core.core.relation)
                 value = node.aliased(double(DUCKDB, total.argument), "value")
                 sql = node.select([value], source, joins, node.conjoined(conditions)).sql(dialect="duckdb")

@@ -12,9 +12,9 @@ import pytest
 import sqlglot
 
 import dpsql
-from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.ir import aggregate
-from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS, AggregateFunction, MomentSums, Statistic
+from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS, function_named
+from dpsql.sql.ir.aggregate_properties import AggregateFunction, MomentSums, Statistic
 
 PACKAGE = Path(dpsql.__file__).parent
 #: Where names of functions stand that are not private aggregates: of released rows, of the catalogue, of an engine.
@@ -22,7 +22,7 @@ OTHER_FUNCTIONS = ("sql/postprocess/", "server/catalogue/", "engines/")
 #: The sandbox is asked for both ends of numbers.
 ENDS = {"min", "max"}
 #: The aggregates themselves, and the closed types that they are made of.
-THEIRS = ("sql/ir/aggregate.py", "sql/ir/unit_function.py")
+THEIRS = ("sql/ir/aggregate.py", "sql/ir/aggregate_properties.py")
 
 
 def test_each_function_is_listed_once() -> None:

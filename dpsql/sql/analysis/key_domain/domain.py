@@ -11,6 +11,7 @@ from math import prod
 from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
 from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.ir.aggregate import UNITS
+from dpsql.sql.ir.core import Core, Enumerated, KeyDomain
 from dpsql.sql.ir.expression import (
     Call,
     Cast,
@@ -22,7 +23,7 @@ from dpsql.sql.ir.expression import (
     rebuilt,
     relations_of,
 )
-from dpsql.sql.ir.relation import Constants, Core, Enumerated, KeyDomain, PerUnit, Relation
+from dpsql.sql.ir.relation import Constants, PerUnit, Relation
 
 
 def is_listed(key: Expression, relation: Relation) -> bool:

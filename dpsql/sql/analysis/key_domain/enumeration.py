@@ -17,10 +17,10 @@ from dpsql.schema import Bound, SqlType
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.ir import literal
+from dpsql.sql.ir.core import Days
 from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar, rebuilt
 from dpsql.sql.ir.interval import Interval, on_the_line
 from dpsql.sql.ir.literal import STARTING, starts
-from dpsql.sql.ir.relation import Days
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 #: Conditions that no row fulfils whose column is NULL.

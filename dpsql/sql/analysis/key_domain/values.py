@@ -22,6 +22,7 @@ from dpsql.sql.analysis.key_domain.enumeration import (
 )
 from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.functions.call import is_double
+from dpsql.sql.ir.core import Days, Enumerated
 from dpsql.sql.ir.expression import (
     BOOLEAN,
     INTEGER,
@@ -41,7 +42,7 @@ from dpsql.sql.ir.expression import (
     subqueries,
 )
 from dpsql.sql.ir.references import outer_columns, reads_private
-from dpsql.sql.ir.relation import Days, Enumerated, Leaf, Relation
+from dpsql.sql.ir.relation import Leaf, Relation
 
 #: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
 MAX_KEYS = 100_000

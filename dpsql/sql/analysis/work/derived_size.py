@@ -12,7 +12,8 @@ from math import prod
 from sqlglot import exp
 
 from dpsql.sql.analysis.grouping_levels import Cube
-from dpsql.sql.ir.relation import Constants, Core, DerivedSize, KeyDomain, Scan
+from dpsql.sql.ir.core import Core, KeyDomain
+from dpsql.sql.ir.relation import Constants, DerivedSize, Scan
 
 #: Nothing is known of it.
 UNKNOWN = DerivedSize(None)

@@ -12,14 +12,14 @@ from typing import assert_never
 
 from dpsql.sql.analysis.join_on_unit import is_tied
 from dpsql.sql.analysis.work.join_order import aliases, equalities, join_order
+from dpsql.sql.ir.aggregate_properties import unit_ignores_repeated_rows
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import BOOLEAN, Expression, Subquery, columns, conjunction, rebuilt
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import (
-    Aggregate,
     Branch,
     Compound,
     Constants,
-    Core,
     Filter,
     Join,
     Leaf,
@@ -29,7 +29,6 @@ from dpsql.sql.ir.relation import (
     UnitAggregate,
     unit_of,
 )
-from dpsql.sql.ir.unit_function import unit_ignores_repeated_rows
 
 
 def without_unread_joins(core: Core) -> Core:

@@ -26,13 +26,13 @@ from dpsql.sql.analysis.work.row_cost import (
 from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Column, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import (
     Compound,
     Constants,
-    Core,
     DerivedSize,
     Leaf,
     PerUnit,

@@ -11,15 +11,14 @@ from typing import assert_never
 
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import INTEGER, TEXT, Call, Column, Expression, Literal, Subquery, parts, rebuilt
 from dpsql.sql.ir.references import expressions_of
 from dpsql.sql.ir.relation import (
     ITS_UNIT,
-    Aggregate,
     Branch,
     Compound,
     Constants,
-    Core,
     Filter,
     Join,
     Keep,

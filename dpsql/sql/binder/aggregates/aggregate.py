@@ -12,12 +12,12 @@ from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.binder.aggregates.dp_clip import clip_aggregate
 from dpsql.sql.binder.aggregates.frequencies import frequent_aggregate
 from dpsql.sql.binder.aggregates.quantiles import ranked_aggregate
-from dpsql.sql.binder.aggregates.spellings import function_named, is_named
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.ir.aggregate import AVG, COUNT, COUNT_DISTINCT, SUM, UNITS, Arguments
+from dpsql.sql.ir.aggregate import AVG, COUNT, COUNT_DISTINCT, SUM, UNITS, function_named, is_named
+from dpsql.sql.ir.aggregate_properties import Arguments
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import BOOLEAN, Call, Column, Expression, Literal
 from dpsql.sql.ir.refusal import called, only, refuse
-from dpsql.sql.ir.relation import Aggregate
 
 
 def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:

@@ -16,9 +16,10 @@ from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.contribution import Norm, held_rows
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, UNITS
+from dpsql.sql.ir.aggregate_properties import UnitFunction
+from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, Column, Expression, Literal, conjunction
-from dpsql.sql.ir.relation import Aggregate, Core, Filter, PerUnit, Relation, UnitAggregate, unit_of
-from dpsql.sql.ir.unit_function import UnitFunction
+from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
 
 #: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
 _UNITS, _GROUPS, _ROWS = "units", "groups", "rows"

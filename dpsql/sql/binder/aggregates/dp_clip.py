@@ -18,9 +18,9 @@ from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.aggregate import CLIP
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import Scalar
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.relation import Aggregate
 
 #: Each size is this many times the one before.
 RATIO = Fraction(11, 10)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_values, values
-from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.ir.aggregate import MODE, Arguments
+from dpsql.sql.ir.aggregate import MODE, function_named
+from dpsql.sql.ir.aggregate_properties import Arguments
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import Case, Column, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import called, only, refuse
-from dpsql.sql.ir.relation import Aggregate
 
 
 def frequent_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:

@@ -10,13 +10,13 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import bounds, is_bounded, without_bounds
-from dpsql.sql.binder.aggregates.spellings import function_named
 from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.aggregate import QUANTILE_CONT, Arguments
+from dpsql.sql.ir.aggregate import QUANTILE_CONT, function_named
+from dpsql.sql.ir.aggregate_properties import Arguments
+from dpsql.sql.ir.core import Aggregate, Ranks
 from dpsql.sql.ir.expression import Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse
-from dpsql.sql.ir.relation import Aggregate, Ranks
 
 #: No value that is counted in bins may be larger, so that bins are never finer than doubles tell.
 LARGEST = 10**100

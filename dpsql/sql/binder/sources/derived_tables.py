@@ -21,10 +21,11 @@ from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit import node
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import key
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Column, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Core, Scan
+from dpsql.sql.ir.relation import Scan
 from dpsql.sql.postprocess.functions import reads_interval_ends
 
 #: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.

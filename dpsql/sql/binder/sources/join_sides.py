@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from dpsql.sql.binder.scope import VisibleSource
 from dpsql.sql.ir.aggregate import UNITS
+from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import Call, Cast, Column, Expression, columns, conjuncts
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Aggregate, Filter, Join, Relation, unit_of
+from dpsql.sql.ir.relation import Filter, Join, Relation, unit_of
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
 

@@ -1,0 +1,103 @@
+"""A core: one maximal aggregate over private rows, the aggregates that it releases, and the keys that it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+
+from dpsql.sql.ir.aggregate_properties import AggregateFunction
+from dpsql.sql.ir.expression import Column, Expression, Scalar
+from dpsql.sql.ir.relation import Leaf, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Which quantiles are asked for: numbers from 0 to 1, counted from the largest value on where ``descending``.
+
+    ``continuous`` ones lie between two values; ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
+    """
+
+    fractions: tuple[Fraction, ...]
+    continuous: bool = False
+    listed: bool = False
+    descending: bool = False
+    edge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One private aggregate as the analyst wrote it.
+
+    COUNT(*) and a count of units have no argument; a truth value has a condition for its argument. ``other`` is the
+    second argument of a statistic of pairs; quantiles have ranks. Frequencies have the public values of their argument;
+    ``most`` is the k of APPROX_TOP_K. A size has for its argument the place of a row's size among sizes, and these as
+    values.
+    """
+
+    function: AggregateFunction
+    argument: Expression | None
+    condition: Expression | None
+    other: Expression | None = None
+    ranks: Ranks | None = None
+    values: tuple[Scalar, ...] = ()
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The days from ``first`` on, ``count`` of them, and NULL where the value they stand for may be NULL."""
+
+    first: date
+    count: int
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated:
+    """Every value that an expression of private rows may show, under the column that stands for it in a domain.
+
+    ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
+    """
+
+    column: Column
+    values: tuple[Scalar, ...] | Days
+    double: bool
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self.values.count + self.values.nullable if isinstance(self.values, Days) else len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDomain:
+    """Every key that a core shows, whatever the data hold.
+
+    ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
+    over the same, narrow them. ``count`` is at most how many there are, None where public tables have a say.
+    ``declared`` tells of each key whether the owner or the statement lists its values, so that each of them is a group;
+    ``kept`` that an outer join keeps the public rows that all keys are read from, so that SQL has each group too.
+    """
+
+    keys: tuple[Expression, ...]
+    enumerated: tuple[Enumerated, ...]
+    tables: tuple[Leaf, ...]
+    conditions: tuple[Expression, ...]
+    count: int | None
+    declared: tuple[bool, ...] = ()
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """One maximal aggregate over private rows: what is measured, by which keys, with which keys shown.
+
+    ``domain`` None, with keys, means that keys appear by a thresholded count of units.
+    """
+
+    relation: Relation
+    unit: Column
+    keys: tuple[Expression, ...]
+    aggregates: tuple[Aggregate, ...]
+    domain: KeyDomain | None
