@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from dpsql.planning.plan import Plan
 from dpsql.release.noise import Released
 from dpsql.sql.emit import Dialect
-from dpsql.sql.emit.key_domain import counting, many_keys, require_few_keys
+from dpsql.sql.emit.measurement.key_domain import counting, many_keys, require_few_keys
 
 #: The number that SQL over public tables gives.
 PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]

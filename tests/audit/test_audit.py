@@ -27,8 +27,8 @@ from dpsql.audit.html_report import page as drawn_page
 from dpsql.audit.samplers import check_samplers, seconds_of_samplers
 from dpsql.engines.duckdb.process import landlock
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.sql.emit import core
 from dpsql.sql.emit.duckdb import DuckDB
+from dpsql.sql.emit.measurement import row_values
 
 #: The last is a sum of what is above 0: of others a value that is not clamped shows in its size, and is scaled down.
 STATEMENTS = (
@@ -108,8 +108,8 @@ def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_p
 
 
 def test_a_clamp_that_is_missing_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clamped = core.quantised
-    monkeypatch.setattr(core, "quantised", lambda _, *arguments: clamped(Unclamped(), *arguments))
+    clamped = row_values.quantised
+    monkeypatch.setattr(row_values, "quantised", lambda _, *arguments: clamped(Unclamped(), *arguments))
     report = audit(asked_clinic, Asked(**FEW))
     assert room(report, "sensitivity")[STATEMENTS[-1]] == "failed" and not report.passed
 

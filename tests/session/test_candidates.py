@@ -11,9 +11,9 @@ import pytest
 from dpsql.errors import ExecutionFailed, StatementError
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
-from dpsql.sql.emit import key_domain
 from dpsql.sql.emit.duckdb import DUCKDB
-from dpsql.sql.emit.key_domain import counting
+from dpsql.sql.emit.measurement import key_domain
+from dpsql.sql.emit.measurement.key_domain import counting
 
 SCHEMA = """
 name = "shops"

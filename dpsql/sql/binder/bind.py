@@ -26,7 +26,7 @@ from dpsql.sql.binder.sources.derived_tables import DerivedQuery, DerivedTables,
 from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
-from dpsql.sql.emit.key_domain import many_keys_notices
+from dpsql.sql.emit.measurement.key_domain import many_keys_notices
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 from dpsql.sql.ir.refusal import only, refuse

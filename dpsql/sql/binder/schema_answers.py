@@ -19,7 +19,7 @@ from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.sources.from_subqueries import select_item
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.emit import node
-from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir.core import Core

@@ -21,6 +21,8 @@ from dpsql.sql.emit.total_form import TotalForm
 Path: TypeAlias = tuple[str, str]
 #: Whole numbers of 32 bits, and of at least 127 bits and a sign: the square of a clamped sum fits in these.
 Width: TypeAlias = Literal["narrow", "wide"]
+#: Mixed into the hashes that order the rows and groups of a unit, so that the order is no property of the data alone.
+HASH_KEY = "dpsql"
 
 
 class Dialect(Syntax, ABC):

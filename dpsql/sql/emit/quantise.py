@@ -69,7 +69,7 @@ def product(dialect: Dialect, left: Expression, right: Expression, grid: Product
     return dialect.cast(value, INTEGER) if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
 
 
-def spread(
+def dispersion_of(
     dialect: Dialect, dispersion: Dispersion, argument: Expression, when: Callable[[exp.Expr], exp.Expr]
 ) -> exp.Expr:
     """The variance or deviation of a group's values, NULL where it has too few; ``when`` keeps what a FILTER keeps.

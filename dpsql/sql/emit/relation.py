@@ -6,7 +6,7 @@ Proved in ``docs/proofs/stability.md``, ``docs/proofs/subquery.md``, ``docs/proo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar, assert_never
@@ -17,22 +17,19 @@ from dpsql.schema import UNIT
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, join_order
 from dpsql.sql.emit import node
-from dpsql.sql.emit.contribution_bounding import HASH_KEY
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
-from dpsql.sql.emit.quantise import quantised, spread
-from dpsql.sql.emit.scalar import cut, key, literal_node, native
+from dpsql.sql.emit.quantise import dispersion_of, quantised
+from dpsql.sql.emit.scalar import key, literal_node, native
+from dpsql.sql.emit.table import first_rows, parents, stored_table
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
 from dpsql.sql.ir.expression import DOUBLE, Call, Column, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import (
-    ITS_UNIT,
     Branch,
     Compound,
     Constants,
-    Hop,
-    Keep,
     Leaf,
     PerUnit,
     Relation,
@@ -43,14 +40,10 @@ from dpsql.sql.ir.relation import (
 
 T = TypeVar("T")
 
-#: The place of a row among those of its unit: no column of a table has this name.
-_PLACE = "its place"
 #: Whether what is emitted stands in a subquery in an expression, or in a source of one.
 _BESIDE: ContextVar[bool] = ContextVar("beside", default=False)
 #: In a subquery in an expression, a column of the rows outside; None elsewhere, and in its sources.
 _OUTSIDE: ContextVar[Column | None] = ContextVar("outside", default=None)
-#: Which side of an INTERSECT a row is of.
-_SIDE = "its side"
 
 
 @contextmanager
@@ -60,17 +53,6 @@ def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
         yield
     finally:
         variable.reset(before)
-
-
-def table_by_name(dialect: Dialect, table: str, alias: str, derived: bool = False) -> exp.Table:
-    """A table by its whole name, which no temporary object can shadow."""
-    catalog, schema = dialect.derived if derived else dialect.source
-    return exp.Table(
-        this=node.name(table),
-        db=node.name(schema) if schema else None,
-        catalog=node.name(catalog) if catalog else None,
-        alias=exp.TableAlias(this=node.name(alias)),
-    )
 
 
 def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
@@ -172,10 +154,10 @@ def leaf_source(dialect: Dialect, leaf: Leaf) -> exp.Expr:
 def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
     match leaf:
         case Scan(keep=None, hops=hops):
-            return _stored(dialect, leaf), _hops(dialect, hops)
+            return stored_table(dialect, leaf), parents(dialect, hops)
         case Scan(keep=keep, alias=alias, hops=hops):
             assert keep is not None
-            return node.subquery(_kept(dialect, leaf, keep), alias), _hops(dialect, hops)
+            return node.subquery(first_rows(dialect, leaf, keep), alias), parents(dialect, hops)
         case PerUnit(alias=alias):
             with _set(_OUTSIDE, None):
                 return node.subquery(per_unit_select(dialect, leaf), alias), []
@@ -192,64 +174,6 @@ def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
 def _typed(dialect: Dialect, literal: Literal) -> exp.Expr:
     """A constant in its declared type."""
     return dialect.cast(literal_node(dialect, literal), literal.type)
-
-
-def _hops(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
-    joins = []
-    for hop in hops:
-        equal = node.compare(exp.EQ, native(dialect, hop.child), native(dialect, hop.parent))
-        joins.append(node.join(table_by_name(dialect, hop.table, hop.alias), equal))
-    return joins
-
-
-def _stored(dialect: Dialect, scan: Scan) -> exp.Expr:
-    """The table; where its texts are cut, a subquery of all that is read of it, so that nothing else has them whole."""
-    table = table_by_name(dialect, scan.table, scan.alias, scan.derived)
-    if scan.cut is None:
-        return table
-    outputs: list[exp.Expr] = []
-    for name in scan.cut.columns:
-        column = node.column(scan.alias, name)
-        is_cut = name in scan.cut.texts
-        outputs.append(node.aliased(cut(dialect, column, scan.cut.characters), name) if is_cut else column)
-    return node.subquery(node.select(outputs, table), scan.alias)
-
-
-def _kept(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
-    """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
-
-    The few units with more rows than are kept are found first, so that only their rows are put in order.
-    """
-    assert scan.path is not None
-    alias, unit = scan.alias, native(dialect, scan.path.unit)
-
-    def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
-        assert scan.path is not None
-        hops = _hops(dialect, scan.path.hops)
-        return node.select(outputs, _stored(dialect, scan), [*hops, *joins], where)
-
-    def crowded() -> exp.Subquery:
-        whole = rows([node.aliased(unit.copy(), "u")])
-        whole.set("group", exp.Group(expressions=[node.integer(1)]))
-        many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(keep.rows))
-        whole.set("having", exp.Having(this=many))
-        return node.subquery(whole, "crowded")
-
-    names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
-    columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
-    outputs = [*columns, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
-    same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
-    outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
-    free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)
-    hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
-    order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
-    place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
-    several = node.found(node.column("crowded", "u"), unit.copy())
-    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy(), "LEFT")], several)
-    first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
-    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
-                      where=first)  # fmt: skip
-    return exp.Union(this=free, expression=cut, distinct=False)
 
 
 def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
@@ -272,7 +196,7 @@ def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
     several = len(compound.branches) > 1
     selects = [_branch(dialect, branch, several) for branch in compound.branches]
     if compound.operator == "intersect" and several:
-        return _intersected(selects)
+        return node.intersected(selects)
     whole: exp.Query = selects[0]
     for select in selects[1:]:
         match compound.operator:
@@ -285,22 +209,6 @@ def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
             case _:
                 assert_never(compound.operator)
     return whole
-
-
-def _intersected(selects: Sequence[exp.Select]) -> exp.Select:
-    """The rows that all of them have, found in a grouping: an engine that finds one side of an INTERSECT empty does not
-    read the other."""
-    names = [each.alias_or_name for each in selects[0].expressions]
-    whole: exp.Query | None = None
-    for side, select in enumerate(selects):
-        select.set("expressions", [*select.expressions, node.aliased(node.integer(side), _SIDE)])
-        whole = select if whole is None else exp.Union(this=whole, expression=select, distinct=False)
-    assert whole is not None
-    outputs: list[exp.Expr] = [node.column("sides", name) for name in names]
-    sides = exp.Count(this=exp.Distinct(expressions=[node.column("sides", _SIDE)]))
-    in_all = node.compare(exp.EQ, sides, node.integer(len(selects)))
-    groups = [each.copy() for each in outputs]
-    return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_all)
 
 
 def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
@@ -368,7 +276,7 @@ def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
             )
         case Dispersion() as dispersion:
             assert argument is not None
-            return spread(dialect, dispersion, argument, when)
+            return dispersion_of(dialect, dispersion, argument, when)
         case UnitFunction.MIN | UnitFunction.MAX:
             assert argument is not None
             return node.function(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import ANSWER, ORDER, RELEASED, VALUES, claims
 
-CORE = "dpsql/sql/emit/core.py"
-CLIP = "dpsql/sql/emit/contribution_bounding.py"
-KEEP = "dpsql/sql/emit/contribution_bounding.py"
+CORE = "dpsql/sql/emit/measurement/core.py"
+CLIP = "dpsql/sql/emit/measurement/contribution_bounding.py"
+ROW_VALUES = "dpsql/sql/emit/measurement/row_values.py"
 QUANTISE = "dpsql/sql/emit/quantise.py"
-HISTOGRAM = "dpsql/sql/emit/histogram.py"
+HISTOGRAM = "dpsql/sql/emit/measurement/histogram.py"
 GATHERED = "dpsql/engines/duckdb/row_encoding.py"
 
 FAULTS = (
@@ -64,7 +64,7 @@ FAULTS = (
     ),
     Fault(
         "no limit on groups of undeclared keys",
-        KEEP,
+        CLIP,
         'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))',
         'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
         claims("groups", "L2", "word"),
@@ -120,7 +120,7 @@ FAULTS = (
     ),
     Fault(
         "rows are ranked over all units",
-        KEEP,
+        CLIP,
         '        partition_by=[node.column(relation, "u")],',
         "        partition_by=[],",
         claims("groups", "L2", "word", "two keys"),
@@ -134,14 +134,14 @@ FAULTS = (
     ),
     Fault(
         "any number of distinct values",
-        KEEP,
+        CLIP,
         'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(most))',
         'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
         claims("rows", "L1", "distinct", "distinct by key"),
     ),
     Fault(
         "distinct values are cut over all units",
-        KEEP,
+        CLIP,
         'node.aliased(_rank(dialect, "different", parts), "place")',
         "node.aliased(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered("
         'this=node.column("different", part)) for part in parts])), "place")',
@@ -149,7 +149,7 @@ FAULTS = (
     ),
     Fault(
         "tie-breaking that is no total order",
-        KEEP,
+        CLIP,
         "hashed = dialect.hashed(HASH_KEY, [node.column(relation, part) for part in parts])\n"
         "    order = [\n        exp.Ordered(this=each, nulls_first=True)\n"
         "        for each in (hashed, *(node.column(relation, part) for part in parts[1:]))\n    ]",
@@ -248,7 +248,7 @@ FAULTS = (
     ),
     Fault(
         "bins begin at the least value of the data",
-        CORE,
+        ROW_VALUES,
         "            value = histogram.binned(dialect, argument, each.bins)",
         "            value = histogram.binned(dialect, argument, each.bins)\n"
         "            value = exp.Sub(this=value, expression=exp.Window(this=exp.Min(this=value.copy())))",

@@ -83,7 +83,7 @@ FAULTS = (
     ),
     Fault(
         "rows are read once more where a unit is above a limit",
-        "dpsql/sql/emit/relation.py",
+        "dpsql/sql/emit/table.py",
         '[node.join(crowded(), same.copy(), "LEFT")], several)',
         "[node.join(crowded(), same.copy())])",
         ("tests/sql/analysis/test_work.py::test_a_unit_above_a_limit_has_nothing_read_again",),
@@ -170,7 +170,7 @@ FAULTS = (
     ),
     Fault(
         "those of a unit's rows that come too many are kept",
-        EMITTED,
+        "dpsql/sql/emit/table.py",
         'first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))',
         'first = node.compare(exp.GTE, node.column("ranked", _PLACE), node.integer(0))',
         (HEAVY,),

@@ -16,7 +16,7 @@ from dpsql.schema import Schema
 from dpsql.schema.load import validated
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.emit.duckdb import DUCKDB
-from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.parser.parse import parse
 
 _COLUMNS = {

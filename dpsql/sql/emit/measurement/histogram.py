@@ -21,8 +21,9 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import SECONDS, Bins, quantum
-from dpsql.sql.emit import contribution_bounding, node
+from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.measurement import contribution_bounding
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.emit.scalar import cut, key, literal_node, native
 from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Literal, Scalar

@@ -17,13 +17,10 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.dialect import HASH_KEY, Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.cell import ClampedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
-
-#: Mixed into the hash that orders a unit's groups, so that the order is no property of the data alone.
-HASH_KEY = "dpsql"
 
 
 def crowded(groups: int) -> exp.Select:

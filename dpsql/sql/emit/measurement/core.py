@@ -4,11 +4,11 @@ The statement that is emitted reads from top to bottom:
 
 ``rows``            unit, keys, and each cell's value of the row as an integer
 ``contributions``   where units are counted: the sum of each cell's values per unit and key
-``kept``            where keys are thresholded: at most so many keys per unit (`dpsql.sql.emit.contribution_bounding`)
-``sums_…``          the few units above a limit, and their factors (`dpsql.sql.emit.contribution_bounding`)
+``kept``            where keys are thresholded: at most so many keys per unit (`contribution_bounding.py`)
+``sums_…``          the few units above a limit, and their factors (`contribution_bounding.py`)
 ``measured``        all values, rows added up per key, and beside them what clipping changes
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
-``h0_…``            the counts of histograms (`dpsql.sql.emit.histogram`)
+``h0_…``            the counts of histograms (`histogram.py`)
 
 The cells of counts of units are clipped in the same steps, as ``units_…``. Proved in ``docs/proofs/contribution.md``.
 """
@@ -18,22 +18,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import assert_never
 
 from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
-from dpsql.sql.emit import contribution_bounding, histogram, node, scalar
+from dpsql.sql.emit import node, scalar
 from dpsql.sql.emit.dialect import Dialect, Width
-from dpsql.sql.emit.key_domain import domain_select
+from dpsql.sql.emit.measurement import contribution_bounding, histogram
+from dpsql.sql.emit.measurement.key_domain import domain_select
+from dpsql.sql.emit.measurement.row_values import row_size, row_value
 from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
 from dpsql.sql.emit.precomputed_columns import precompute
-from dpsql.sql.emit.quantise import at_least, product, quantised
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.cell import ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.cell import ClampedSum, DistinctCount, ProductSum, UnitCount
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import INTEGER
 from dpsql.sql.ir.references import is_held, tables_measured
@@ -161,7 +160,7 @@ class _Emission:
         """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
         if self._base != "rows" or self._keeps_rows:
             return {}
-        sizes = {name: _size(self.dialect, each, self.norm) for name, each in self.summed}
+        sizes = {name: row_size(self.dialect, each, self.norm) for name, each in self.summed}
         return {name: size for name, size in sizes.items() if size is not None}
 
     def _families(self) -> dict[str, list[contribution_bounding.Member]]:
@@ -180,11 +179,11 @@ class _Emission:
             node.aliased(key(self.dialect, each), name) for name, each in zip(self.keys, self.core.keys, strict=True)
         ]
         outputs += [
-            node.aliased(_row_value(self.dialect, each), f"v{place}") for place, each in enumerate(self.contributions)
+            node.aliased(row_value(self.dialect, each), f"v{place}") for place, each in enumerate(self.contributions)
         ]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
         outputs += [
-            node.aliased(_row_value(self.dialect, each), f"h{place}") for place, each in enumerate(self.histograms)
+            node.aliased(row_value(self.dialect, each), f"h{place}") for place, each in enumerate(self.histograms)
         ]
         known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
@@ -287,46 +286,3 @@ class _Emission:
             bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
             whole = exp.Union(this=whole, expression=bins, distinct=False)
         return whole
-
-
-def _row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
-    """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
-    cell = each.cell
-    match cell:
-        case RowCount(argument=argument):
-            value: exp.Expr = node.integer(each.fine)
-            if argument is not None:
-                value = node.case((node.not_null(native(dialect, argument)), value))
-        case UnitCount():
-            value = node.integer(each.fine)
-        case DistinctCount(argument=argument):
-            value = key(dialect, argument)
-        case ClampedSum(argument=argument, centred=centred):
-            assert isinstance(each.grid, Quantum)
-            value = quantised(dialect, argument, each.grid, each.grid.middle if centred else 0)
-            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
-        case ProductSum(left=left, right=right):
-            assert isinstance(each.grid, ProductQuantum)
-            value = product(dialect, left, right, each.grid)
-            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
-        case Histogram(argument=argument):
-            assert each.bins is not None
-            value = histogram.binned(dialect, argument, each.bins)
-        case Frequencies(argument=argument, sizes=True):
-            value = native(dialect, argument)
-        case Frequencies(argument=argument, values=values):
-            value = histogram.placed(dialect, argument, values)
-        case _:
-            assert_never(cell)
-    return value if cell.condition is None else node.case((native(dialect, cell.condition), value))
-
-
-def _size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
-    """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
-    cell, grid = each.cell, each.grid
-    if not isinstance(cell, ClampedSum) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
-        return None
-    if contribution_bounding.largest(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
-        return None
-    size = at_least(dialect, cell.argument, grid)
-    return size if size is None or cell.condition is None else node.case((native(dialect, cell.condition), size))

@@ -1,0 +1,1 @@
+"""A core → engine SQL: row values, contribution bounding, totals per key, histograms, key domains."""

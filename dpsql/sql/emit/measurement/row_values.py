@@ -1,0 +1,62 @@
+"""What one row adds to each cell of a core, in whole steps, and how large that is at most.
+
+Proved in ``docs/proofs/contribution.md``.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.contribution import Contribution, Norm
+from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
+from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.measurement import contribution_bounding, histogram
+from dpsql.sql.emit.quantise import at_least, product, quantised
+from dpsql.sql.emit.scalar import key, native
+from dpsql.sql.ir.cell import ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+
+
+def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
+    """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
+    cell = each.cell
+    match cell:
+        case RowCount(argument=argument):
+            value: exp.Expr = node.integer(each.fine)
+            if argument is not None:
+                value = node.case((node.not_null(native(dialect, argument)), value))
+        case UnitCount():
+            value = node.integer(each.fine)
+        case DistinctCount(argument=argument):
+            value = key(dialect, argument)
+        case ClampedSum(argument=argument, centred=centred):
+            assert isinstance(each.grid, Quantum)
+            value = quantised(dialect, argument, each.grid, each.grid.middle if centred else 0)
+            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case ProductSum(left=left, right=right):
+            assert isinstance(each.grid, ProductQuantum)
+            value = product(dialect, left, right, each.grid)
+            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case Histogram(argument=argument):
+            assert each.bins is not None
+            value = histogram.binned(dialect, argument, each.bins)
+        case Frequencies(argument=argument, sizes=True):
+            value = native(dialect, argument)
+        case Frequencies(argument=argument, values=values):
+            value = histogram.placed(dialect, argument, values)
+        case _:
+            assert_never(cell)
+    return value if cell.condition is None else node.case((native(dialect, cell.condition), value))
+
+
+def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
+    """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
+    cell, grid = each.cell, each.grid
+    if not isinstance(cell, ClampedSum) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
+        return None
+    if contribution_bounding.largest(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
+        return None
+    size = at_least(dialect, cell.argument, grid)
+    return size if size is None or cell.condition is None else node.case((native(dialect, cell.condition), size))

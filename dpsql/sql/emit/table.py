@@ -1,0 +1,94 @@
+"""A table as it stands in FROM: its whole name, its texts cut, the parents that lead to its unit, and each unit's first
+rows of it.
+
+Proved in ``docs/proofs/stability.md`` and ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import HASH_KEY, Dialect
+from dpsql.sql.emit.scalar import cut
+from dpsql.sql.ir.expression import Column
+from dpsql.sql.ir.relation import ITS_UNIT, Hop, Keep, Scan
+
+#: The place of a row among those of its unit: no column of a table has this name.
+_PLACE = "its place"
+
+
+def table_by_name(dialect: Dialect, table: str, alias: str, derived: bool = False) -> exp.Table:
+    """A table by its whole name, which no temporary object can shadow."""
+    catalog, schema = dialect.derived if derived else dialect.source
+    return exp.Table(
+        this=node.name(table),
+        db=node.name(schema) if schema else None,
+        catalog=node.name(catalog) if catalog else None,
+        alias=exp.TableAlias(this=node.name(alias)),
+    )
+
+
+def stored_table(dialect: Dialect, scan: Scan) -> exp.Expr:
+    """The table; where its texts are cut, a subquery of all that is read of it, so that nothing else has them whole."""
+    table = table_by_name(dialect, scan.table, scan.alias, scan.derived)
+    if scan.cut is None:
+        return table
+    outputs: list[exp.Expr] = []
+    for name in scan.cut.columns:
+        column = node.column(scan.alias, name)
+        is_cut = name in scan.cut.texts
+        outputs.append(node.aliased(cut(dialect, column, scan.cut.characters), name) if is_cut else column)
+    return node.subquery(node.select(outputs, table), scan.alias)
+
+
+def parents(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
+    """The joins with the parents that lead to the unit."""
+    joins = []
+    for hop in hops:
+        equal = node.compare(exp.EQ, _value(hop.child), _value(hop.parent))
+        joins.append(node.join(table_by_name(dialect, hop.table, hop.alias), equal))
+    return joins
+
+
+def _value(column: Column) -> exp.Column:
+    return node.column(column.relation, column.name)
+
+
+def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
+    """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
+
+    The few units with more rows than are kept are found first, so that only their rows are put in order.
+    """
+    assert scan.path is not None
+    alias, unit = scan.alias, _value(scan.path.unit)
+
+    def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
+        assert scan.path is not None
+        hops = parents(dialect, scan.path.hops)
+        return node.select(outputs, stored_table(dialect, scan), [*hops, *joins], where)
+
+    def crowded() -> exp.Subquery:
+        whole = rows([node.aliased(unit.copy(), "u")])
+        whole.set("group", exp.Group(expressions=[node.integer(1)]))
+        many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(keep.rows))
+        whole.set("having", exp.Having(this=many))
+        return node.subquery(whole, "crowded")
+
+    names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
+    columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
+    outputs = [*columns, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
+    same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
+    outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
+    free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)
+    hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
+    order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
+    place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
+    several = node.found(node.column("crowded", "u"), unit.copy())
+    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy(), "LEFT")], several)
+    first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
+    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
+                      where=first)  # fmt: skip
+    return exp.Union(this=free, expression=cut, distinct=False)
