@@ -17,7 +17,7 @@ KeyPlaces = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class GroupingSet:
     """One grouping set: the places of its keys, and the core that measures it, if one does."""
 
     keys: KeyPlaces
@@ -35,7 +35,7 @@ class Cube:
 
     keys: tuple[Expression, ...]
     aggregates: tuple[Aggregate, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[GroupingSet, ...]
     finest: int | None
 
     @property

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, Level
+from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.ir.core import Core, KeyDomain
 
@@ -76,7 +76,7 @@ def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str],
     return Evident(frozenset(own), frozenset(always), tuple(levels), frozenset(counted), frozenset(asked))
 
 
-def _domain(level: Level, cube: Cube, cores: Sequence[Core]) -> KeyDomain | None:
+def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain | None:
     """The domain of a level's keys; None where a threshold chooses them."""
     if level.core is not None:
         return cores[level.core].domain

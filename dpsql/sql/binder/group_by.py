@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
-from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, Level, finest_alone, is_additive
+from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_alone, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding import Binding
@@ -170,7 +170,7 @@ def cube(
     for places in different:
         wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))
         cores[places] = _core(relation, keys, places, wanted, domains[places], binding) if wanted else None
-    levels = tuple(Level(places, cores[places]) for places in sets)
+    levels = tuple(GroupingSet(places, cores[places]) for places in sets)
     return binding.cube(Cube(keys, asked, levels, cores[finest] if together else None))
 
 

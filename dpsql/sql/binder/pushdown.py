@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -16,6 +15,7 @@ from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.query_columns import output_columns, renamed, select_of, source_of, sources
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction, subqueries
@@ -27,9 +27,6 @@ _CONDITIONS = (exp.And, exp.Or, exp.Paren, exp.Not, exp.Between, exp.In, exp.EQ,
                exp.GTE)  # fmt: skip
 #: The types that constants are cast to beside such keys.
 _MOMENTS = frozenset({exp.DType.DATE, exp.DType.TIMESTAMP})
-
-#: The columns of a query: what each stands for in the FROM clause of its SELECT; None where a name has two meanings.
-_Outputs: TypeAlias = "dict[str, exp.Expr | None]"
 
 
 def narrowed(
@@ -126,22 +123,10 @@ def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
     >>> of("SELECT n FROM d LEFT JOIN (SELECT k0 AS y, a0 AS n FROM core0) AS q ON d.y = q.y AND q.y = 2000")
     []
     """
-    select = _select_of(use)
+    select = select_of(use)
     if select is None or select.args.get("joins"):
         return []
     return _conditions(select, 0, schema)
-
-
-def _select_of(source: exp.Expr) -> exp.Select | None:
-    """The SELECT in whose FROM clause or joins the source stands."""
-    parent = source.parent
-    select = parent.parent if isinstance(parent, exp.From | exp.Join) else None
-    return select if isinstance(select, exp.Select) else None
-
-
-def _sources(select: exp.Select) -> list[exp.Expr]:
-    clause = select.args.get("from_")
-    return [] if clause is None else [clause.this, *(join.this for join in select.args.get("joins") or ())]
 
 
 def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr]:
@@ -182,34 +167,19 @@ def _names_only(condition: exp.Expr, select: exp.Select, place: int, schema: Sch
     if condition.find(exp.Query) is not None:
         return False
     named = list(condition.find_all(exp.Column))
-    return bool(named) and all(_source_of(column, select, schema) == place for column in named)
-
-
-def _source_of(column: exp.Column, select: exp.Select, schema: Schema) -> int | None:
-    """The place of the source that the column is of; None where that is not certain."""
-    sources = _sources(select)
-    if column.table:
-        places = [place for place, each in enumerate(sources) if fold(each.alias_or_name) == fold(column.table)]
-        return places[0] if len(places) == 1 else None
-    if len(sources) == 1:
-        return 0
-    names = [_names(source, schema) for source in sources]
-    if any(each is None for each in names):
-        return None
-    places = [place for place, each in enumerate(names) if each is not None and fold(column.name) in each]
-    return places[0] if len(places) == 1 else None
+    return bool(named) and all(source_of(column, select, schema) == place for column in named)
 
 
 def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
     """The conditions of the outer query on rows of the SELECT, written over the sources of the SELECT."""
     around = select.parent
-    outer = None if not isinstance(around, exp.Subquery) or around.args.get("pivots") else _select_of(around)
+    outer = None if not isinstance(around, exp.Subquery) or around.args.get("pivots") else select_of(around)
     if outer is None or not isinstance(around, exp.Subquery) or not _passes_conditions(select):
         return []
-    outputs = _renamed(around, _outputs(select, schema))
+    outputs = renamed(around, output_columns(select, schema))
     if outputs is None:
         return []
-    place = next(place for place, each in enumerate(_sources(outer)) if each is around)
+    place = next(place for place, each in enumerate(sources(outer)) if each is around)
     grouped = _grouping(select)
     found = []
     for condition in _conditions(outer, place, schema):
@@ -255,53 +225,3 @@ def _substituted(condition: exp.Expr, outputs: Mapping[str, exp.Expr | None]) ->
         return node if found is None else found.copy()
 
     return condition.copy().transform(meant)
-
-
-def _outputs(select: exp.Select, schema: Schema) -> _Outputs | None:
-    """The columns of a SELECT; None where they are not known."""
-    found: _Outputs = {}
-    for item in select.expressions:
-        pairs = _item(item, select, schema)
-        if pairs is None:
-            return None
-        for name, expression in pairs:
-            found[name] = None if name in found else expression
-    return found
-
-
-def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str, exp.Expr]] | None:
-    star = item.this if isinstance(item, exp.Column) else item
-    if not isinstance(star, exp.Star):
-        return [(fold(item.alias_or_name), item.unalias())]
-    if any(value for value in star.args.values()):
-        return None
-    pairs: list[tuple[str, exp.Expr]] = []
-    for source in _sources(select):
-        alias, names = source.alias_or_name, _names(source, schema)
-        if names is None or not alias:
-            return None
-        if not isinstance(item, exp.Column) or fold(item.table) == fold(alias):
-            pairs += [(name, exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(alias, quoted=True)))
-                      for name in names]  # fmt: skip
-    return pairs
-
-
-def _names(source: exp.Expr, schema: Schema) -> list[str] | None:
-    """The names of the columns of a source in their order; None where they are not known."""
-    if isinstance(source, exp.Subquery) and not source.args.get("pivots") and isinstance(source.this, exp.Select):
-        outputs = _renamed(source, _outputs(source.this, schema))
-        return None if outputs is None or None in outputs.values() else list(outputs)
-    if isinstance(source, exp.Table) and source.db == "public" and not source.args.get("pivots"):
-        listed = source.args["alias"].args.get("columns") if source.args.get("alias") is not None else None
-        return None if listed else [fold(name) for name in schema.tables[source.name].columns]
-    return None
-
-
-def _renamed(source: exp.Subquery, outputs: _Outputs | None) -> _Outputs | None:
-    """The columns with the names that the alias of the subquery gives the first of them."""
-    listed = source.alias_column_names
-    if outputs is None or not listed or len(listed) > len(outputs) or None in outputs.values():
-        return None if listed else outputs
-    old = list(outputs)
-    new = [fold(name) for name in listed] + old[len(listed) :]
-    return dict(zip(new, outputs.values(), strict=True)) if len(set(new)) == len(new) else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, automaton, searches
+from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, automaton
+from dpsql.sql.functions.regular_expression.search import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
 

@@ -15,7 +15,8 @@ from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.binder.group_by import all_keys, group_keys, has_window, is_plain_distinct
 from dpsql.sql.binder.per_unit import per_unit
 from dpsql.sql.binder.scope import Ctes, Scope, alias_columns, without_ctes
-from dpsql.sql.binder.sources.joins import From, join_kind
+from dpsql.sql.binder.sources.join_sides import join_kind
+from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.set_operations import combined, constants
 from dpsql.sql.binder.sources.tables import BoundRelation, scan
 from dpsql.sql.ir.expression import Column, Expression, has_more_parts

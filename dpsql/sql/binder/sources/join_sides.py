@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
 from typing import NoReturn, TypeAlias
 
 from sqlglot import exp
@@ -15,9 +16,11 @@ from dpsql.sql.binder.scope import VisibleSource
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import Call, Cast, Column, Expression, columns, conjuncts
-from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Join, Relation, unit_of
 
+#: Which rows without a partner a join keeps.
+JoinKind: TypeAlias = OneOf["inner", "left", "right", "full"]
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
 
 
@@ -155,3 +158,15 @@ def graft(left: Relation, right: Relation) -> Relation:
     if isinstance(right, Join):
         return Join(graft(left, right.left), right.right, right.kind, right.condition)
     return Join(left, right, "inner", None)
+
+
+def join_kind(join: exp.Join | None) -> JoinKind:
+    """Which rows the join keeps; refused where it is of a kind that is not answered."""
+    if join is None:
+        return "inner"
+    only(join, "this", "on", "using", "kind", "side", "method", code="E_JOIN", what="this kind of join")
+    side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
+    if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
+        refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
+    kinds: dict[str, JoinKind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
+    return kinds[side]

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal as OneOf
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from sqlglot import exp
 
@@ -18,9 +17,11 @@ from dpsql.sql.analysis.stability import sources as sources_of
 from dpsql.sql.binder.expressions.reader import Reader, ReadKnown
 from dpsql.sql.binder.scope import Scope, VisibleSource
 from dpsql.sql.binder.sources.join_sides import (
+    JoinKind,
     PreservedRows,
     Side,
     graft,
+    join_kind,
     lift,
     never_holds_without,
     padded_column,
@@ -31,10 +32,8 @@ from dpsql.sql.binder.sources.tables import BoundRelation, along_foreign_keys
 from dpsql.sql.functions.call import call
 from dpsql.sql.ir.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
 from dpsql.sql.ir.references import outer_columns
-from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
-
-JoinKind: TypeAlias = OneOf["inner", "left", "right", "full"]
 
 
 class From:
@@ -296,15 +295,3 @@ def _both_identify(pair: list[Expression]) -> str | None:
 
 def _nothing(node: exp.Expr) -> None:
     """Knows no node, so that a FROM clause without subqueries reads every node itself."""
-
-
-def join_kind(join: exp.Join | None) -> JoinKind:
-    """Which rows the join keeps; refused where it is of a kind that is not answered."""
-    if join is None:
-        return "inner"
-    only(join, "this", "on", "using", "kind", "side", "method", code="E_JOIN", what="this kind of join")
-    side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
-    if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
-        refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
-    kinds: dict[str, JoinKind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
-    return kinds[side]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
 from dpsql.sql.functions.regular_expression.program import (
     Begin,
@@ -18,17 +17,12 @@ from dpsql.sql.functions.regular_expression.program import (
     Program,
     ReadCharacter,
     Split,
-    anchors,
     program,
 )
+from dpsql.sql.functions.regular_expression.search import Search, searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import (
-    Alternation,
-    Assertion,
-    Concatenation,
-    Group,
     RegularExpression,
-    Repetition,
     positions,
     simplified,
 )
@@ -49,22 +43,6 @@ END = -1
 _BEGIN, _WORD, _LINE = 1, 2, 4
 _PLACES = {"begin": 1, "end": 2, "edge": 4, "no edge": 8}
 _OF_WORDS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-
-#: Whether threads are kept in their order, up to the first match, or as sets, one for each begin of the match.
-Matching: TypeAlias = Literal["first", "longest"]
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A way to run a pattern's program: from the begin or from the end of a text, at that place or at any.
-
-    ``earliest`` searches end with any match.
-    """
-
-    matching: Matching
-    backward: bool = False
-    anchored: bool = True
-    earliest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +71,6 @@ class TooLargeError(Exception):
     """The automaton has more states than are followed."""
 
 
-def searches(function: str, tree: RegularExpression) -> tuple[Search, ...]:
-    """How RE2 searches for the pattern where DuckDB computes the function."""
-    _, begins, ends = anchors(tree)
-    back = Search("longest", backward=True)
-    if function == "regexp_full_match" or (begins and ends):
-        return (Search("longest"),)
-    if begins:
-        return (Search("first"),)
-    if ends:
-        return (back,)
-    if function == "regexp_matches":
-        forward = Search("longest", anchored=False, earliest=True)
-        return (forward, back) if _asks_for_the_end(tree) else (forward,)
-    return (Search("first", anchored=False), back)
-
-
 @lru_cache(4_096)
 def most_states(function: str, pattern: str) -> int | None:
     """The most states of an automaton of the pattern; None where these may be too many for RE2 to keep."""
@@ -117,18 +79,6 @@ def most_states(function: str, pattern: str) -> int | None:
         return max(len(automaton(tree, each).after) for each in searches(function, tree))
     except TooLargeError:
         return None
-
-
-def _asks_for_the_end(tree: RegularExpression) -> bool:
-    match tree:
-        case Assertion(place=place):
-            return place == "end"
-        case Concatenation(parts=parts) | Alternation(parts=parts):
-            return any(map(_asks_for_the_end, parts))
-        case Repetition(part=part) | Group(part=part):
-            return _asks_for_the_end(part)
-        case _:
-            return False
 
 
 # -- states -------------------------------------------------------------------------------------------------------

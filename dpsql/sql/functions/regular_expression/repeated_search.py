@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, TooLargeError, automaton, searches
+from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, TooLargeError, automaton
+from dpsql.sql.functions.regular_expression.search import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
 
