@@ -350,7 +350,7 @@ FAULTS = (
     ),
     Fault(
         "a subquery's relations take the names of those outside",
-        "dpsql/sql/binder/bind.py",
+        "dpsql/sql/binder/cut.py",
         "                self._aliases = aliases",
         "                self._aliases = 0",
         ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",),
