@@ -14,13 +14,11 @@ from sqlglot import exp
 
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.functions import FUNCTIONS
+from dpsql.sql.functions.signature import Cost
 from dpsql.sql.ir.expression import Expression, columns
 
-#: What takes a nanosecond or two, whatever it is applied to.
-_QUICK = frozenset("& * + - / // < << <= <> = > >= >> abs and or xor not negate | ~".split()) | {
-    "is null", "is distinct from", "is not distinct from",
-}  # fmt: skip
-#: So many operations of those are left to the engine as they are; where a core has more, what they read is made flat.
+#: So many quick operations are left to the engine as they are; where a core has more, what they read is made flat.
 FEW = 100
 #: How joins are marked whose rows without a partner are left out behind them.
 INNER = "inner"
@@ -57,7 +55,7 @@ def _emitted(emit: Callable[[], Tree], reading: Literal["slow", "every"]) -> Tre
 def reads_flat(dialect: Dialect, function: str) -> bool:
     """Whether a function is applied to flat values: one that is slow, or that is one of many."""
     reading = _READING.get() if dialect.shares_values else "none"
-    return reading == "every" or (reading == "slow" and function not in _QUICK)
+    return reading == "every" or (reading == "slow" and FUNCTIONS[function].cost is not Cost.QUICK)
 
 
 def flat(dialect: Dialect, emitted: exp.Expr, expression: Expression) -> exp.Expr:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dpsql.sql.functions.interval_rules import union
-from dpsql.sql.functions.signature import Function, always, common_type, same
+from dpsql.sql.functions.signature import Cost, Function, always, common_type, same
 from dpsql.sql.ir.expression import BOOLEAN
 
 
 def _comparison(*examples: str) -> Function:
-    return Function(("any", "any"), always(BOOLEAN), jumps=True, examples=examples)
+    return Function(("any", "any"), always(BOOLEAN), jumps=True, examples=examples, cost=Cost.QUICK)
 
 
 def _escaped(name: str) -> Function:
     """LIKE with an escape character; the pattern and the character were looked at when the statement was read."""
-    return Function(("text", "words", "words"), always(BOOLEAN), examples=(f"s {name} '!a%' ESCAPE '!'",))
+    return Function(
+        ("text", "words", "words"), always(BOOLEAN), examples=(f"s {name} '!a%' ESCAPE '!'",), cost=Cost.LIKE
+    )
 
 
 _PATTERN = (
@@ -36,10 +38,12 @@ CONDITIONS: dict[str, Function] = {
         "(i, s) IN ((3, 'abc'), (7, 'x'))",
     ),
     "is distinct from": _comparison("i IS DISTINCT FROM 3"),
-    "is null": Function(("any",), always(BOOLEAN), examples=("i IS NULL", "i IS NOT NULL", "b IS UNKNOWN")),
-    "and": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b AND i > 3",)),
-    "or": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b OR i > 3",)),
-    "not": Function(("boolean",), always(BOOLEAN), examples=("NOT b",)),
+    "is null": Function(
+        ("any",), always(BOOLEAN), examples=("i IS NULL", "i IS NOT NULL", "b IS UNKNOWN"), cost=Cost.QUICK
+    ),
+    "and": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b AND i > 3",), cost=Cost.QUICK),
+    "or": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b OR i > 3",), cost=Cost.QUICK),
+    "not": Function(("boolean",), always(BOOLEAN), examples=("NOT b",), cost=Cost.QUICK),
     "in": Function(
         ("any", "any*"),
         always(BOOLEAN),
@@ -50,27 +54,37 @@ CONDITIONS: dict[str, Function] = {
             "i IN (i2, 3)",
             "i = ANY (ARRAY[1, 3])",
         ),
+        cost=Cost.ONE_LOOK,
     ),
     "like": Function(
         ("text", "text"),
         always(BOOLEAN),
         examples=("s LIKE 'a%'", "s NOT LIKE '_b%'", "s LIKE s"),
         note=_PATTERN,
+        cost=Cost.LIKE,
     ),
-    "ilike": Function(("text", "text"), always(BOOLEAN), examples=("s ILIKE 'A%'", "s ILIKE UPPER(s)"), note=_PATTERN),
+    "ilike": Function(
+        ("text", "text"), always(BOOLEAN), examples=("s ILIKE 'A%'", "s ILIKE UPPER(s)"), note=_PATTERN, cost=Cost.LIKE
+    ),
     "like escape": _escaped("LIKE"),
     "ilike escape": _escaped("ILIKE"),
-    "isnan": Function(("number",), always(BOOLEAN), examples=("ISNAN(x)",)),
-    "isinf": Function(("number",), always(BOOLEAN), examples=("ISINF(x)",)),
-    "isfinite": Function(("number",), always(BOOLEAN), examples=("ISFINITE(x)",)),
+    "isnan": Function(("number",), always(BOOLEAN), examples=("ISNAN(x)",), cost=Cost.ONE_LOOK),
+    "isinf": Function(("number",), always(BOOLEAN), examples=("ISINF(x)",), cost=Cost.ONE_LOOK),
+    "isfinite": Function(("number",), always(BOOLEAN), examples=("ISFINITE(x)",), cost=Cost.ONE_LOOK),
 }
 
 
 CHOICES: dict[str, Function] = {
     "coalesce": Function(
-        ("any", "any*"), common_type, union, examples=("COALESCE(x, i, 0)", "IFNULL(s, '?')", "NVL(i, 0)")
+        ("any", "any*"),
+        common_type,
+        union,
+        examples=("COALESCE(x, i, 0)", "IFNULL(s, '?')", "NVL(i, 0)"),
+        cost=Cost.ONE_LOOK,
     ),
-    "nullif": Function(("any", "any"), same, lambda x, _: x, fallible=True, jumps=True, examples=("NULLIF(i, 3)",)),
-    "greatest": Function(("any", "any*"), common_type, union, examples=("GREATEST(x, 1)",)),
-    "least": Function(("any", "any*"), common_type, union, examples=("LEAST(i, 4, m)",)),
+    "nullif": Function(
+        ("any", "any"), same, lambda x, _: x, fallible=True, jumps=True, examples=("NULLIF(i, 3)",), cost=Cost.ONE_LOOK
+    ),
+    "greatest": Function(("any", "any*"), common_type, union, examples=("GREATEST(x, 1)",), cost=Cost.ONE_LOOK),
+    "least": Function(("any", "any*"), common_type, union, examples=("LEAST(i, 4, m)",), cost=Cost.ONE_LOOK),
 }

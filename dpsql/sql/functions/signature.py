@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum, auto
 
 from dpsql.schema import SqlType
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, TIMESTAMP
@@ -11,6 +12,21 @@ from dpsql.sql.ir.interval import EVERYTHING, Interval
 
 #: How many digits behind the point a product of decimals may keep before it is treated as a double.
 MAX_SCALE = 6
+
+
+class Cost(Enum):
+    """How long an engine takes for one call, as `dpsql.sql.analysis.work.row_cost` counts it.
+
+    Each function states it. A function that takes longer than it states would let one long text be felt in the time of
+    a statement (``docs/proofs/work.md``).
+    """
+
+    QUICK = auto()  #: a nanosecond or two, whatever it is applied to
+    ONE_LOOK = auto()  #: one step, and one look at each character of its texts
+    BY_CHARACTER = auto()  #: a text is gone through by characters, which may have several bytes
+    REVERSED = auto()  #: the same, and put together from the end
+    LIKE = auto()  #: each character is looked at several times, once for each of a pattern that the data hold
+    REGULAR_EXPRESSION = auto()  #: as many looks as the automaton of the pattern needs
 
 
 @dataclass(frozen=True)
@@ -21,8 +37,8 @@ class Function:
     repeat, and the last ``optional`` ones may be left out. ``fallible`` says whether it may be NULL on non-NULL
     arguments, or says so of their intervals. ``whole`` functions give the engine's own integers and the others DOUBLE.
     ``jumps`` are those that need a decimal to be the double nearest to it, since their value changes at once.
-    ``examples`` are calls on the table of `tests/sql/functions/test_functions.py`, and ``note`` says where the value is
-    not that of plain DuckDB.
+    ``cost`` is how long a call takes. ``examples`` are calls on the table of `tests/sql/functions/test_functions.py`,
+    and ``note`` says where the value is not that of plain DuckDB.
     """
 
     parameters: tuple[str, ...]
@@ -34,6 +50,8 @@ class Function:
     jumps: bool = False
     examples: tuple[str, ...] = ()
     note: str = ""
+    _: KW_ONLY
+    cost: Cost
 
     def kinds(self, count: int) -> tuple[str, ...]:
         """The kind of each of ``count`` arguments."""

@@ -61,10 +61,17 @@ FAULTS = (
         ("tests/sql/analysis/test_row_work.py::test_what_converts_a_text_makes_one_more",),
     ),
     Fault(
+        "a LIKE with ESCAPE is taken for one look at each character",
+        "dpsql/sql/functions/conditions.py",
+        "'!a%' ESCAPE '!'\",), cost=Cost.LIKE",
+        "'!a%' ESCAPE '!'\",), cost=Cost.ONE_LOOK",
+        ("tests/sql/functions/test_costs.py::test_each_form_of_like_looks_at_a_character_several_times",),
+    ),
+    Fault(
         "a pattern of the data is tried once",
         "dpsql/sql/analysis/work/row_cost.py",
-        "        return _length(pattern)\n",
-        "        return 1\n",
+        "            return 1 if isinstance(pattern, Literal) else _length(pattern)\n",
+        "            return 1\n",
         ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
     Fault(

@@ -6,6 +6,7 @@ Proved in ``docs/proofs/work.md``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.functions import FUNCTIONS
@@ -13,6 +14,7 @@ from dpsql.sql.functions.regular_expression.automaton import most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import positions
+from dpsql.sql.functions.signature import Cost
 from dpsql.sql.ir.expression import INTEGER, Call, Cast, Column, Expression, Literal, parts
 
 #: Characters of a text that are as much work as a number.
@@ -22,16 +24,11 @@ UNDECLARED = 1_000
 #: So long is it where it is of a public table, which no person's data make longer.
 _PUBLIC = 100
 #: LIKE looks at each character several times, and a regular expression too, or once for each of its own characters.
-_LIKES, _PATTERNS = frozenset({"like", "ilike"}), frozenset({
-    "regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace"
-})  # fmt: skip
 _LOOKS = 8
 #: An automaton of so few states is made at once; each state of others may be made for one character.
 _FEW_STATES = 64
 #: What goes through a text by characters that may have several bytes takes so many times what others take.
-_BY_CHARACTER = dict.fromkeys(
-    ("lower", "upper", "trim", "ltrim", "rtrim", "replace", "translate", "split_part", "lpad", "rpad"), 8
-) | {"reverse": 16}
+_BY_CHARACTER, _REVERSED = 8, 16
 #: So many looks it takes to find a match, remove it, and begin anew.
 _MATCH = 256
 #: A function that may be NULL of what is not, and a conversion.
@@ -71,11 +68,15 @@ def _looks(expression: Expression) -> int:
     """How often the expression looks at a character of a text: an engine may follow each part of a pattern at each."""
     if not isinstance(expression, Call):
         return 1
-    if expression.function in _LIKES:
-        return _LOOKS
-    if expression.function not in _PATTERNS:
-        return 1
-    return _followed(expression) + (_again(expression) if is_repeated(expression) else 0)
+    match FUNCTIONS[expression.function].cost:
+        case Cost.QUICK | Cost.ONE_LOOK | Cost.BY_CHARACTER | Cost.REVERSED:
+            return 1
+        case Cost.LIKE:
+            return _LOOKS
+        case Cost.REGULAR_EXPRESSION:
+            return _followed(expression) + (_again(expression) if is_repeated(expression) else 0)
+        case cost:
+            assert_never(cost)
 
 
 def _followed(match: Call) -> int:
@@ -97,7 +98,8 @@ def _again(match: Call) -> int:
 def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
     """The regular expressions in the expressions that are matched with what a row holds."""
     for each in _within(expressions):
-        if isinstance(each, Call) and each.function in _PATTERNS and not isinstance(each.arguments[0], Literal):
+        is_match = isinstance(each, Call) and FUNCTIONS[each.function].cost is Cost.REGULAR_EXPRESSION
+        if isinstance(each, Call) and is_match and not isinstance(each.arguments[0], Literal):
             yield each
 
 
@@ -117,9 +119,18 @@ def _passes(expression: Expression) -> int:
     """How often as long as others it takes for a character: a pattern of the data may be tried at each of a text."""
     if not isinstance(expression, Call):
         return 1
-    if expression.function in _LIKES and not isinstance(pattern := expression.arguments[1], Literal):
-        return _length(pattern)
-    return _BY_CHARACTER.get(expression.function, 1)
+    match FUNCTIONS[expression.function].cost:
+        case Cost.QUICK | Cost.ONE_LOOK | Cost.REGULAR_EXPRESSION:
+            return 1
+        case Cost.BY_CHARACTER:
+            return _BY_CHARACTER
+        case Cost.REVERSED:
+            return _REVERSED
+        case Cost.LIKE:
+            pattern = expression.arguments[1]
+            return 1 if isinstance(pattern, Literal) else _length(pattern)
+        case cost:
+            assert_never(cost)
 
 
 def _slow(expression: Expression) -> int:
