@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, automaton
+from dpsql.sql.functions.regular_expression.automaton import END, Automaton, DfaState, automaton
 from dpsql.sql.functions.regular_expression.search import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
@@ -19,7 +19,7 @@ class Searched:
     function: str
     pattern: str
     read: int = 0
-    seen: list[set[State]] = field(default_factory=list)
+    seen: list[set[DfaState]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         tree = simplified(with_its_options(self.pattern))
@@ -67,7 +67,7 @@ class Searched:
     def _run(self, place: int, text: bytes, begin: int, end: int, step: int) -> int | None:
         """Where the last match ends that the automaton tells on its way."""
         states = self.automata[place]
-        state: State | None = states.starts[_context(text, begin, step)]
+        state: DfaState | None = states.starts[_context(text, begin, step)]
         found, here = None, begin
         while state is not None:
             self.seen[place].add(state)
@@ -91,5 +91,5 @@ def _context(text: bytes, begin: int, step: int) -> int:
     return 1 if text[before] == 10 else 2 if text[before] in _OF_WORDS else 3
 
 
-def _after(states: Automaton, state: State, byte: int) -> State | None:
+def _after(states: Automaton, state: DfaState, byte: int) -> DfaState | None:
     return states.after[state].get(byte if byte == END else states.kinds[byte])

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dpsql.sql.functions.regular_expression.program import (
-    Begin,
-    Check,
-    Pass,
+    ByteRange,
+    EmptyWidth,
+    NoOperation,
     Program,
-    ReadCharacter,
     Split,
+    UnanchoredStart,
     program,
 )
 from dpsql.sql.functions.regular_expression.search import Search, searches
@@ -46,7 +46,7 @@ _OF_WORDS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DfaState:
     """What RE2 knows of a text up to a byte: the threads that read on, and whether the byte before ended a match."""
 
     threads: tuple[int, ...]
@@ -62,8 +62,8 @@ class Automaton:
     byte the first that the pattern does not tell apart from it.
     """
 
-    starts: tuple[State, ...]
-    after: Mapping[State, Mapping[int, State]]
+    starts: tuple[DfaState, ...]
+    after: Mapping[DfaState, Mapping[int, DfaState]]
     kinds: tuple[int, ...]
 
 
@@ -89,7 +89,7 @@ def automaton(tree: RegularExpression, search: Search) -> Automaton:
     if positions(tree) > _MOST_POSITIONS:
         raise TooLargeError
     making = _Making(program(tree, backward=search.backward, anchored=search.anchored), search)
-    waiting, found, size = list(making.starts), dict[State, Mapping[int, State]](), 0
+    waiting, found, size = list(making.starts), dict[DfaState, Mapping[int, DfaState]](), 0
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -107,18 +107,18 @@ class _Making:
 
     def __init__(self, whole: Program, search: Search) -> None:
         self._program, self._search = whole, search
-        self._checks = any(isinstance(step, Check) for step in whole.steps)
+        self._checks = any(isinstance(step, EmptyWidth) for step in whole.steps)
         self.kinds, self._intervals = _kinds(whole, self._checks)
         self._classes = sorted(set(self.kinds))
         self._accepts = [
             frozenset(byte for byte in self._classes if any(low <= byte <= high for low, high in step.ranges))
-            if isinstance(step, ReadCharacter) else frozenset()
+            if isinstance(step, ByteRange) else frozenset()
             for step in whole.steps
         ]  # fmt: skip
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
 
     @property
-    def starts(self) -> tuple[State, ...]:
+    def starts(self) -> tuple[DfaState, ...]:
         """Those in which a search begins: at the begin of a text, behind a line, a word, and another character."""
         states = [
             self._state(self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0), False, before)
@@ -126,13 +126,13 @@ class _Making:
         ]
         return tuple(state for state in states if state is not None)
 
-    def size(self, state: State) -> int:
+    def size(self, state: DfaState) -> int:
         """The bytes that RE2 takes for the state, or a few more."""
         return _STATE + _FOLLOWING * (self._intervals + 1) + _THREAD * len(state.threads)
 
-    def after(self, state: State) -> Iterator[tuple[int, State]]:
+    def after(self, state: DfaState) -> Iterator[tuple[int, DfaState]]:
         """The states that follow, by one byte of each kind, and by the end of the text."""
-        known = dict[object, State | None]()
+        known = dict[object, DfaState | None]()
         for byte in (*self._classes, END):
             threads = self._asked(state, byte)
             alike = (byte == END, byte in _OF_WORDS, byte == 10) if self._checks else byte == END
@@ -142,7 +142,7 @@ class _Making:
             if (found := known[key]) is not None:
                 yield byte, found
 
-    def _asked(self, state: State, byte: int) -> tuple[int, ...]:
+    def _asked(self, state: DfaState, byte: int) -> tuple[int, ...]:
         """The threads of a state, and those that go on at a place which the byte behind it tells."""
         if not self._checks:
             return state.threads
@@ -153,7 +153,7 @@ class _Making:
             return state.threads
         return _merged(((each,) if each == _MARK else self._threads(each, places)) for each in state.threads)
 
-    def _read(self, threads: tuple[int, ...], reading: frozenset[int], byte: int) -> State | None:
+    def _read(self, threads: tuple[int, ...], reading: frozenset[int], byte: int) -> DfaState | None:
         """The state behind a byte that some of the threads read."""
         more, matched = list[tuple[int, ...]](), False
         for each in threads:
@@ -163,7 +163,7 @@ class _Making:
                 more.append((_MARK,))
             elif each in reading:
                 step = self._program.steps[each]
-                assert isinstance(step, ReadCharacter)
+                assert isinstance(step, ByteRange)
                 more.append(self._threads(step.out, 0))
             elif each == 0 and (byte == END or not self._program.at_end):
                 matched = True
@@ -172,7 +172,7 @@ class _Making:
         before = (_WORD if byte in _OF_WORDS else 0) | (_LINE if byte == 10 else 0)
         return self._state(_merged(more), matched, before)
 
-    def _state(self, threads: Iterable[int], matched: bool, before: int) -> State | None:
+    def _state(self, threads: Iterable[int], matched: bool, before: int) -> DfaState | None:
         kept: list[list[int]] = [[]]
         ends = False
         for each in threads:
@@ -189,7 +189,7 @@ class _Making:
         if self._search.matching == "longest":
             groups = [sorted(group) for group in groups]
         flat = [each for group in groups for each in (_MARK, *group)][1:]
-        return State(tuple(flat), matched, before if self._needed(flat) else 0)
+        return DfaState(tuple(flat), matched, before if self._needed(flat) else 0)
 
     def _needed(self, threads: Iterable[int]) -> int:
         """The places that the threads ask for."""
@@ -198,7 +198,7 @@ class _Making:
         steps, needed = self._program.steps, 0
         for each in threads:
             step = steps[each]
-            if isinstance(step, Check) and each != _MARK:
+            if isinstance(step, EmptyWidth) and each != _MARK:
                 needed |= _PLACES[step.place]
         return needed
 
@@ -219,13 +219,13 @@ class _Making:
             if place == _MARK:
                 continue
             match self._program.steps[place]:
-                case Begin(pattern=pattern, later=later):
+                case UnanchoredStart(pattern=pattern, later=later):
                     waiting += (later, _MARK, pattern) if self._search.matching == "longest" else (later, pattern)
                 case Split(first=first, second=second):
                     waiting += (second, first)
-                case Check(place=asked, out=out) if _PLACES[asked] & places:
+                case EmptyWidth(place=asked, out=out) if _PLACES[asked] & places:
                     waiting.append(out)
-                case Pass(out=out):
+                case NoOperation(out=out):
                     waiting.append(out)
 
 
@@ -244,7 +244,7 @@ def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
 
 def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
     """For each byte the first that the program does not tell apart from it, and into how many ranges it cuts them."""
-    reads = [step for step in whole.steps if isinstance(step, ReadCharacter)]
+    reads = [step for step in whole.steps if isinstance(step, ByteRange)]
     cuts = {0} | {end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF}
     if checks:
         cuts |= {byte + more for byte in (*_OF_WORDS, 10) for more in (0, 1)}

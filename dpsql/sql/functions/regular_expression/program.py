@@ -13,9 +13,9 @@ from dpsql.sql.functions.regular_expression.tree import (
     LAST,
     Alternation,
     Assertion,
+    CapturingGroup,
     Characters,
     Concatenation,
-    Group,
     Place,
     Ranges,
     RegularExpression,
@@ -29,7 +29,7 @@ _MIRRORED: dict[Place, Place] = {"begin": "end", "end": "begin", "edge": "edge",
 
 
 @dataclass(frozen=True, slots=True)
-class ReadCharacter:
+class ByteRange:
     """Reads a byte that lies in one of the ranges."""
 
     ranges: Ranges
@@ -45,8 +45,8 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """Goes on at a place in the text."""
+class EmptyWidth:
+    """Goes on where the text has such a place, and reads nothing: RE2 calls it an empty-width assertion."""
 
     place: Place
     out: int
@@ -58,21 +58,21 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class NoOperation:
     """Goes on: a group begins or ends here, or nothing is read."""
 
     out: int
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """Begins the pattern here, and at each byte behind."""
+class UnanchoredStart:
+    """Begins the pattern here, and again at each byte behind, as an unanchored search does."""
 
     pattern: int
     later: int
 
 
-Step: TypeAlias = ReadCharacter | Split | Check | Match | Pass | Begin
+Step: TypeAlias = ByteRange | Split | EmptyWidth | Match | NoOperation | UnanchoredStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def _without(tree: RegularExpression, place: Place, depth: int) -> tuple[Regular
             at = 0 if place == "begin" else len(parts) - 1
             parts[at], found = _without(parts[at], place, depth + 1)
             return Concatenation(tuple(parts)), found
-        case Group(part=part):
+        case CapturingGroup(part=part):
             part, found = _without(part, place, depth + 1)
-            return Group(part), found
+            return CapturingGroup(part), found
         case _:
             return tree, False
 
@@ -114,7 +114,7 @@ def program(tree: RegularExpression, *, backward: bool, anchored: bool) -> Progr
     compiler = _ProgramWriter(backward)
     steps, start = compiler.steps, compiler.part(without, 0)
     if not anchored:
-        steps += [Begin(start, len(steps) + 1), ReadCharacter(((0, 0xFF),), len(steps))]
+        steps += [UnanchoredStart(start, len(steps) + 1), ByteRange(((0, 0xFF),), len(steps))]
         start = len(steps) - 2
     return Program(tuple(steps), start, begins if backward else ends)
 
@@ -132,9 +132,9 @@ class _ProgramWriter:
             case Characters(ranges=ranges):
                 return self._characters(ranges, out)
             case Assertion(place=place):
-                return self._add(Check(_MIRRORED[place] if self._backward else place, out))
+                return self._add(EmptyWidth(_MIRRORED[place] if self._backward else place, out))
             case Concatenation(parts=()):
-                return self._add(Pass(out))
+                return self._add(NoOperation(out))
             case Concatenation(parts=parts):
                 for each in parts if self._backward else reversed(parts):
                     out = self.part(each, out)
@@ -150,8 +150,8 @@ class _ProgramWriter:
                 return self._add(Split(inside, out) if greedy else Split(out, inside))
             case Repetition():
                 return self.part(_written_out(tree), out)
-            case Group(part=part):
-                return self._add(Pass(self.part(part, self._add(Pass(out)))))
+            case CapturingGroup(part=part):
+                return self._add(NoOperation(self.part(part, self._add(NoOperation(out)))))
             case _:
                 assert_never(tree)
 
@@ -173,7 +173,7 @@ class _ProgramWriter:
 
     def _characters(self, ranges: Ranges, out: int) -> int:
         single = tuple((low, min(high, 0x7F)) for low, high in ranges if low <= 0x7F)
-        starts = [self._add(ReadCharacter(single, out))] if single or not ranges else []
+        starts = [self._add(ByteRange(single, out))] if single or not ranges else []
         if ranges[-1:] and ranges[-1][0] <= 0x80 and ranges[-1][1] == LAST:
             starts += self._beyond_ascii(out)
             ranges = ranges[:-1]
@@ -183,7 +183,7 @@ class _ProgramWriter:
 
     def _bytes(self, sequence: Iterable[tuple[int, int]], out: int) -> int:
         for low, high in sequence if self._backward else reversed(tuple(sequence)):
-            out = self._add(ReadCharacter(((low, high),), out))
+            out = self._add(ByteRange(((low, high),), out))
         return out
 
     def _beyond_ascii(self, out: int) -> list[int]:
@@ -193,8 +193,8 @@ class _ProgramWriter:
             return [self._bytes((head, *[tail] * (size + 1)), out) for size, head in enumerate(heads)]
         starts = []
         for head in heads:
-            out = self._add(ReadCharacter((tail,), out))
-            starts.append(self._add(ReadCharacter((head,), out)))
+            out = self._add(ByteRange((tail,), out))
+            starts.append(self._add(ByteRange((head,), out)))
         return starts
 
 

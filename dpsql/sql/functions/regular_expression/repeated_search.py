@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from dpsql.sql.functions.regular_expression.automaton import END, Automaton, State, TooLargeError, automaton
+from dpsql.sql.functions.regular_expression.automaton import END, Automaton, DfaState, TooLargeError, automaton
 from dpsql.sql.functions.regular_expression.search import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
@@ -16,7 +16,7 @@ from dpsql.sql.functions.regular_expression.tree import simplified
 #: So many pairs of searches are followed.
 _MOST_PAIRS = 50_000
 #: The states that follow each state by a byte, without those that nothing follows.
-_Steps = Mapping[State, Mapping[int, State]]
+_Steps = Mapping[DfaState, Mapping[int, DfaState]]
 
 
 @lru_cache(4_096)
@@ -40,11 +40,11 @@ def _most_bytes_behind(states: Automaton) -> int | None:
     return longest
 
 
-def _open_states(steps: _Steps) -> tuple[set[State], int]:
+def _open_states(steps: _Steps) -> tuple[set[DfaState], int]:
     """The states in which a search that has matched reads on for ever without another match, and how many bytes it
     reads at most in the others."""
     behind = _reached([after for state in steps if state.matched for after in steps[state].values()], steps)
-    lengths = dict[State, int]()
+    lengths = dict[DfaState, int]()
     waiting = True
     while waiting:
         waiting = False
@@ -56,9 +56,9 @@ def _open_states(steps: _Steps) -> tuple[set[State], int]:
     return behind - set(lengths), 1 + max(lengths.values(), default=0)
 
 
-def _reached(begin: Iterable[State], steps: _Steps) -> set[State]:
+def _reached(begin: Iterable[DfaState], steps: _Steps) -> set[DfaState]:
     """The states without a match that are reached from these by others without one."""
-    waiting, found = [each for each in begin if not each.matched], set[State]()
+    waiting, found = [each for each in begin if not each.matched], set[DfaState]()
     while waiting:
         state = waiting.pop()
         if state not in found:
@@ -67,7 +67,7 @@ def _reached(begin: Iterable[State], steps: _Steps) -> set[State]:
     return found
 
 
-def _meets_a_match(states: Automaton, steps: _Steps, open_: set[State]) -> bool:
+def _meets_a_match(states: Automaton, steps: _Steps, open_: set[DfaState]) -> bool:
     """Whether a search may match behind the match of an earlier one that would read on for ever from there.
 
     The earlier search is followed from its last match, the later one from any place behind it.

@@ -14,8 +14,8 @@ from dpsql.sql.functions.regular_expression.program import (
 from dpsql.sql.functions.regular_expression.tree import (
     Alternation,
     Assertion,
+    CapturingGroup,
     Concatenation,
-    Group,
     RegularExpression,
     Repetition,
 )
@@ -59,7 +59,7 @@ def _asks_for_the_end(tree: RegularExpression) -> bool:
             return place == "end"
         case Concatenation(parts=parts) | Alternation(parts=parts):
             return any(map(_asks_for_the_end, parts))
-        case Repetition(part=part) | Group(part=part):
+        case Repetition(part=part) | CapturingGroup(part=part):
             return _asks_for_the_end(part)
         case _:
             return False

@@ -11,8 +11,8 @@ import string
 from dpsql.sql.functions.regular_expression.tree import (
     LAST,
     Assertion,
+    CapturingGroup,
     Characters,
-    Group,
     Place,
     Ranges,
     RegularExpression,
@@ -142,7 +142,7 @@ class _PatternParser:
         if self.place >= len(self._text):
             raise ValueError("a ( is not closed")
         self.place += 1
-        return Group(inside) if captured else inside
+        return CapturingGroup(inside) if captured else inside
 
     def _escaped(self, character: str) -> RegularExpression:
         if f"\\{character}" in _ASSERTIONS:

@@ -60,13 +60,13 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CapturingGroup:
     """What stands in parentheses and can be extracted."""
 
     part: RegularExpression
 
 
-RegularExpression: TypeAlias = Characters | Assertion | Concatenation | Alternation | Repetition | Group
+RegularExpression: TypeAlias = Characters | Assertion | Concatenation | Alternation | Repetition | CapturingGroup
 
 
 def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -89,7 +89,7 @@ def copies(tree: RegularExpression) -> int:
             return max(map(copies, parts), default=1)
         case Repetition(part=part):
             return written(tree) * copies(part)
-        case Group(part=part):
+        case CapturingGroup(part=part):
             return copies(part)
         case _:
             assert_never(tree)
@@ -111,7 +111,7 @@ def positions(tree: RegularExpression) -> int:
             return sum(map(positions, parts))
         case Repetition(part=part):
             return positions(part) * written(tree)
-        case Group(part=part):
+        case CapturingGroup(part=part):
             return positions(part)
         case _:
             assert_never(tree)
@@ -130,7 +130,7 @@ def may_be_empty(tree: RegularExpression) -> bool:
             return any(map(may_be_empty, parts))
         case Repetition(part=part, least=least):
             return least == 0 or may_be_empty(part)
-        case Group(part=part):
+        case CapturingGroup(part=part):
             return may_be_empty(part)
         case _:
             assert_never(tree)
@@ -190,7 +190,7 @@ def simplified(tree: RegularExpression) -> RegularExpression:
             return _coalesced([simplified(each) for each in parts])
         case Alternation(parts=parts):
             return Alternation(tuple(map(simplified, parts)))
-        case Repetition(part=part) | Group(part=part):
+        case Repetition(part=part) | CapturingGroup(part=part):
             return replace(tree, part=simplified(part))
         case _:
             assert_never(tree)
