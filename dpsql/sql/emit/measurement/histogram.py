@@ -25,7 +25,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement import contribution_bounding
 from dpsql.sql.emit.quantise import quantised
-from dpsql.sql.emit.scalar import cut, key, literal_node, native
+from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Literal, Scalar
 
 

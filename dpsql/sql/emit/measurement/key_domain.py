@@ -15,7 +15,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.relation import leaf_source
-from dpsql.sql.emit.scalar import cut, key, literal_node, native
+from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.core import Core, Days, Enumerated, KeyDomain
 from dpsql.sql.ir.expression import DATE, DOUBLE, Column, Expression, Literal, columns
 
