@@ -18,6 +18,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
+from dpsql.sql.emit.table import first_characters
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.expression import (
@@ -162,7 +163,7 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A function applied to arguments of the engine types that its total form wants."""
     match call:
         case Call(function="left", arguments=(Column() as column, Literal(value=int(most)))) if most >= LONG:
-            return cut(dialect, native(dialect, column, places), most)
+            return first_characters(dialect, native(dialect, column, places), most)
         case _:
             entry = FUNCTIONS[call.function]
     emitted = [
@@ -174,15 +175,6 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     whole = dialect.total(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
     return dialect.try_cast(whole, DATE) if keeps_date else whole
-
-
-def cut(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
-    """The first characters of a text; of one that is not longer only the length is looked at.
-
-    It is made flat afterwards, so that the whole of a long text is not copied for each row that has it.
-    """
-    is_long = node.compare(exp.GT, dialect.total("strlen", text), node.integer(most))
-    return node.case((is_long, dialect.total("left", text.copy(), node.integer(most))), default=text.copy())
 
 
 def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:

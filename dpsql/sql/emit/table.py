@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
-from dpsql.sql.emit.scalar import cut
 from dpsql.sql.ir.expression import Column
 from dpsql.sql.ir.relation import ITS_UNIT, Hop, Keep, Scan
 
@@ -40,8 +39,17 @@ def stored_table(dialect: Dialect, scan: Scan) -> exp.Expr:
     for name in scan.cut.columns:
         column = node.column(scan.alias, name)
         is_cut = name in scan.cut.texts
-        outputs.append(node.aliased(cut(dialect, column, scan.cut.characters), name) if is_cut else column)
+        outputs.append(node.aliased(first_characters(dialect, column, scan.cut.characters), name) if is_cut else column)
     return node.subquery(node.select(outputs, table), scan.alias)
+
+
+def first_characters(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
+    """The first characters of a text; of one that is not longer only the length is looked at.
+
+    It is made flat afterwards, so that the whole of a long text is not copied for each row that has it.
+    """
+    is_long = node.compare(exp.GT, dialect.total("strlen", text), node.integer(most))
+    return node.case((is_long, dialect.total("left", text.copy(), node.integer(most))), default=text.copy())
 
 
 def parents(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:

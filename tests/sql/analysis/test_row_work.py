@@ -18,6 +18,7 @@ from dpsql.errors import DatabaseError, Refused
 from dpsql.planning.plan import Plan
 from dpsql.sql.analysis.work.row_cost import CHARACTERS, UNDECLARED, steps
 from dpsql.sql.analysis.work.rows import MOST_STEPS
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import (
     BOOLEAN,
     DOUBLE,
@@ -30,8 +31,8 @@ from dpsql.sql.ir.expression import (
     Literal,
     subqueries,
 )
-from dpsql.sql.ir.reads import expressions_of
-from dpsql.sql.ir.relation import Compound, Core, Filter, Join, PerUnit, Relation, unit_of
+from dpsql.sql.ir.references import expressions_of
+from dpsql.sql.ir.relation import Compound, Filter, Join, PerUnit, Relation, unit_of
 
 NUMBER, WORD = Column("t", "n", INTEGER), Column("t", "word", TEXT)
 LONG = UNDECLARED // CHARACTERS
