@@ -11,7 +11,8 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, with_cores
 from dpsql.sql.analysis.key_domain.domain import shown_notices
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
-from dpsql.sql.analysis.work.rows import Fanout, no_sizes, with_bounded_work
+from dpsql.sql.analysis.work.limits import with_bounded_work
+from dpsql.sql.analysis.work.rows import Fanout, no_sizes
 from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.cut import Cut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on

@@ -90,7 +90,7 @@ class Scan:
     ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived_tables`).
     ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
     ``keep`` holds each unit to so many rows before they are joined, and ``cut`` shortens texts as they are read
-    (`dpsql.sql.analysis.work.rows`). ``size`` is that of a derived table.
+    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table.
     """
 
     alias: str

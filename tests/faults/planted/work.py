@@ -12,6 +12,7 @@ PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
 ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
 ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_are_computed"
 MODULE = "dpsql/sql/analysis/work/rows.py"
+LIMITS = "dpsql/sql/analysis/work/limits.py"
 PATTERNS, AUTOMATA = "dpsql/sql/functions/regular_expression", "tests/sql/functions/test_automata.py"
 ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/sql/analysis/test_row_work.py"
 FIRST_CHARACTERS = f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
@@ -104,12 +105,12 @@ FAULTS = (
     ),
     Fault(
         "rows are multiplied before a unit is held to its limit",
-        MODULE,
+        LIMITS,
         "tuple(held(core, work.held, lengths) if",
         "tuple(held(core, (), lengths) if",
         (HEAVY,),
     ),
-    Fault("any number of rows is made", MODULE, "MOST_ROWS = 1_000_000", "MOST_ROWS = 10**40", (REFUSED,)),
+    Fault("any number of rows is made", LIMITS, "MOST_ROWS = 1_000_000", "MOST_ROWS = 10**40", (REFUSED,)),
     Fault(
         "the rows of a public table are not counted",
         MODULE,
@@ -124,18 +125,18 @@ FAULTS = (
         "        if made.rows > 1:",
         (PRODUCTS,),
     ),
-    Fault("any number of steps is made", MODULE, "MOST_STEPS = 30_000_000", "MOST_STEPS = 10**40", (STEPS,)),
+    Fault("any number of steps is made", LIMITS, "MOST_STEPS = 30_000_000", "MOST_STEPS = 10**40", (STEPS,)),
     Fault("a text is as much work as a number", ROW_WORK, "_length(each) // CHARACTERS", "_length(each) * 0", (STEPS,)),
     Fault(
         "a text is as long as it is in each of many rows",
-        MODULE,
-        "        most = [_MOST_CHARACTERS // times] if times > 1 else []\n",
-        "        most: list[int] = []\n",
+        LIMITS,
+        "    most = [_MOST_CHARACTERS // times] if times > 1 else []\n",
+        "    most: list[int] = []\n",
         (STEPS,),
     ),
     Fault(
         "each part of a statement makes as many steps as the whole may",
-        MODULE,
+        LIMITS,
         "    if sum(whole for whole, _, _ in made) > MOST_STEPS:",
         "    if max((whole for whole, _, _ in made), default=0) > MOST_STEPS:",
         (STEPS,),
@@ -264,7 +265,7 @@ FAULTS = (
     ),
     Fault(
         "an automaton may have more states than the engine keeps",
-        MODULE,
+        LIMITS,
         "        if most_states(match.function, pattern) is None:",
         "        if False:",
         (f"{AUTOMATA}::test_what_would_be_made_by_texts_of_some_is_refused",),
@@ -306,9 +307,9 @@ FAULTS = (
     ),
     Fault(
         "any number of texts may stand together",
-        MODULE,
-        "            most.append(_MOST_MADE // found)\n",
-        "            pass\n",
+        LIMITS,
+        "        most.append(_MOST_MADE // found)\n",
+        "        pass\n",
         (STEPS,),
     ),
 )

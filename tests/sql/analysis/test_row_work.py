@@ -16,8 +16,8 @@ from worlds import World
 
 from dpsql.errors import DatabaseError, Refused
 from dpsql.planning.plan import Plan
+from dpsql.sql.analysis.work.limits import MOST_STEPS
 from dpsql.sql.analysis.work.row_cost import CHARACTERS, UNDECLARED, steps
-from dpsql.sql.analysis.work.rows import MOST_STEPS
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import (
     BOOLEAN,

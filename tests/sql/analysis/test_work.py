@@ -18,7 +18,8 @@ from worlds import NULL, World
 
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.plan import CorePlan
-from dpsql.sql.analysis.work.rows import MOST_ROWS, most_rows
+from dpsql.sql.analysis.work.limits import MOST_ROWS
+from dpsql.sql.analysis.work.rows import most_rows
 
 #: A step of a core joins rows with what clipping changes of them, and with those that are taken back.
 STEPS = 4

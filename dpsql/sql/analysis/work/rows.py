@@ -1,31 +1,18 @@
-"""How many rows the engine may make of one unit's rows, whatever the data hold; what makes too many is refused.
+"""How many rows the engine makes of one unit's rows at most, whatever the data hold, and what it computes of them.
 
-Proved in ``docs/proofs/work.md``, and of regular expressions in ``docs/proofs/automaton.md``.
+Proved in ``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias, assert_never
 
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
-from dpsql.sql.analysis.work.row_cost import (
-    CHARACTERS,
-    UNDECLARED,
-    copies,
-    is_repeated,
-    looks,
-    matches,
-    pattern_of,
-    steps,
-)
-from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
-from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
-from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Column, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
@@ -41,20 +28,6 @@ from dpsql.sql.ir.relation import (
     UnitAggregate,
     unit_of,
 )
-
-#: What one unit's rows may become in any step of a core.
-MOST_ROWS = 1_000_000
-#: What may be done with these rows: how many they are, times the `steps` of what is computed of each.
-MOST_STEPS = 30_000_000
-
-#: Where the rows of a unit are multiplied, all of them together hold so many characters of a text.
-_MOST_CHARACTERS = 32_000_000
-#: Where texts are made of a row, or converted, all that stand together hold so many characters, and those of a block of
-#: rows, which an engine computes at once and one unit may fill, 128 million.
-_MOST_MADE = 128_000_000 // 2_048
-
-#: So many characters of a pattern are said.
-_MOST_SAID = 200
 
 #: The most rows of a public table that have equal values in these columns; all of its rows where there are none.
 Fanout: TypeAlias = Callable[[str, tuple[str, ...]], int]
@@ -89,83 +62,20 @@ class RowBound:
 _ONE = RowBound(1, frozenset())
 
 
-def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
-    """The cores whose units are held to the limits of their tables before rows are multiplied, or a refusal.
-
-    Where much is made of texts, all cores cut them to the same length, so that those of one cube mean the same by
-    an expression. A core in which no row is multiplied and no text is cut stays as it is.
-    """
-    works = [(core, _counted(core, fanout)) for core in cores]
-    for _, work in works:
-        _require_small_automata(work)
-        _require_few_rows(work)
-    _require_few_steps([work for _, work in works])
-    lengths = _least(work.lengths for _, work in works)
-    return tuple(held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core for core, work in works)
-
-
-def _least(lengths: Iterable[TextLengths]) -> TextLengths:
-    """The shortest of each kind."""
-    every = list(lengths)
-    stored = min((each.stored for each in every if each.stored is not None), default=None)
-    return TextLengths(stored, min((each.derived for each in every if each.derived is not None), default=None))
-
-
-def _require_small_automata(work: _Work) -> None:
-    """Rows of all people share the states of an automaton, and a search behind each match reads little again."""
-    for match in sorted(matches(work.computed), key=pattern_of):
-        pattern = pattern_of(match)
-        said = f"'{pattern}'" if len(pattern) <= _MOST_SAID else f"'{pattern[:_MOST_SAID]}…'"
-        if most_states(match.function, pattern) is None:
-            like = " (so LIKE with % and _ is matched)" if pattern.startswith("(?s)") else ""
-            refuse("E_FUNC", f"the regular expression {said}{like} may take an automaton of more than "
-                   f"{MOST_STATES:,} states, which the rows of all people share; begin it with ^, or ask for fewer "
-                   "characters behind a place that may be anywhere")  # fmt: skip
-        if is_repeated(match) and most_bytes_behind(pattern) is None:
-            refuse("E_FUNC", f"REGEXP_REPLACE with the option 'g' searches anew behind each match of {said}, "
-                   "and may read the rest of the text each time; leave out what reads on behind a match to find a "
-                   "longer one, or the option 'g'")  # fmt: skip
-
-
-def _require_few_rows(work: _Work) -> None:
-    for alias in sorted(work.held):
-        if row_limit(work.tables[alias].limits) is None:
-            table = work.tables[alias].table
-            refuse("E_BOUNDS", f"rows of {table} meet several others of their unit here, and the schema does not limit "
-                   f"how many a unit has; declare max_rows_per_unit for {table}, or aggregate it per unit in a "
-                   "subquery before it is joined")  # fmt: skip
-    if work.most.rows > MOST_ROWS:
-        refuse("E_JOIN", f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), "
-               f"and at most {MOST_ROWS:,} are made; join on a key, aggregate a table per unit in a subquery before it "
-               "is joined, or ask with EXISTS")  # fmt: skip
-
-
-def _require_few_steps(works: Sequence[_Work]) -> None:
-    """All cores of a statement together make few enough."""
-    made = [(work.most.rows * (each := steps(work.computed)), each, work) for work in works]
-    if sum(whole for whole, _, _ in made) > MOST_STEPS:
-        _, each, work = max(made, key=lambda found: found[0])
-        many = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"
-        said = many if work.most.rows > 1 else "a row takes"
-        refuse("E_JOIN", f"{said} {each:,} steps each, one for each number and "
-               f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
-               f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
-               "match shorter patterns, or cut texts with LEFT")  # fmt: skip
-
-
 def most_rows(core: Core, fanout: Fanout) -> int:
     """What the rows of one unit become at most in any join of the core; 1 where no row is multiplied."""
-    return _counted(core, fanout).most.rows
+    return unit_work(core, fanout).most.rows
 
 
-def _counted(core: Core, fanout: Fanout) -> _Work:
-    work = _Work(fanout)
+def unit_work(core: Core, fanout: Fanout) -> UnitWork:
+    """What the engine does with the rows of one unit in the core."""
+    work = UnitWork(fanout)
     arguments = [part for each in core.aggregates for part in (each.argument, each.other, each.condition)]
     work.evaluate(work.relation(core.relation), [*core.keys, *(part for part in arguments if part is not None)])
     return work
 
 
-class _Work:
+class UnitWork:
     """The rows of one unit in one core while they are counted.
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
@@ -195,19 +105,6 @@ class _Work:
         self.computed.update(expressions := list(expressions))
         for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
             self._read(made, each)
-
-    @property
-    def lengths(self) -> TextLengths:
-        """How much is read of a text that may stand in several rows, or of which others are made.
-
-        A stored one that may stand in any number of rows is as long as what is counted of it.
-        """
-        found, times = copies(self.computed), self.most.rows * max(1, looks(self.computed) // 8)
-        most = [_MOST_CHARACTERS // times] if times > 1 else []
-        if found > 1:
-            most.append(_MOST_MADE // found)
-        derived = max(UNDECLARED, min(most)) if most else None
-        return TextLengths(UNDECLARED if self.repeats else derived, derived)
 
     # -- joins -------------------------------------------------------------------------------------------------------
 
