@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 from events import generate, write_schema
 
-from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.session import Session, open_session
 
 #: How many groups of an answer a user is held to.

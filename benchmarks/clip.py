@@ -27,7 +27,8 @@ sys.path[:0] = [str(ROOT)]
 
 from dpsql.engines.exact import CoreRows, ExactRows  # noqa: E402
 from dpsql.planning.plan import Plan  # noqa: E402
-from dpsql.release.noise import NOTHING, Released, release  # noqa: E402
+from dpsql.release.noise_addition import release  # noqa: E402
+from dpsql.release.released_tables import NOTHING, Released  # noqa: E402
 from dpsql.session import Session, open_session  # noqa: E402
 
 EPSILON, LARGEST = "0.8", 10**6

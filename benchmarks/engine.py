@@ -18,7 +18,7 @@ import duckdb
 
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import source_of
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.source import CoreSql, Data, Source
 from dpsql.schema import loads

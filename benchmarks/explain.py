@@ -29,7 +29,7 @@ from dpsql.planning.estimators.quantiles import Ranked  # noqa: E402
 from dpsql.planning.explanation import rank_width  # noqa: E402
 from dpsql.planning.plan import CorePlan, Plan  # noqa: E402
 from dpsql.release.grouping_sets import cube_table  # noqa: E402
-from dpsql.release.noise import release  # noqa: E402
+from dpsql.release.noise_addition import release  # noqa: E402
 from dpsql.schema import load  # noqa: E402
 from dpsql.session import Session, open_session  # noqa: E402
 from dpsql.session.pricing.expected_errors import expected  # noqa: E402

@@ -26,7 +26,8 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals
 from dpsql.postprocessing.sandbox import Sandbox
-from dpsql.release.noise import ReleasedTable, release
+from dpsql.release.noise_addition import release
+from dpsql.release.released_tables import ReleasedTable
 from dpsql.session import Session, open_session
 
 SIZES = (0, 1, 3, 10, 30, 100, 1_000, 10_000)

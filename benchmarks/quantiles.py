@@ -21,15 +21,15 @@ import duckdb
 from events import write_schema
 
 from dpsql.cli.demonstration import SCHEMA as NAFLD
-from dpsql.engines.duckdb.database import run_core
+from dpsql.engines.duckdb.attached_source import run_core
 from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.calibration import ranking, tree
 from dpsql.planning.estimators.histogram import ChosenQuantiles
 from dpsql.planning.estimators.quantiles import Distribution
 from dpsql.planning.plan import CorePlan
-from dpsql.planning.sensitivity import ranking, tree
 from dpsql.postprocessing import PostProcessor
-from dpsql.privacy.mechanism.rank_choice import Ranking, Target
+from dpsql.privacy.mechanism.quantile_choice import Ranking, Target
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.schema import Schema, load
 from dpsql.sql.analysis.contribution import Contribution, Norm

@@ -20,7 +20,7 @@ from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import PostProcessor
-from dpsql.release.noise import release
+from dpsql.release.noise_addition import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.explain import journal_note

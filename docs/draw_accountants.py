@@ -17,9 +17,9 @@ from dpsql.privacy.accountants.rule import Rule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import Standing
-from dpsql.privacy.loss import GaussianLoss, LaplaceLoss, Loss, epsilon_of_losses
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.privacy_loss_distributions import GaussianLoss, LaplaceLoss, Loss, epsilon_of_losses
 
 PAGE = Path(__file__).with_name("accountants.md")
 PICTURE = Path(__file__).with_name("accountants.svg")

@@ -49,7 +49,7 @@ def process_checks(schema: Schema) -> list[Check]:
         for file in (data, outside / "secret.csv"):
             file.write_text("secret", encoding="utf-8")
         try:
-            could = _could(EngineProcess(str(data), limits, serves="attempted"), data, outside)
+            could = _could(EngineProcess(str(data), limits, serves="confinement_probe"), data, outside)
         except (Died, OperationalError):
             return [Check(_PROCESS, "failed", "it cannot be begun, or ends where it tries what it must not do")]
     return [_kernel(), *_checks(could, limits.memory is not None)]

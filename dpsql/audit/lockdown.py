@@ -15,10 +15,10 @@ import duckdb
 
 from dpsql.audit.report import Check, Room, Verdict
 from dpsql.audit.sensitivity.plans import Planner
+from dpsql.engines.duckdb.attached_source import OpenedSource, file_name
 from dpsql.engines.duckdb.cross_check import require_planned
-from dpsql.engines.duckdb.database import OpenedSource, file_name
 from dpsql.engines.duckdb.engine import source_of
-from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.schema import Schema
 from dpsql.sql.emit.duckdb import DUCKDB

@@ -1,4 +1,4 @@
-"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release.noise`.
+"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release.noise_addition`.
 
 Proved in ``docs/proofs/execution.md``.
 """

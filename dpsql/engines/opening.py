@@ -10,7 +10,7 @@ from functools import partial
 
 from dpsql.engines.duckdb.catalog import Facts, Fits, facts, read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.data import ProcessData, facts_of
 from dpsql.engines.files.held_files import HeldFiles

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import Refused
+from dpsql.planning.calibration import key_threshold, mechanism
 from dpsql.planning.cells import COUNTS, EVIDENCE_SHARE, Choice, choose_cells
 from dpsql.planning.estimators.histogram import measured_histogram
 from dpsql.planning.plan import APPEARS, CorePlan, MeasuredCell, Presence
-from dpsql.planning.sensitivity import key_threshold, mechanism
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query

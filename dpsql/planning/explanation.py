@@ -22,8 +22,8 @@ from dpsql.privacy.mechanism import (
     PermuteAndFlip,
 )
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Quantile, Ranking
+from dpsql.privacy.mechanism.quantile_choice import Quantile, Ranking
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution
 from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount

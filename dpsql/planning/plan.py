@@ -17,10 +17,10 @@ from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, Measure
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.result_columns import Ends, OutputColumn, Resampling
+from dpsql.privacy.key_thresholds import Threshold, beyond
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
-from dpsql.privacy.selection import Threshold, beyond
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut

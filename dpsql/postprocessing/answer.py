@@ -35,7 +35,7 @@ from dpsql.postprocessing.intervals.result_intervals import (
 from dpsql.postprocessing.possible_values import column_ranges, shown_within
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable, cube_table
-from dpsql.release.noise import Released, ReleasedTable
+from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query

@@ -14,13 +14,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.engines.duckdb.instance import CAREFUL, close_instance, open_instance
+from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.errors import StatementError
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.columns import columns
 from dpsql.postprocessing.sandbox_errors import failed, unfit
 from dpsql.release.grouping_sets import CubeTable
-from dpsql.release.noise import ReleasedTable
+from dpsql.release.released_tables import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.sandbox import SANDBOX

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.planning.plan import Plan
-from dpsql.release.noise import Released
+from dpsql.release.released_tables import Released
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 
 

@@ -18,7 +18,7 @@ from dpsql.planning.workload import Offer, Workload
 from dpsql.planning.workload.offers import Status
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
-from dpsql.release.noise import NOTHING, Released
+from dpsql.release.released_tables import NOTHING, Released
 from dpsql.session.answer_store import Paid
 from dpsql.session.cancellation import Running, Turns
 from dpsql.session.execution import Execution

@@ -19,7 +19,8 @@ from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
-from dpsql.release.noise import NOTHING, Released, release
+from dpsql.release.noise_addition import release
+from dpsql.release.released_tables import NOTHING, Released
 from dpsql.session.answer_store import AnswerStore, Paid
 from dpsql.session.cancellation import Running
 from dpsql.session.explain import journal_note

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
-from dpsql.planning.sensitivity import mechanism
+from dpsql.planning.calibration import mechanism
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import Standing

@@ -10,7 +10,7 @@ from math import prod
 from typing import Protocol, TypeAlias
 
 from dpsql.planning.plan import Plan
-from dpsql.release.noise import Released
+from dpsql.release.released_tables import Released
 from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.measurement.key_domain import counting, many_keys, require_few_keys
 

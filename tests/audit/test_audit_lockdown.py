@@ -20,8 +20,8 @@ from dpsql.audit.report import TESTED, Room, in_tested_range
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import planner
 from dpsql.engines.duckdb.process import landlock
-from dpsql.engines.duckdb.process.attempted import _TRIED, _succeeds
 from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
+from dpsql.engines.duckdb.process.confinement_probe import _TRIED, _succeeds
 from dpsql.engines.duckdb.process.protocol import Message
 from dpsql.engines.source import Limits
 
@@ -126,7 +126,7 @@ class Unconfined:
     """The client of a process that is begun without confinement: this one, which can do all that is tried but die."""
 
     def __init__(self, path: str, limits: Limits, serves: str) -> None:
-        assert serves == "attempted"
+        assert serves == "confinement_probe"
         self.limits = limits
 
     def ask(self, word: str, said: dict[str, Any]) -> Message:
@@ -189,7 +189,7 @@ def test_an_audit_without_confinement_ends_with_what_to_do(
 
 @pytest.mark.parametrize("parquet", [False, True])
 def test_an_engine_without_its_lock_fails(parquet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsql.engines.duckdb.database.lock_down", lambda connection: None)
+    monkeypatch.setattr("dpsql.engines.duckdb.attached_source.lock_down", lambda connection: None)
     room = locked(clinic(tmp_path, parquet=parquet))
     failed = {check.what for check in room.checks if check.verdict == "failed"}
     assert {"copy a query to a file", "read a file", "list files", "the files after all attempts"} <= failed

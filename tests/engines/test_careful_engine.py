@@ -15,10 +15,10 @@ from world_session import FrozenNoise
 from worlds import World
 
 from dpsql.audit import completed_schema
-from dpsql.engines.duckdb.database import OpenedSource
+from dpsql.engines.duckdb.attached_source import OpenedSource
 from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, source_of
-from dpsql.engines.duckdb.instance import close_instance, open_instance
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_memory import close_instance, open_instance
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows

@@ -13,7 +13,7 @@ import pytest
 from databases import clinic
 
 from dpsql.engines.duckdb.engine import DuckDBEngine
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.source import Data, Source
 from dpsql.errors import ExecutionFailed, OperationalError, SchemaError

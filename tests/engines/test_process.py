@@ -17,7 +17,7 @@ from test_lockdown import HOSTILE, WRITES
 
 from dpsql.engines import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import Failed, ProcessData
 from dpsql.engines.source import CoreSql
 from dpsql.schema import load

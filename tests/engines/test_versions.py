@@ -18,9 +18,9 @@ from replaced import COUNTED, LEFT, RIGHT, SIDES, VISITS, move_aside, put, town,
 from timed_engine import Clock
 
 from dpsql.engines import opening
-from dpsql.engines.duckdb import database as opened
+from dpsql.engines.duckdb import attached_source as opened
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.files import held_files
 from dpsql.engines.files.held_files import HeldFiles, source_files, states

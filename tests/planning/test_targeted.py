@@ -12,7 +12,7 @@ from hand_world import LIMITS, PROMISES, hand_world
 from neighbours import faults, given, plan_of, planned, run
 from world_session import FrozenNoise, session_on, without_noise
 
-from dpsql.engines.duckdb.database import put_derived
+from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.engine import derived_table
 from dpsql.errors import DatabaseError
 from dpsql.privacy.measure import Cost

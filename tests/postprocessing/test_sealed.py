@@ -9,7 +9,7 @@ import pytest
 from databases import clinic
 
 from dpsql.audit import completed_schema
-from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.server.catalogue.store.store import CatalogueStore
 

@@ -12,7 +12,7 @@ import pytest
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.calibration import delta_above
+from dpsql.privacy.mechanism.analytic_gaussian import delta_above
 
 MICRO = Fraction(1, 10**6)
 SIZES = [1, 2, 3, 7, 20]

@@ -21,7 +21,7 @@ from dpsql.planning.estimators.histogram import Counted, Frequent, MeasuredHisto
 from dpsql.planning.estimators.moments import Moment
 from dpsql.planning.estimators.quantiles import Ranked
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.privacy.mechanism.rank_choice import Ranking
+from dpsql.privacy.mechanism.quantile_choice import Ranking
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000

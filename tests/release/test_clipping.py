@@ -11,7 +11,7 @@ import pytest
 from exact_rows import exact_rows
 
 from dpsql.audit.sensitivity.claims import compare
-from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.errors import Refused
 from dpsql.session import Session, open_session
 

@@ -23,7 +23,7 @@ from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.grouping_sets import cube_table
 from dpsql.release.grouping_sets.sums import carried
-from dpsql.release.noise import ReleasedTable
+from dpsql.release.released_tables import ReleasedTable
 
 _KINDS = {"grade": "VARCHAR", "small": "INTEGER", "flag": "BOOLEAN", "price": "DECIMAL(12,2)", "word": "VARCHAR"}
 

@@ -18,7 +18,7 @@ from scipy import stats
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import APPEARS, CorePlan, MeasuredCell, Presence
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
-from dpsql.release.noise import release
+from dpsql.release.noise_addition import release
 from dpsql.session import Session
 from dpsql.session.database import Database, open_database
 from dpsql.sql.ir.cell import RowCount, UnitCount

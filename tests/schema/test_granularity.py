@@ -17,7 +17,7 @@ from neighbours import compare, planned, run
 from tally import Tally
 
 import dpsql
-from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.errors import SchemaError
 from dpsql.planning.plan import CorePlan
 from dpsql.postprocessing import PostProcessor

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsql.planning.sensitivity import ranking
+from dpsql.planning.calibration import ranking
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism
-from dpsql.privacy.mechanism.rank_choice import Ordered, Ranking, Target
+from dpsql.privacy.mechanism.quantile_choice import Ordered, Ranking, Target
 from dpsql.session import open_session
 from dpsql.sql.analysis.contribution import Norm
 

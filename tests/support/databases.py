@@ -11,8 +11,8 @@ import pytest
 
 from dpsql.engines.source import CoreSql
 from dpsql.planning.plan import Presence
+from dpsql.privacy.key_thresholds import Threshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
-from dpsql.privacy.selection import Threshold
 
 CANARIES = ("CANARY_7f3a", "13579.25", "1357925", "987654321")
 

@@ -17,14 +17,15 @@ from tally import Tally
 from worlds import World
 
 from dpsql.audit.sensitivity import claims
+from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.cross_check import require_planned
-from dpsql.engines.duckdb.database import put_derived
 from dpsql.engines.duckdb.engine import derived_table
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.release.noise import NOTHING, release
+from dpsql.release.noise_addition import release
+from dpsql.release.released_tables import NOTHING
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB

@@ -14,17 +14,17 @@ from exact_rows import exact_rows
 from numpy.typing import NDArray
 from worlds import World
 
-from dpsql.engines.duckdb.database import put_derived
+from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.engine import core_sqls, derived_table, tables_of
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
+from dpsql.privacy.key_thresholds import Threshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.clipping_bound import Scan
 from dpsql.privacy.mechanism.tree import NoisyTree, Tree
-from dpsql.privacy.selection import Threshold
 from dpsql.session import Session, open_accountant
 from dpsql.sql.emit.duckdb import DUCKDB
 

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 from kinds import KINDS
 
-from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.postprocessing import PostProcessor
 from dpsql.schema import Schema
 from dpsql.schema.load import validated

@@ -24,7 +24,7 @@ from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.release.noise import Released, ReleasedTable
+from dpsql.release.released_tables import Released, ReleasedTable
 
 
 def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]) -> list[float]:

@@ -25,7 +25,7 @@ from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
-from dpsql.release.noise import release
+from dpsql.release.noise_addition import release
 from dpsql.schema import Schema
 
 #: Releases on each side of a pair, and those that are made beforehand to tell how long all will take.

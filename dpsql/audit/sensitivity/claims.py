@@ -15,8 +15,8 @@ from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Ranking
+from dpsql.privacy.mechanism.quantile_choice import Ranking
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 import duckdb
 
+from dpsql.engines.duckdb.attached_source import attach, encipher, put_derived, run_core
 from dpsql.engines.duckdb.cross_check import require_planned
-from dpsql.engines.duckdb.database import attach, encipher, put_derived, run_core
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
-from dpsql.engines.duckdb.instance import CAREFUL, close_instance, open_instance
+from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows

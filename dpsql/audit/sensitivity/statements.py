@@ -23,7 +23,8 @@ from dpsql.audit.sensitivity.plans import Planner
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.release.noise import NOTHING, release
+from dpsql.release.noise_addition import release
+from dpsql.release.released_tables import NOTHING
 from dpsql.schema import Schema
 
 #: The exact rows of all cores of a plan; None for one on which the engine failed.

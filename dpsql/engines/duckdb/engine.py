@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Final
 
 from dpsql.engines.duckdb.dry_run import DryRun
-from dpsql.engines.duckdb.local import LocalData
+from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.spilling import most_spilled
 from dpsql.engines.engine import Rowset
 from dpsql.engines.exact import CoreRows, ExactRows

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from dpsql.planning.calibration import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
 from dpsql.planning.estimators.quantiles import Curve, Ranked
-from dpsql.planning.sensitivity import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Chosen, Ranking, Target
+from dpsql.privacy.mechanism.quantile_choice import Chosen, Ranking, Target
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins

@@ -12,8 +12,8 @@ from dpsql.planning.workload.disjoint import conditions, determined, points
 from dpsql.planning.workload.dominating_pairs import losses, released_costs
 from dpsql.privacy.accountants import Theorem
 from dpsql.privacy.accountants.theorem import Invalid
-from dpsql.privacy.loss import Loss
 from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.privacy_loss_distributions import Loss
 from dpsql.schema import Schema
 
 #: How a ledger's line of a block begins, and what stands between its statements.

@@ -8,14 +8,22 @@ from typing import assert_never
 
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.accountants.theorem import Invalid
-from dpsql.privacy.loss import WIDEST as WIDEST_GAUSSIAN
-from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, LaplaceLoss, Leak, Loss, PureLoss, smoothing
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Ranking
+from dpsql.privacy.mechanism.quantile_choice import Ranking
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.privacy_loss_distributions import WIDEST as WIDEST_GAUSSIAN
+from dpsql.privacy.privacy_loss_distributions import (
+    GaussianLoss,
+    GaussianVectorLoss,
+    LaplaceLoss,
+    Leak,
+    Loss,
+    PureLoss,
+    smoothing,
+)
 
 
 def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:

@@ -19,7 +19,7 @@ from dpsql.planning.estimators.quantiles import Curve
 from dpsql.planning.result_types import result_type
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable
-from dpsql.release.noise import ReleasedTable
+from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.core import Core

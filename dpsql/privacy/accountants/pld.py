@@ -1,4 +1,4 @@
-"""Privacy loss distributions, composed for workloads. Proved in ``docs/proofs/loss.md``."""
+"""Privacy loss distributions, composed for workloads. Proved in ``docs/proofs/privacy_loss_distributions.md``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dpsql.privacy.accountants.theorem import (
     sum_of,
     threshold_delta,
 )
-from dpsql.privacy.loss import epsilon_of_losses
 from dpsql.privacy.measure import Cost
+from dpsql.privacy.privacy_loss_distributions import epsilon_of_losses
 
 
 @final

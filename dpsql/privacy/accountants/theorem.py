@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
-from dpsql.privacy.loss import Loss
 from dpsql.privacy.measure import FREE, Cost, pure_rho
+from dpsql.privacy.privacy_loss_distributions import Loss
 
 
 class Invalid(Exception):

@@ -1,4 +1,7 @@
-"""Discrete Gaussian noise as a mechanism; proofs in `docs/proofs/mechanism.md` and `docs/proofs/calibration.md`."""
+"""The discrete Gaussian mechanism, made from its noise, from a price in ρ (zCDP) or from (ε, δ).
+
+Proved in `docs/proofs/mechanism.md` and `docs/proofs/analytic_gaussian.md`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.measure import Cost, rho_total
-from dpsql.privacy.mechanism.calibration import analytic_variance, classic_variance
+from dpsql.privacy.mechanism.analytic_gaussian import analytic_variance, classic_variance
 from dpsql.privacy.rounding import confidence_tail, positive
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_gaussian
-from dpsql.privacy.sampling.noise import LIMIT
+from dpsql.privacy.sampling.discrete_noise import LIMIT
 
 _SUMMED = 36  # below this variance probabilities are summed term by term
 _STEPPED = 2.0**20  # below this standard deviation a half-width is corrected by single steps

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.rounding import confidence_tail, exp_bounds, positive, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, discrete_laplace
-from dpsql.privacy.sampling.noise import LIMIT
+from dpsql.privacy.sampling.discrete_noise import LIMIT
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ and what stays open is settled with as many further random bits and digits as it
 
 from dpsql.privacy.sampling.bernoulli import bernoulli_exp
 from dpsql.privacy.sampling.categorical import exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling.discrete_noise import discrete_gaussian, discrete_laplace
 from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy
-from dpsql.privacy.sampling.noise import discrete_gaussian, discrete_laplace
 
 __all__ = [
     "OPERATING_SYSTEM",

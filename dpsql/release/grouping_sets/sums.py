@@ -28,7 +28,8 @@ from dpsql.planning.estimators.least_squares import (
     spreads,
 )
 from dpsql.privacy.mechanism import Laplace
-from dpsql.release.noise import ReleasedTable, rank
+from dpsql.release.noise_addition import rank
+from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
 Key = tuple[Any, ...]

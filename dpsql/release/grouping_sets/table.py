@@ -32,7 +32,8 @@ from dpsql.planning.estimators.linear_forms import GAUSSIAN, Form
 from dpsql.planning.estimators.quantiles import Curve
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.release.grouping_sets.sums import Group, Key, Sums, steps_of
-from dpsql.release.noise import ReleasedTable, rank
+from dpsql.release.noise_addition import rank
+from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
 

@@ -20,7 +20,7 @@ from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.quantiles import Curve, Ranked
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import Tree
-from dpsql.release.noise import Released, ReleasedTable
+from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.schema.types import STORED_FORMS
 
 #: The most bytes that the text of an answer may have.

@@ -16,7 +16,7 @@ from dpsql.errors import LedgerError
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import Ledger
-from dpsql.release.noise import Released
+from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import answer_key, kin_key
 from dpsql.session.answer_store.serialization import read, written
 from dpsql.session.plan_cache import LRUCache

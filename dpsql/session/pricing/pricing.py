@@ -18,7 +18,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
 from dpsql.privacy.filter import Remaining
 from dpsql.privacy.measure import Cost
-from dpsql.release.noise import Released, ReleasedTable
+from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, typical
 from dpsql.session.pricing.price_search import (
     Errors,

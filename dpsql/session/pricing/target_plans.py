@@ -13,7 +13,7 @@ from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
-from dpsql.release.noise import Released
+from dpsql.release.released_tables import Released
 from dpsql.session.answer_store import AnswerStore
 from dpsql.session.cancellation import Turns
 from dpsql.session.pricing.price_search import Reached, plain, said

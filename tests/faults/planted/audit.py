@@ -69,7 +69,7 @@ FAULTS = (
     ),
     Fault(
         "an engine that may read files, found by the audit's lock-down",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         'SET enable_external_access = false"',
         'SET enable_progress_bar = false"',
         ("tests/audit/test_audit_lockdown.py::test_every_attempt_is_refused",),

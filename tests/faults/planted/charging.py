@@ -59,7 +59,7 @@ FAULTS = (
     ),
     Fault(
         "what is spilled is not enciphered",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "            encipher(self.connection)\n",
         "",
         (f"{SPILLING}::test_what_memory_does_not_hold_is_spilled_enciphered_and_removed",),

@@ -154,10 +154,12 @@ FAULTS = (
     ),
     Fault(
         "the interval of a shown count forgets that only large ones are shown",
-        "dpsql/privacy/selection.py",
+        "dpsql/privacy/key_thresholds.py",
         "passes = noise.above(threshold - units)",
         "passes = 1.0",
-        ("tests/privacy/test_selection.py::test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size",),
+        (
+            "tests/privacy/test_key_thresholds.py::test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size",
+        ),
     ),
     Fault(
         "a shown count has the interval of any count",

@@ -5,30 +5,30 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import PRICE, claims
 
-RANKING = "dpsql/privacy/mechanism/rank_choice.py"
+RANKING = "dpsql/privacy/mechanism/quantile_choice.py"
 TREE = "dpsql/privacy/mechanism/tree.py"
-AROUND = "dpsql/privacy/mechanism/rank_counts.py"
+AROUND = "dpsql/privacy/mechanism/rank_interval.py"
 AROUND_TESTS = "tests/planning/estimators/test_around.py"
 CHOSEN = "tests/session/test_mechanism_choice.py"
 SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
 SPARSE_TESTS = "tests/privacy/mechanism/test_above_threshold.py"
-CALIBRATION = "dpsql/privacy/mechanism/calibration.py"
-CALIBRATION_TESTS = "tests/privacy/mechanism/test_calibration.py"
+CALIBRATION = "dpsql/privacy/mechanism/analytic_gaussian.py"
+CALIBRATION_TESTS = "tests/privacy/mechanism/test_analytic_gaussian.py"
 
 FAULTS = (
     Fault(
         "a group without units is a candidate",
-        "dpsql/privacy/selection.py",
+        "dpsql/privacy/key_thresholds.py",
         "count >= 1 and shown",
         "shown",
-        ("tests/privacy/test_selection.py",),
+        ("tests/privacy/test_key_thresholds.py",),
     ),
     Fault(
         "threshold one too low",
-        "dpsql/privacy/selection.py",
+        "dpsql/privacy/key_thresholds.py",
         "    return 1 + beyond(noise, groups, delta)",
         "    return beyond(noise, groups, delta)",
-        ("tests/privacy/test_selection.py",),
+        ("tests/privacy/test_key_thresholds.py",),
     ),
     Fault(
         "noise of a seed instead of the kernel's",
@@ -119,7 +119,7 @@ FAULTS = (
     ),
     Fault(
         "the tree around a value is made for the whole price",
-        "dpsql/planning/sensitivity.py",
+        "dpsql/planning/calibration.py",
         "share * (1 - VALUE_SHARE), most_cells",
         "share, most_cells",
         (f"{PRICE}[L1]", f"{PRICE}[L2]"),
@@ -154,7 +154,7 @@ FAULTS = (
     ),
     Fault(
         "a choice is paid for once, however many are made",
-        "dpsql/privacy/mechanism/peeling.py",
+        "dpsql/privacy/mechanism/top_k_peeling.py",
         "sum([self.each.cost] * self.most, FREE)",
         "self.each.cost",
         (f"{PRICE}[L2]", "tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for"),
@@ -312,14 +312,14 @@ FAULTS = (
     ),
     Fault(
         "a scan takes a unit for one row",
-        "dpsql/planning/sensitivity.py",
+        "dpsql/planning/calibration.py",
         "return Scan(sizes, l1_sensitivity(contribution, neighbours), epsilon * share, False, monotone)",
         "return Scan(sizes, contribution.fine, epsilon * share, False, monotone)",
         claims("rows", "L1", "size"),
     ),
     Fault(
         "a scan takes counts for monotone where units are replaced",
-        "dpsql/planning/sensitivity.py",
+        "dpsql/planning/calibration.py",
         'sizes, monotone = len(contribution.cell.values), neighbours == "add-remove"',
         "sizes, monotone = len(contribution.cell.values), True",
         claims("all", "replace", "size", "size by integer", "per unit size"),

@@ -24,14 +24,14 @@ FAULTS = (
     ),
     Fault(
         "exact counts decide which groups are released",
-        "dpsql/release/noise.py",
+        "dpsql/release/noise_addition.py",
         "absent = plan.presence.absent(noisy[plan.presence.cell], len(rows))",
         "absent = plan.presence.absent(_integers(rows, width + plan.presence.cell), len(rows))",
         (FROZEN,),
     ),
     Fault(
         "groups without an exact row are never released",
-        "dpsql/release/noise.py",
+        "dpsql/release/noise_addition.py",
         "if place not in absent]\n        rows = [rows[place]",
         "if place not in absent and any(rows[place][width:])]\n        rows = [rows[place]",
         (FROZEN,),

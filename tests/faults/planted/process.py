@@ -16,28 +16,28 @@ DATA = "dpsql/engines/duckdb/process/data.py"
 FAULTS = (
     Fault(
         "the process reads a table that was not planned",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "        require_planned(self._cursor, core.sql, core.tables, core.derived)\n",
         "        require_planned\n",
         (f"{PROCESS}::test_a_table_that_was_not_planned_is_not_read",),
     ),
     Fault(
         "the optimizer may decide by statistics what holds a unit to its limits",
-        "dpsql/engines/duckdb/instance.py",
+        "dpsql/engines/duckdb/in_memory.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
         (f"{CAREFUL}::test_every_engine_is_as_careful",),
     ),
     Fault(
         "DuckDB takes the sum of a unit's counts for smaller than it is",
-        "dpsql/engines/duckdb/instance.py",
+        "dpsql/engines/duckdb/in_memory.py",
         '"disabled_optimizers": "statistics_propagation,',
         '"disabled_optimizers": "',
         (f"{CAREFUL}::test_every_engine_is_as_careful",),
     ),
     Fault(
         "the engine's optimizer decides by statistics",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "    **CAREFUL,\n",
         "",
         (f"{CAREFUL}::test_every_engine_is_as_careful",),
@@ -51,7 +51,7 @@ FAULTS = (
     ),
     Fault(
         "a private table is given for a public one",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "self._source.public[table])",
         "self._source.public.get(table, ('name',)))",
         ("tests/engines/test_lockdown.py::test_private_tables_have_no_public_rows",),
@@ -131,17 +131,17 @@ FAULTS = (
     ),
     Fault(
         "a DuckDB that has had a fault is asked again",
-        "dpsql/engines/duckdb/local.py",
+        "dpsql/engines/duckdb/in_process_data.py",
         "            if isinstance(error, FAULTS):\n                self._opened.end()\n",
         "",
-        ("tests/engines/test_local.py",),
+        ("tests/engines/test_in_process_data.py",),
     ),
     Fault(
         "the data are open again after the failure was told",
-        "dpsql/engines/duckdb/local.py",
+        "dpsql/engines/duckdb/in_process_data.py",
         "            with suppress(Exception):\n                self._renew()\n            raise\n",
         "            raise\n",
-        ("tests/engines/test_local.py::test_they_are_open_and_locked_down_before_the_fault_is_told",),
+        ("tests/engines/test_in_process_data.py::test_they_are_open_and_locked_down_before_the_fault_is_told",),
     ),
     Fault(
         "an interrupt leaves the process that was begun",
@@ -152,7 +152,7 @@ FAULTS = (
     ),
     Fault(
         "a text that is no UTF-8 fails statements",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "            self._require_readable()\n",
         "",
         ("tests/engines/test_lockdown.py::test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening",),
@@ -180,9 +180,9 @@ FAULTS = (
     ),
     Fault(
         "a file that is not as its footer says is found after the charge",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "            self._require_whole()\n",
         "",
-        ("tests/engines/test_parquet.py",),
+        ("tests/engines/test_parquet_integrity.py",),
     ),
 )

@@ -81,7 +81,7 @@ FAULTS = (
     ),
     Fault(
         "released rows in the engine's order",
-        "dpsql/release/noise.py",
+        "dpsql/release/noise_addition.py",
         "    rows = in_order(rows, width)\n",
         "",
         (RELEASED,),
@@ -192,7 +192,7 @@ FAULTS = (
     ),
     Fault(
         "the engine is not locked",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         '    connection.execute("SET lock_configuration = true")',
         "    pass",
         ("tests/engines/test_lockdown.py",),
@@ -213,7 +213,7 @@ FAULTS = (
     ),
     Fault(
         "a mode is chosen by exact counts",
-        "dpsql/release/noise.py",
+        "dpsql/release/noise_addition.py",
         "return tuple(count * contribution.step for count in noisy.children(1, 0))",
         "return tuple(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in range(tree.bins))",
         ("tests/planning/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
@@ -248,7 +248,7 @@ FAULTS = (
     ),
     Fault(
         "an answer is kept of data that changed while they were read",
-        "dpsql/engines/duckdb/database.py",
+        "dpsql/engines/duckdb/attached_source.py",
         "        _require_unchanged(self._held)\n        return found\n",
         "        return found\n",
         (f"{KEPT}::test_what_was_read_of_data_that_changed_meanwhile_is_not_kept",),
@@ -276,7 +276,7 @@ FAULTS = (
     ),
     Fault(
         "a fork takes down the engine that it inherits",
-        "dpsql/engines/duckdb/instance.py",
+        "dpsql/engines/duckdb/in_memory.py",
         "        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))\n        _INHERITED.add(connection)\n",
         "        pass\n",
         ("tests/dbapi/test_forks.py::test_a_fork_ends_as_it_should[drops]",),

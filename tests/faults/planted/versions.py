@@ -7,7 +7,7 @@ from planted.fault import Fault
 VERSIONS = "tests/engines/test_versions.py"
 HELD, OPENED, ALL = (
     "dpsql/engines/files/held_files.py",
-    "dpsql/engines/duckdb/database.py",
+    "dpsql/engines/duckdb/attached_source.py",
     "dpsql/engines/files/versions.py",
 )
 EXECUTION = "dpsql/session/execution.py"

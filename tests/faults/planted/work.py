@@ -199,7 +199,7 @@ FAULTS = (
     ),
     Fault(
         "the engine chooses the side of a join that it reads first",
-        "dpsql/engines/duckdb/instance.py",
+        "dpsql/engines/duckdb/in_memory.py",
         "join_order,build_side_probe_side,",
         "join_order,",
         (ELSE,),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-LOSS = "tests/privacy/test_loss.py"
-DOMINANCE = "tests/privacy/test_loss_dominance.py"
-LATTICE = "tests/privacy/test_loss_lattice.py"
+LOSS = "tests/privacy/test_privacy_loss_distributions.py"
+DOMINANCE = "tests/privacy/test_privacy_loss_dominance.py"
+LATTICE = "tests/privacy/test_privacy_loss_lattice.py"
 BLOCKS, OFFERS = "tests/planning/workload/test_blocks.py", "tests/planning/workload/test_offers.py"
 PARALLEL, LOSSES = "tests/planning/workload/test_parallel.py", "tests/planning/workload/test_plan_losses.py"
 MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
@@ -180,21 +180,21 @@ FAULTS = (
     ),
     Fault(
         "the loss of a count is that of continuous noise",
-        "dpsql/privacy/loss.py",
+        "dpsql/privacy/privacy_loss_distributions.py",
         "            return library.from_discrete_laplace_mechanism(_above(rate), sensitivity=distance, **settings)",
         "            return library.from_laplace_mechanism(1 / (_above(rate) * distance), **settings)",
         (f"{LOSS}::test_composition_is_from_above_and_tight",),
     ),
     Fault(
         "losses are composed optimistically",
-        "dpsql/privacy/loss.py",
+        "dpsql/privacy/privacy_loss_distributions.py",
         '"pessimistic_estimate": True',
         '"pessimistic_estimate": False',
         (f"{LOSS}::test_composition_is_from_above_and_tight",),
     ),
     Fault(
         "a large distance is rounded down",
-        "dpsql/privacy/loss.py",
+        "dpsql/privacy/privacy_loss_distributions.py",
         "        each = -(-self.distance // FINEST)\n",
         "        each = self.distance // FINEST\n",
         (f"{DOMINANCE}::test_a_large_distance_is_rounded_up_and_stretched",),
@@ -222,21 +222,21 @@ FAULTS = (
     ),
     Fault(
         "noise on a lattice is taken for noise on the line",
-        "dpsql/privacy/loss.py",
+        "dpsql/privacy/privacy_loss_distributions.py",
         "LineLoss(self.l2_squared / (self.variance - smoothing(self.l2_squared)))",
         "LineLoss(self.l2_squared / self.variance)",
         (f"{LATTICE}::test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice",),
     ),
     Fault(
         "Gaussian releases of a block are composed as if they were one",
-        "dpsql/privacy/loss.py",
+        "dpsql/privacy/privacy_loss_distributions.py",
         "sum((each.square * times for each, times in lines), Fraction(0))",
         "max(each.square for each, times in lines)",
         (f"{LATTICE}::test_the_wider_the_noise_the_nearer_is_the_lattice_to_the_line",),
     ),
     Fault(
         "rounding to integers is seen of many",
-        "dpsql/privacy/loss.py",
+        "dpsql/privacy/privacy_loss_distributions.py",
         "Fraction(l2_squared.bit_length() + 62, 28)",
         "Fraction(62, 28)",
         (f"{LATTICE}::test_what_is_rounded_to_integers_is_not_seen",),

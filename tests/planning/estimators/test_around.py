@@ -12,8 +12,8 @@ from seeded_entropy import Seeded
 
 from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, Mechanism, noise_sums
 from dpsql.privacy.mechanism.noise_sums import Term
-from dpsql.privacy.mechanism.rank_choice import Ordered, Quantile, Ranking, Target, exact_cells
-from dpsql.privacy.mechanism.rank_counts import Around, _half_widths, _nodes, _weights, cells_around, most_cells
+from dpsql.privacy.mechanism.quantile_choice import Ordered, Quantile, Ranking, Target, exact_cells
+from dpsql.privacy.mechanism.rank_interval import Around, _half_widths, _nodes, _weights, cells_around, most_cells
 from dpsql.privacy.mechanism.tree import Tree, exact_levels
 
 MIDDLE, HIGH = Target(Fraction(1, 2), "lower"), Target(Fraction(9, 10), "upper")

@@ -17,7 +17,7 @@ from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shif
 from dpsql.planning.estimators.estimate_columns import read_column
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
 from dpsql.planning.estimators.moments import Moment, Variable
-from dpsql.release.noise import in_order, rank
+from dpsql.release.noise_addition import in_order, rank
 from dpsql.sql.ir.aggregate_properties import Statistic
 
 STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))

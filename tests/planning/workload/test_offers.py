@@ -90,9 +90,9 @@ def test_what_needs_a_delta_is_not_valid_without(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_pld_says_what_to_install(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsql.privacy import loss
+    from dpsql.privacy import privacy_loss_distributions
 
-    monkeypatch.setattr(loss, "is_installed", lambda: False)
+    monkeypatch.setattr(privacy_loss_distributions, "is_installed", lambda: False)
     session.epsilon = Fraction(7, 91)  # whatever was composed before is remembered
     assert 'pip install "dpsql[pld]"' in why(session.workload(counts("age > 41", "age > 4")), "pld")
 

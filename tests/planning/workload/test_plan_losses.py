@@ -11,7 +11,7 @@ from shops import LAPLACE, MICRO, opened, shop, why
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.dominating_pairs import losses
 from dpsql.privacy.accountants.pld import LossDistributions
-from dpsql.privacy.loss import GaussianLoss, GaussianVectorLoss, Leak, Loss
+from dpsql.privacy.privacy_loss_distributions import GaussianLoss, GaussianVectorLoss, Leak, Loss
 from dpsql.session import Session, open_session
 
 

@@ -41,7 +41,7 @@ bmi = { type = "integer", bounds = [0, 1000] }
 ROOMS = (
     "session/conversation.py", "session/answering.py", "session/execution.py", "session/side_channels.py",
     "session/side_channels.py", "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb/engine.py",
-    "release/noise.py", "session/answer_store/store.py",
+    "release/noise_addition.py", "session/answer_store/store.py",
 )  # fmt: skip
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.

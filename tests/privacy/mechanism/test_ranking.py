@@ -13,9 +13,9 @@ from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Ordered, Quantile, Ranking, Target, exact_utilities
-from dpsql.privacy.mechanism.rank_counts import Around
+from dpsql.privacy.mechanism.quantile_choice import Ordered, Quantile, Ranking, Target, exact_utilities
+from dpsql.privacy.mechanism.rank_interval import Around
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
 
 MIDDLE = Target(Fraction(1, 2), "lower")

@@ -14,7 +14,7 @@ from databases import clinic
 
 from dpsql.privacy import mechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, discrete_gaussian, discrete_laplace, entropy
-from dpsql.release.noise import release
+from dpsql.release.noise_addition import release
 from dpsql.session import open_session
 
 

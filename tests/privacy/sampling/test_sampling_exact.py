@@ -9,7 +9,7 @@ from scipy import stats
 from seeded_entropy import FALSE_ALARM, Scripted, Seeded, chi_square
 
 from dpsql.privacy.rounding import exp_bounds, floor_exp, log_bounds
-from dpsql.privacy.sampling import bernoulli_exp, discrete_gaussian, noise
+from dpsql.privacy.sampling import bernoulli_exp, discrete_gaussian, discrete_noise
 from dpsql.privacy.sampling.bernoulli import coins
 from dpsql.privacy.sampling.entropy import signs, uniform_below
 from dpsql.privacy.sampling.geometric import _levels, _many_digits, cumulative, geometric
@@ -170,7 +170,7 @@ def test_the_error_bound_of_the_gaussian_coin_holds(variance, monkeypatch):
         seen.extend((gamma[i], error[i], exactly(i)) for i in range(len(gamma)))
         return coins(gamma, error, exactly, entropy)
 
-    monkeypatch.setattr(noise, "coins", spy)
+    monkeypatch.setattr(discrete_noise, "coins", spy)
     discrete_gaussian(variance, 300, _entropy=Seeded(8))
     assert all(abs(Fraction(near) - true) <= Fraction(error) for near, error, true in seen)
     assert all(error <= 2.0**-40 for near, error, _ in seen if near <= 65)

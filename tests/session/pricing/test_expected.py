@@ -16,7 +16,7 @@ from dpsql.planning.estimators.least_squares import LEAST_VARIANCE, Measured, co
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
-from dpsql.release.noise import release
+from dpsql.release.noise_addition import release
 from dpsql.session import Session
 from dpsql.session.pricing.expected_errors import key_sizes
 

@@ -16,8 +16,8 @@ from dpsql.planning.explanation import measured
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Ranking
+from dpsql.privacy.mechanism.quantile_choice import Ranking
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.sql.analysis.grouping_levels import Cube
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import duckdb
 
+from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog_facts import held_facts
-from dpsql.engines.duckdb.database import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.process.protocol import Message, Pipe, source_heard, stage_heard
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.source import Limits, NotOpened, NotReadable, Unfit

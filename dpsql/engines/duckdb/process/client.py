@@ -64,7 +64,7 @@ class EngineProcess:
     begun. For the audit it ``serves`` attempts in the engine's place, under the same limits.
     """
 
-    def __init__(self, path: str, limits: Limits, serves: Literal["child", "attempted"] = "child") -> None:
+    def __init__(self, path: str, limits: Limits, serves: Literal["child", "confinement_probe"] = "child") -> None:
         self._numbers, self._waiting = itertools.count(), dict[int, Future[Message]]()
         self._lock, self._over, self._inherited = threading.Lock(), False, False
         self._process: subprocess.Popen[bytes] | None = None

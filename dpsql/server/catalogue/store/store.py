@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.postprocessing.pool import Places
 from dpsql.postprocessing.sandbox import SEALED, fetched
 from dpsql.schema import Schema

@@ -1,6 +1,6 @@
 """Thresholds by which undeclared group keys are shown, with bounds on their tails and intervals of the shown counts.
 
-Proved in ``docs/proofs/selection.md``.
+Proved in ``docs/proofs/key_thresholds.md``.
 """
 
 from __future__ import annotations

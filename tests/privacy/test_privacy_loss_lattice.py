@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 from dpsql.errors import DataError
-from dpsql.privacy.loss import (
+from dpsql.privacy.privacy_loss_distributions import (
     GaussianVectorLoss,
     epsilon_of_losses,
     smoothing,

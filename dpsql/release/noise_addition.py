@@ -12,13 +12,10 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.cells import aggregate_type
-from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, as_type, column, rows_at
-from dpsql.planning.estimators.estimate import Alone, Average, Interval, Mean, Shifted, average, linear, simulated
+from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, as_type
+from dpsql.planning.estimators.estimate import Interval
 from dpsql.planning.estimators.estimate_columns import read_column
 from dpsql.planning.estimators.histogram import (
     ChosenQuantiles,
@@ -30,18 +27,17 @@ from dpsql.planning.estimators.histogram import (
     picked,
     read,
 )
-from dpsql.planning.estimators.linear_forms import Form
 from dpsql.planning.estimators.quantiles import Curve, Distribution, Ranked
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Ranking
+from dpsql.privacy.mechanism.quantile_choice import Ranking
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.cell import Frequencies
-from dpsql.sql.ir.core import Core, Ranks
+from dpsql.sql.ir.core import Ranks
 
 
 @dataclass(frozen=True)
@@ -56,117 +52,6 @@ Grown: TypeAlias = Distribution | tuple[Fraction, ...] | ChosenQuantiles | Picke
 
 #: A column of values, of their intervals, and of the curves of quantiles.
 Column: TypeAlias = tuple[Sequence[object], Sequence[Interval | None], Sequence[Curve | None]]
-
-
-@dataclass(frozen=True)
-class ReleasedTable:
-    """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them."""
-
-    plan: CorePlan
-    keys: Sequence[tuple[object, ...]]
-    aggregates: Sequence[tuple[object, ...]]
-    intervals: Sequence[tuple[Interval | None, ...]]
-    cells: Sequence[tuple[Fraction, ...]]
-    curves: Sequence[tuple[Curve | None, ...]]
-
-    @property
-    def shape(self) -> Core:
-        """The core whose columns the table has."""
-        return self.plan.core
-
-    @property
-    def totals(self) -> Sequence[tuple[int, ...]]:
-        """For each row, which keys it is a total over: a core has no totals, and no columns that would say so."""
-        return ByColumn((), len(self.keys))
-
-    @property
-    def absent(self) -> frozenset[int]:
-        """The rows of groups that the plan's evidence takes for groups without rows."""
-        presence = self.plan.presence
-        if presence is None or presence.released:
-            return frozenset()
-        cells = column(self.cells, presence.cell)
-        step = self.plan.steps[presence.cell]
-        counts = cells.counts if isinstance(cells, Multiples) else [int(each / step) for each in cells]
-        return presence.absent(counts, len(self.keys))
-
-    def present(self) -> ReleasedTable:
-        """The table without the rows of absent groups."""
-        absent = self.absent
-        if not absent:
-            return self
-        places = [place for place in range(len(self.keys)) if place not in absent]
-        return ReleasedTable(self.plan, rows_at(self.keys, places), rows_at(self.aggregates, places),
-                             rows_at(self.intervals, places), rows_at(self.cells, places),
-                             rows_at(self.curves, places))  # fmt: skip
-
-    def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells.
-
-        The second half of the draws has the noise of the first, turned round.
-        """
-        cells = [
-            float(noisy) + turned(noise, count) * float(step)
-            for noisy, noise, step in zip(self.cells[row], self.plan.noises, self.plan.steps, strict=True)
-        ]
-        halves = self.plan.half_widths(confidence)
-        return [
-            self._stretched(row, place, cells[-1], halves[-1])
-            if self.plan.shows_its_group(place)
-            else self._drawn(place, cells, halves, count)
-            if curve is None
-            else curve.draws(count)
-            for place, curve in enumerate(self.curves[row])
-        ]
-
-    def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
-        """The aggregate as a linear form in the row's noisy cells; None where it is none."""
-        estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, Alone | Shifted) or self.plan.shows_its_group(aggregate):
-            return None
-        cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
-        return linear(estimate, cells, self.plan.law(confidence))
-
-    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
-        """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
-        return self.plan.coarse_half_width(factors, confidence)
-
-    def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
-        """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
-        estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, Mean):
-            return None
-        cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
-        return average(estimate, cells, self.plan.law(confidence))
-
-    def _stretched(self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction) -> NDArray[np.float64]:
-        """The number that let the row be shown: its ends are passed as often as noise passes its half-width."""
-        ends, middle, reach = self.intervals[row][place], float(self.cells[row][-1]), max(float(half), 1.0)
-        assert ends is not None
-        far = np.where(drawn < middle, middle - ends[0], ends[1] - middle)
-        return middle + (drawn - middle) / reach * far
-
-    def _drawn(
-        self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
-    ) -> NDArray[np.float64]:
-        """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], Counted | Most | Clip | Ranked):
-            return np.full(count, np.nan)
-        return simulated(self.plan.arithmetic(place), cells, halves)
-
-
-@dataclass(frozen=True)
-class Released:
-    """The released tables of a plan, in the order of its cores: public from here on."""
-
-    tables: tuple[ReleasedTable, ...]
-
-    def __add__(self, later: Released) -> Released:
-        return Released(self.tables + later.tables)
-
-
-#: What a statement without private aggregates releases.
-NOTHING = Released(())
 
 
 def release(
@@ -303,12 +188,6 @@ def _read_ranks(
     if axis == "day":
         return values[0], None, replace(curve, points=(low * SECONDS, middle * SECONDS, high * SECONDS))
     return values[0], (low, high), curve
-
-
-def turned(noise: Mechanism, count: int) -> NDArray[np.float64]:
-    """Draws of the noise, of which the second half is the first turned round: what is linear keeps its middle."""
-    half = noise.sample((count + 1) // 2).astype(np.float64)
-    return np.concatenate([half, -half])[:count]
 
 
 def _integers(rows: CoreRows, place: int) -> list[int]:

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
-from dpsql.engines.duckdb import local
-from dpsql.engines.duckdb.database import OpenedCursor
+from dpsql.engines.duckdb import in_process_data
+from dpsql.engines.duckdb.attached_source import OpenedCursor
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
-from dpsql.engines.duckdb.local import FAULTS, LocalData
+from dpsql.engines.duckdb.in_process_data import FAULTS, LocalData
 from dpsql.engines.source import CoreSql, Limits, Source
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
@@ -107,15 +107,15 @@ def test_they_are_open_and_locked_down_before_the_fault_is_told(
 def test_of_many_statements_that_a_fault_ends_one_opens_the_data_again(
     opened: LocalData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, open_instance = list[object](), local.open_instance
-    monkeypatch.setattr(local, "open_instance", lambda config: made.append(config) or open_instance(config))
+    made, open_instance = list[object](), in_process_data.open_instance
+    monkeypatch.setattr(in_process_data, "open_instance", lambda config: made.append(config) or open_instance(config))
     cursors, start = [opened.hold().cursor() for _ in range(8)], threading.Barrier(8)
 
     def fails(cursor: OpenedCursor, *_: object) -> None:
         start.wait()
         raise duckdb.FatalException("database has been invalidated")
 
-    def ask(cursor: local.LocalCursor) -> None:
+    def ask(cursor: in_process_data.LocalCursor) -> None:
         with pytest.raises(duckdb.FatalException):
             cursor.rows([], [PLACES])
 

@@ -1,4 +1,7 @@
-"""Pairs of distributions that dominate what a release does to one unit: proved in ``docs/proofs/loss.md``."""
+"""Privacy loss distributions: pairs of distributions that dominate a release, and the δ of many of them composed.
+
+Proved in ``docs/proofs/privacy_loss_distributions.md``.
+"""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 import duckdb
 
 from dpsql.engines.duckdb.cross_check import require_planned
-from dpsql.engines.duckdb.instance import CAREFUL
+from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.engines.files.held_files import DESCRIPTORS, HeldFiles, State
-from dpsql.engines.files.parquet import is_whole
+from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
 
 #: The SQL of each reading that a column may have (`dpsql.schema.types.Reading`): a function of its one

@@ -14,9 +14,9 @@ from typing import Any
 
 import duckdb
 
+from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog import Fits, facts
-from dpsql.engines.duckdb.database import OpenedCursor, OpenedSource
-from dpsql.engines.duckdb.instance import close_instance, open_instance
+from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
 from dpsql.engines.files.held_files import HeldFiles, State
 from dpsql.engines.files.versions import Versions

@@ -1,4 +1,6 @@
-"""Where SQL facts become privacy facts: what one unit can change in a cell, and the mechanism that hides it.
+"""Calibration of noise to sensitivity: what one unit can change in a cell, and the mechanism that hides it at a price.
+
+A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaussian noise for ρ = ε²/2.
 
 Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md``,
 ``docs/proofs/frequencies.md`` and ``docs/proofs/clipping.md``.
@@ -11,6 +13,7 @@ from fractions import Fraction
 from typing import Literal as OneOf
 
 from dpsql.errors import Refused
+from dpsql.privacy.key_thresholds import Threshold
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
@@ -21,11 +24,10 @@ from dpsql.privacy.mechanism import (
     PermuteAndFlip,
 )
 from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.peeling import Peeling
-from dpsql.privacy.mechanism.rank_choice import Quantile, Ranking, Target
-from dpsql.privacy.mechanism.rank_counts import Around, most_cells
+from dpsql.privacy.mechanism.quantile_choice import Quantile, Ranking, Target
+from dpsql.privacy.mechanism.rank_interval import Around, most_cells
+from dpsql.privacy.mechanism.top_k_peeling import Peeling
 from dpsql.privacy.mechanism.tree import Tree, shape
-from dpsql.privacy.selection import Threshold
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.cell import Frequencies
 

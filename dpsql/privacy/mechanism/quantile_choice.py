@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Exponential
-from dpsql.privacy.mechanism.rank_counts import Around
+from dpsql.privacy.mechanism.rank_interval import Around
 from dpsql.privacy.mechanism.tree import Tree
 from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy

@@ -10,7 +10,7 @@ from scipy import stats
 
 from dpsql.privacy.measure import epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.privacy.mechanism.calibration import _smooth, _summed, analytic_variance, classic_variance, delta_above
+from dpsql.privacy.mechanism.analytic_gaussian import _smooth, _summed, analytic_variance, classic_variance, delta_above
 
 MICRO = Fraction(1, 10**6)
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10)]

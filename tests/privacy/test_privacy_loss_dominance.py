@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsql.privacy.loss import (
+from dpsql.privacy.privacy_loss_distributions import (
     FINEST,
     LaplaceLoss,
 )

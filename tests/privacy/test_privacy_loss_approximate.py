@@ -9,7 +9,7 @@ import pytest
 
 
 def test_an_approximate_pair_is_pure_but_for_its_delta() -> None:
-    """The construction of docs/proofs/loss.md, on laws over six outcomes."""
+    """The construction of docs/proofs/privacy_loss_distributions.md, on laws over six outcomes."""
     import random
 
     draw = random.Random(7).random

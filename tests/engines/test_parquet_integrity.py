@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
-from dpsql.engines.duckdb.database import _CHUNKS
-from dpsql.engines.files.parquet import is_whole
+from dpsql.engines.duckdb.attached_source import _CHUNKS
+from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.errors import Error
 from dpsql.session import open_session
 

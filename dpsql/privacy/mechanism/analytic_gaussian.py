@@ -1,4 +1,8 @@
-"""How much discrete Gaussian noise one cell needs to be (ε, δ)-DP by itself; proof in `docs/proofs/calibration.md`."""
+"""The variance at which discrete Gaussian noise on one cell is (ε, δ)-DP: the analytic and the classic formula.
+
+`Gaussian.analytic` and `Gaussian.classic` call them. Statements are priced in zCDP and need neither: their noise is
+calibrated in `dpsql.planning.calibration`. Proof in `docs/proofs/analytic_gaussian.md`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from math import ceil, erfc, exp, floor, pi, sqrt
 import numpy as np
 
 from dpsql.privacy.rounding import log_bounds, positive
-from dpsql.privacy.sampling.noise import LIMIT
+from dpsql.privacy.sampling.discrete_noise import LIMIT
 
 #: More than the relative error of each of the few steps by which a tail is found, and used, in floating point.
 _SLACK = 2.0**-32

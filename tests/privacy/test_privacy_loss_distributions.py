@@ -10,8 +10,10 @@ import mpmath
 import pytest
 
 from dpsql.errors import DataError
-from dpsql.privacy import loss as losses_of
-from dpsql.privacy.loss import (
+from dpsql.privacy import privacy_loss_distributions as losses_of
+from dpsql.privacy.measure import epsilon_of_rho
+from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.privacy_loss_distributions import (
     GaussianLoss,
     LaplaceLoss,
     Leak,
@@ -19,8 +21,6 @@ from dpsql.privacy.loss import (
     PureLoss,
     epsilon_of_losses,
 )
-from dpsql.privacy.measure import epsilon_of_rho
-from dpsql.privacy.mechanism.laplace import Laplace
 
 MICRO, NANO = Fraction("1e-6"), Fraction("1e-9")
 
