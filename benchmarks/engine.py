@@ -20,7 +20,7 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.source import CoreSql, Data, Source
+from dpsql.engines.source import CoreSql, Data, DataSource
 from dpsql.schema import loads
 
 SCHEMA = """
@@ -55,7 +55,7 @@ def seconds(work: Callable[[], object]) -> float:
     return perf_counter() - before
 
 
-def connected(opens: Callable[[Source], Data], source: Source, repetitions: int) -> float:
+def connected(opens: Callable[[DataSource], Data], source: DataSource, repetitions: int) -> float:
     """The median seconds until a source is open."""
     times = []
     for _ in range(repetitions):
@@ -79,7 +79,7 @@ def main() -> None:
             )
         schema = loads(SCHEMA.format(threads=given.threads), Path(folder) / "events.toml")
         source = source_of(schema.with_catalog(read_catalog(path)))
-        kinds: dict[str, Callable[[Source], Data]] = {"here": LocalData, "own process": ProcessData}
+        kinds: dict[str, Callable[[DataSource], Data]] = {"here": LocalData, "own process": ProcessData}
         print(f"{'':16}", *(f"{kind:>12}" for kind in kinds), f"{'more':>8}")
         few = max(3, given.repetitions // 5)
         line("connect", [connected(opens, source, few) for opens in kinds.values()])

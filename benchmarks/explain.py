@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT)]
 
 from dpsql.engines.exact import CoreRows, ExactRows  # noqa: E402
 from dpsql.planning.estimators.estimate import value  # noqa: E402
-from dpsql.planning.estimators.quantiles import Ranked  # noqa: E402
+from dpsql.planning.estimators.quantiles import QuantileEstimate  # noqa: E402
 from dpsql.planning.explanation import rank_width  # noqa: E402
 from dpsql.planning.plan import CorePlan, Plan  # noqa: E402
 from dpsql.release.grouping_sets import cube_table  # noqa: E402
@@ -98,7 +98,7 @@ def lines(session: Session, title: str, plan: Plan, noise: str, runs: int) -> It
                 float(value(estimate, [(each, Fraction(0)) for each in cells]) or 0) - exact for cells in table.cells
             ]
             yield Line(title, noise, column.name, error.half_width, np.abs(seen))
-        elif isinstance(ranked := core.estimates[column.aggregate], Ranked):
+        elif isinstance(ranked := core.estimates[column.aggregate], QuantileEstimate):
             errors = rank_errors(core, ranked, many[0], [row[column.aggregate] for row in table.aggregates])
             told = rank_width(core.histograms[ranked.histogram], ranked.ranks, plan.confidence)
             yield Line(title, noise, f"{column.name}, rows in rank", told, errors, True)
@@ -113,7 +113,9 @@ def truth(core: CorePlan, row: Sequence[object], aggregate: int) -> float:
     return float(value(core.arithmetic(aggregate), cells) or 0)
 
 
-def rank_errors(core: CorePlan, estimate: Ranked, row: Sequence[object], values: Sequence[object]) -> np.ndarray:
+def rank_errors(
+    core: CorePlan, estimate: QuantileEstimate, row: Sequence[object], values: Sequence[object]
+) -> np.ndarray:
     """How many rows lie between each released quantile and the rank that was asked for."""
     histogram = core.histograms[estimate.histogram]
     bins = histogram.contribution.bins

@@ -23,7 +23,7 @@ from typing import Any
 
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.ledger import Ledger, LedgerIdentity
 from dpsql.privacy.measure import Cost
 
 PROCESSES, CHARGES = 8, 300
@@ -41,7 +41,10 @@ class Priced:
 
 def charging(place: str) -> Callable[[], None]:
     """Charges once, durably, at each call."""
-    ledger, plan = Ledger.open(place, Belongs("benchmark", "p.id", "add-remove")), Priced(Cost(None, Fraction(1, 200)))
+    ledger, plan = (
+        Ledger.open(place, LedgerIdentity("benchmark", "p.id", "add-remove")),
+        Priced(Cost(None, Fraction(1, 200))),
+    )
     accountant = Accountant(ledger, Budget(Fraction(10**6), Fraction(1, 100)))
 
     def charge() -> None:

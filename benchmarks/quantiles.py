@@ -26,11 +26,11 @@ from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.calibration import ranking, tree
 from dpsql.planning.estimators.histogram import ChosenQuantiles
-from dpsql.planning.estimators.quantiles import Distribution
+from dpsql.planning.estimators.quantiles import NoisyDistribution
 from dpsql.planning.plan import CorePlan
 from dpsql.postprocessing import PostProcessor
-from dpsql.privacy.mechanism.quantile_choice import Ranking, Target
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices, RankTarget
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.schema import Schema, load
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
@@ -89,12 +89,13 @@ class Truth:
         return self.places[min(bisect_left(self.sums, fraction * self.sums[-1], 1) - 1, len(self.places) - 1)]
 
 
-def released(mechanism: Tree | Ranking, contribution: Contribution, bins: Bins, listed: tuple[list[int], list[int]],
-             fraction: Fraction) -> tuple[float, tuple[float, float]]:  # fmt: skip
+def released(mechanism: TreeMechanism | QuantileChoices, contribution: Contribution, bins: Bins,
+             listed: tuple[list[int], list[int]], fraction: Fraction,
+             ) -> tuple[float, tuple[float, float]]:  # fmt: skip
     """One release of the quantile: its value and its interval."""
     ranks, found = Ranks((fraction,)), None
-    if isinstance(mechanism, Tree):
-        grown = Distribution(mechanism.grow(*listed), bins, contribution.step, 0.95)
+    if isinstance(mechanism, TreeMechanism):
+        grown = NoisyDistribution(mechanism.grow(*listed), bins, contribution.step, 0.95)
         found = grown.values(ranks)[0], grown.curve(ranks)
     else:
         chosen = ChosenQuantiles(mechanism.choose(*listed, 0.95, contribution.fine), bins, 0.95)
@@ -104,7 +105,7 @@ def released(mechanism: Tree | Ranking, contribution: Contribution, bins: Bins, 
     return float(value), (curve.points[0], curve.points[2])
 
 
-def measured(mechanism: Tree | Ranking, contribution: Contribution, exact: Sequence[list[list[int]]],
+def measured(mechanism: TreeMechanism | QuantileChoices, contribution: Contribution, exact: Sequence[list[list[int]]],
              fraction: Fraction, repeats: int) -> str:  # fmt: skip
     """Error in rank and value, share of intervals that hold and their width."""
     bins, rows = contribution.bins, []
@@ -124,12 +125,12 @@ def measured(mechanism: Tree | Ranking, contribution: Contribution, exact: Seque
 
 
 def mechanisms(contribution: Contribution, norm: Norm, epsilon: Fraction,
-               fraction: Fraction) -> Iterator[tuple[str, Tree | Ranking]]:  # fmt: skip
+               fraction: Fraction) -> Iterator[tuple[str, TreeMechanism | QuantileChoices]]:  # fmt: skip
     """The tree, and choices of the quantile beside others."""
     yield "tree", tree(contribution, norm, "add-remove", epsilon, Fraction(1))
     for among in AMONG:
-        others = {Target(Fraction(place, 1_000), "lower"): True for place in range(1, among)}
-        targets = {Target(fraction, "lower"): True, **others}
+        others = {RankTarget(Fraction(place, 1_000), "lower"): True for place in range(1, among)}
+        targets = {RankTarget(fraction, "lower"): True, **others}
         yield f"1 of {among}", ranking(contribution, norm, "add-remove", epsilon, Fraction(1), targets)
 
 

@@ -16,7 +16,7 @@ from dpsql.privacy.accountants.renyi import Renyi, renyi_of, renyi_total
 from dpsql.privacy.accountants.rule import Rule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import Standing
+from dpsql.privacy.filter import FilterState
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.privacy_loss_distributions import GaussianLoss, LaplaceLoss, Loss, epsilon_of_losses
@@ -50,7 +50,7 @@ def after(cost: Cost, loss: Loss, count: int) -> list[Fraction | None]:
 
 def answered(rule: Rule, cost: Cost, epsilon: Fraction) -> int:
     """How many statements of this cost a filter admits in all."""
-    return Standing(None, Budget(epsilon, DELTA, WHOLE, rule), FREE).affordable(cost)
+    return FilterState(None, Budget(epsilon, DELTA, WHOLE, rule), FREE).affordable(cost)
 
 
 def answered_by_losses(loss: Loss, epsilon: Fraction) -> int:

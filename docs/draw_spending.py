@@ -10,7 +10,7 @@ import matplotlib
 
 from dpsql.output.spending_plot import Spending, draw_spending
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import Standing
+from dpsql.privacy.filter import FilterState
 from dpsql.privacy.measure import FREE, Cost, shown
 
 #: Minutes after nine at which each asked, and the price in ε.
@@ -29,7 +29,7 @@ def cost_of(price: float) -> Cost:
 
 
 def spending(name: str, limit: Budget, moments: list[tuple[int, float]]) -> Spending:
-    standing, used = Standing(None, limit, FREE), []
+    standing, used = FilterState(None, limit, FREE), []
     for at, cost in costs(sorted(moments)):
         standing = standing.after(cost)
         used.append((at, float(limit.epsilon - standing.epsilon)))
@@ -37,7 +37,7 @@ def spending(name: str, limit: Budget, moments: list[tuple[int, float]]) -> Spen
 
 
 def taken(limit: Budget) -> str:
-    used = limit.epsilon - Standing(None, limit, FREE).after(cost_of(0.1)).epsilon
+    used = limit.epsilon - FilterState(None, limit, FREE).after(cost_of(0.1)).epsilon
     return f"{shown(used)} of ε = {shown(limit.epsilon)} (ρ = {shown(limit.rho_total)})"
 
 

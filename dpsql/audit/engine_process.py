@@ -15,7 +15,7 @@ from typing import Final
 from dpsql.audit.report import Check
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.process import landlock
-from dpsql.engines.duckdb.process.client import Died, EngineProcess
+from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
 from dpsql.errors import OperationalError
 from dpsql.schema import Schema
 
@@ -50,7 +50,7 @@ def process_checks(schema: Schema) -> list[Check]:
             file.write_text("secret", encoding="utf-8")
         try:
             could = _could(EngineProcess(str(data), limits, serves="confinement_probe"), data, outside)
-        except (Died, OperationalError):
+        except (ProcessDied, OperationalError):
             return [Check(_PROCESS, "failed", "it cannot be begun, or ends where it tries what it must not do")]
     return [_kernel(), *_checks(could, limits.memory is not None)]
 

@@ -39,7 +39,7 @@ from dpsql.privacy.mechanism import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from dpsql.privacy.mechanism.clipping_bound import Scan
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
 
 #: Queries around a threshold.
 QUERIES: Final = (-3, 0, 2, -1)
@@ -59,7 +59,7 @@ def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[
     for name, monotone, scales in (("any queries", False, ANY), ("counts", True, COUNTS)):
         yield f"sparse vector, {name}", partial(firsts, AboveThreshold(1, Fraction(1), monotone)), first_law(scales)
     for name, moved, price in (("ε", 2, Fraction(1)), ("ρ", 4, Fraction(1, 2))):
-        scan = Scan(len(ROWS), moved, price, concentrated=name == "ρ", monotone=True)
+        scan = ClippingBoundSearch(len(ROWS), moved, price, concentrated=name == "ρ", monotone=True)
         yield f"scan for a bound, priced in {name}", partial(sizes, scan), scan_law()
 
 
@@ -69,7 +69,7 @@ def firsts(mechanism: AboveThreshold, draws: int) -> list[int]:
     return [len(QUERIES) if place is None else place for place in found]
 
 
-def sizes(scan: Scan, draws: int) -> list[int]:
+def sizes(scan: ClippingBoundSearch, draws: int) -> list[int]:
     """Places of the sizes that were chosen."""
     return [scan.choose(range(len(ROWS)), ROWS) for _ in range(draws)]
 

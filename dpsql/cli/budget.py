@@ -26,7 +26,7 @@ from dpsql.output import bar, plain
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpsql.privacy.filter import Remaining
+    from dpsql.privacy.filter import RemainingBudget
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost, Promise
     from dpsql.schema import Schema
@@ -89,13 +89,13 @@ def budget(
         click.echo(f"the spending is drawn in {chart}")
 
 
-def _heading(declared: Schema, left: Remaining) -> str:
+def _heading(declared: Schema, left: RemainingBudget) -> str:
     total, window = left.budget, left.window
     when = "" if window is None else f", {declared.privacy.refresh}: {window} (UTC)"
     return f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}{when}"
 
 
-def _group_line(size: int, promise: Promise, left: Remaining) -> str:
+def _group_line(size: int, promise: Promise, left: RemainingBudget) -> str:
     said = f"ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}"
     if left.window is None:
         return f"a group of {size}: {said}"

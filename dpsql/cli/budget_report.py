@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dpsql.privacy.accountant import Accountant
     from dpsql.privacy.budget import Budget
-    from dpsql.privacy.filter import Remaining, Standing
+    from dpsql.privacy.filter import FilterState, RemainingBudget
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
     from dpsql.privacy.window import Refresh
@@ -85,14 +85,14 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path, ca
     )
 
 
-def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None) -> list[tuple[datetime, Standing]]:
+def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None) -> list[tuple[datetime, FilterState]]:
     """What stands against a budget after each entry; with windows, also that of nothing where one has ended."""
-    from dpsql.privacy.filter import Standing
+    from dpsql.privacy.filter import FilterState
     from dpsql.privacy.measure import FREE
     from dpsql.privacy.window import Window
 
-    found: list[tuple[datetime, Standing]] = []
-    nothing = standing = Standing(None, limit, FREE)
+    found: list[tuple[datetime, FilterState]] = []
+    nothing = standing = FilterState(None, limit, FREE)
     window = None if refresh is None or not entries else Window.at(entries[0].moment, refresh)
     for entry in entries:
         if window is not None and window.next_start <= entry.moment:
@@ -104,7 +104,7 @@ def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None)
     return found
 
 
-def _used(standing: Standing) -> float:
+def _used(standing: FilterState) -> float:
     return float(standing.budget.epsilon - standing.epsilon)
 
 
@@ -170,7 +170,7 @@ def _holder(accountant: Accountant, name: str | None, entries: list[Entry], pric
     )  # fmt: skip
 
 
-def _next(left: Remaining, priced: Mapping[Noise, Cost]) -> Next:
+def _next(left: RemainingBudget, priced: Mapping[Noise, Cost]) -> Next:
     """One more count by the noise that it has, which a budget may not admit at all: a cap without δ no Gaussian's."""
     noise, cost = next(iter(priced.items()))
     now, other = left.standings[-1], None if noise == "laplace" else priced.get("laplace")
@@ -178,7 +178,7 @@ def _next(left: Remaining, priced: Mapping[Noise, Cost]) -> Next:
     return Next(noise, cost, left.affordable(cost), now.share - now.after(cost).share, by_laplace)
 
 
-def report(accountant: Accountant, left: Remaining, holders: list[Holder]) -> dict[str, object]:
+def report(accountant: Accountant, left: RemainingBudget, holders: list[Holder]) -> dict[str, object]:
     """The budget, its window, its lifetime and its holders."""
     window, whole = left.window, holders[0]
     after = None if left.renewal is None else f"{left.renewal}"
@@ -215,7 +215,7 @@ def report(accountant: Accountant, left: Remaining, holders: list[Holder]) -> di
     }
 
 
-def group_report(accountant: Accountant, left: Remaining, size: int | None) -> dict[str, object]:
+def group_report(accountant: Accountant, left: RemainingBudget, size: int | None) -> dict[str, object]:
     """What is promised to a group, in each window and over the lifetime; nothing where nobody asked."""
     if size is None:
         return {}

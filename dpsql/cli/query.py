@@ -16,7 +16,7 @@ from dpsql import output
 
 if TYPE_CHECKING:
     from dpsql.dbapi.connection import Workload
-    from dpsql.privacy.filter import Remaining
+    from dpsql.privacy.filter import RemainingBudget
     from dpsql.privacy.window import Lifetime
     from dpsql.session.explain import Explanation
 
@@ -175,7 +175,7 @@ def workload_data(workload: Workload) -> str:
     )
 
 
-def said_price(explanation: Explanation, left: Remaining, charged: Fraction) -> str:
+def said_price(explanation: Explanation, left: RemainingBudget, charged: Fraction) -> str:
     """The price, what is left and how many more such statements that admits, in one line.
 
     Where a target took two charges, a pilot's and that of a better answer, no number is said.

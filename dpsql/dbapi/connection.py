@@ -18,7 +18,7 @@ from dpsql.errors import DataError, InterfaceError
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.planning.workload import Offer
     from dpsql.planning.workload import Workload as Priced
-    from dpsql.privacy.filter import Remaining
+    from dpsql.privacy.filter import RemainingBudget
     from dpsql.schema import Schema
     from dpsql.session import Session
     from dpsql.session.explain import Explanation
@@ -100,7 +100,7 @@ class Connection:
         return self._session.analyst
 
     @property
-    def remaining(self) -> Remaining:
+    def remaining(self) -> RemainingBudget:
         """What is left of the budget for this analyst: ``epsilon``, ``delta``, ``share``."""
         return self._with_session(lambda session: session.remaining)
 

@@ -15,13 +15,13 @@ from dpsql.privacy.accountant import Charge
 from dpsql.sql.emit import Dialect
 
 #: The rows of a table that the sandbox has made.
-Rowset: TypeAlias = Sequence[tuple[Any, ...]]
+DerivedRows: TypeAlias = Sequence[tuple[Any, ...]]
 
 
-class Reading(Protocol):
+class PlanReading(Protocol):
     """A charged plan while it is run: each of its stages once, in their order; to be closed."""
 
-    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         """The exact rows of the next stage's cores, which read these rows as the stage's derived tables."""
         ...
 
@@ -29,14 +29,14 @@ class Reading(Protocol):
         """End what is being read; from any thread."""
         ...
 
-    def __enter__(self) -> Reading: ...
+    def __enter__(self) -> PlanReading: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 
-class Held(Protocol):
+class EngineVersion(Protocol):
     """One version of the data, for all that is charged together; to be left."""
 
     @property
@@ -44,9 +44,9 @@ class Held(Protocol):
         """Which one it is; None where that is not known."""
         ...
 
-    def run(self, charge: Charge[Plan]) -> Reading: ...
+    def run(self, charge: Charge[Plan]) -> PlanReading: ...
 
-    def __enter__(self) -> Held: ...
+    def __enter__(self) -> EngineVersion: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -61,7 +61,7 @@ class Engine(Protocol):
         """The SQL that it reads: plans are written in it."""
         ...
 
-    def hold(self, opening: Callable[[], None] = ...) -> Held:
+    def hold(self, opening: Callable[[], None] = ...) -> EngineVersion:
         """The version of the data as they are now; ``opening`` is called where that takes the time of an opening.
 
         OperationalError where it cannot be opened.
@@ -72,7 +72,7 @@ class Engine(Protocol):
         """Before the charge, and without a row: StatementError (E_LIMITS) where the plan's SQL would not be run."""
         ...
 
-    def run(self, charge: Charge[Plan]) -> Reading:
+    def run(self, charge: Charge[Plan]) -> PlanReading:
         """The reading of one plan, of a version that is held for it alone."""
         ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from dpsql.engines.duckdb.catalog import Facts, Fits, facts, read_catalog
+from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, facts, read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.client import EngineProcess
@@ -45,10 +45,10 @@ def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
         raise
 
 
-def _fits(schema: Schema, completed: Schema) -> Fits:
+def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
     """Whether another version of the data completes the schema as the first one did: plans are made for that one."""
 
-    def fits(read: Facts) -> bool:
+    def fits(read: CatalogReader) -> bool:
         with suppress(SchemaError):
             return schema.with_catalog(read_catalog(schema.source_path, read)) == completed
         return False

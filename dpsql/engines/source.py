@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 #: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime, None and lists of these.
-Rows: TypeAlias = Sequence[tuple[Any, ...]]
+ValueRows: TypeAlias = Sequence[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """The most that DuckDB may use: bytes of memory, threads, and bytes that it spills to files in a folder.
 
     None leaves memory and threads to DuckDB; without a folder it writes nothing.
@@ -31,7 +31,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables.
 
     ``readings`` has for each table the columns that are read otherwise than they are stored; ``written`` are columns in
@@ -43,7 +43,7 @@ class Source:
     unique: tuple[tuple[str, str], ...]
     public: dict[str, tuple[str, ...]]
     readings: dict[str, dict[str, str]]
-    limits: Limits = Limits()
+    limits: ResourceLimits = ResourceLimits()
     written: tuple[tuple[str, str], ...] = ()
 
 
@@ -69,7 +69,7 @@ class DerivedTable:
     types: tuple[str, ...]
 
 
-class Unfit(Exception):
+class UnfitColumn(Exception):
     """A column of the data with which no statement may be answered."""
 
     def __init__(self, table: str, column: str) -> None:
@@ -77,11 +77,11 @@ class Unfit(Exception):
         self.table, self.column = table, column
 
 
-class NotUnique(Unfit):
+class NotUnique(UnfitColumn):
     """A key on the way to the unit stands twice in the data."""
 
 
-class NotReadable(Unfit):
+class NotReadable(UnfitColumn):
     """A column of Parquet holds a text that is no UTF-8, or a moment that is none."""
 
 
@@ -89,14 +89,14 @@ class NotOpened(Exception):
     """The data cannot be opened; nobody is told why."""
 
 
-class Changed(Exception):
+class DataChanged(Exception):
     """The data were written while they were read, so that what was read is of no one version of them."""
 
 
-class Cursor(Protocol):
+class DataCursor(Protocol):
     """Where one charged plan is run; whatever it raises is trouble."""
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
+    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
         """The rows of each core, once the derived tables are there; only what was planned is run."""
         ...
 
@@ -122,9 +122,9 @@ class HeldData(Protocol):
     @property
     def deriving(self) -> threading.Lock: ...
 
-    def cursor(self) -> Cursor: ...
+    def cursor(self) -> DataCursor: ...
 
-    def public_rows(self, table: str) -> Rows: ...
+    def public_rows(self, table: str) -> ValueRows: ...
 
     def __enter__(self) -> HeldData: ...
 

@@ -10,12 +10,12 @@ Each message names what the statement or the schema says, never what the data ho
         └── DatabaseError
             ├── DataError                 a parameter that has no SQL value
             │   ├── InvalidText           22P02   a text that is no value of its parameter's type
-            │   └── ShellFailed           22003, 22P02 …  the part over released rows failed on a value
+            │   └── PostProcessingFailed  22003, 22P02 …  the part over released rows failed on a value
             ├── OperationalError
             │   ├── BudgetExhausted       53400   the total, or an analyst's cap, does not admit the price
             │   ├── LedgerError           58030   the ledger cannot be read or written: nothing is released
             │   ├── ExecutionFailed       XX000   one constant message; the charge stays
-            │   ├── ShellStopped          53200, 57014    the part over released rows needs too much
+            │   ├── PostProcessingStopped 53200, 57014    the part over released rows needs too much
             │   └── QueryCancelled        57014   ended by the analyst; what was charged stays charged
             ├── IntegrityError
             ├── InternalError
@@ -77,7 +77,7 @@ class InvalidText(DataError):
         super().__init__(f'invalid input syntax for type {kind.lower()}: "{text}"')
 
 
-class ShellFailed(DataError):
+class PostProcessingFailed(DataError):
     """The part of a statement over released rows failed on a value; what was charged stays charged."""
 
     def __init__(self, sqlstate: str, reason: str) -> None:
@@ -140,7 +140,7 @@ class ExecutionFailed(OperationalError):
         self.add_note(incident.told(self.incident))
 
 
-class ShellStopped(OperationalError):
+class PostProcessingStopped(OperationalError):
     """The part of a statement over released rows needs too much time or memory; what was charged stays charged."""
 
     def __init__(self, sqlstate: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from dpsql.planning.estimators.estimate import Interval
+    from dpsql.planning.estimators.linear_forms import ConfidenceInterval
     from dpsql.planning.result_columns import CellInterval
 
 
@@ -37,7 +37,7 @@ def cell(value: object, interval: CellInterval | None, with_bar: bool, null: str
         return plain(str(value)).lower() if isinstance(value, bool) else plain(str(value))
     if interval is None or not math.isfinite(value):
         return f"{value:.10g}" if isinstance(value, float) else str(value)
-    low, high = cast("Interval", interval)
+    low, high = cast("ConfidenceInterval", interval)
     half = (high - low) / 2
     places = _places(half, value)
     if not with_bar:

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from dpsql.errors import Refused
 from dpsql.planning.calibration import key_threshold, mechanism
-from dpsql.planning.cells import COUNTS, EVIDENCE_SHARE, Choice, choose_cells
+from dpsql.planning.cells import COUNTS, EVIDENCE_SHARE, CellChoice, choose_cells
 from dpsql.planning.estimators.histogram import measured_histogram
-from dpsql.planning.plan import APPEARS, CorePlan, MeasuredCell, Presence
+from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query
@@ -45,10 +45,10 @@ def plan_cores(
     norm = norm_of(privacy)
     needed = query.evident
     drafts = [
-        _Draft(core, choose_cells(core, _evidence(core, norm) if place in needed.counted else ()))
+        _CoreDraft(core, choose_cells(core, _evidence(core, norm) if place in needed.counted else ()))
         for place, core in enumerate(query.cores)
     ]
-    drafts += [_Draft(core, choose_cells(core)) for core in beside]
+    drafts += [_CoreDraft(core, choose_cells(core)) for core in beside]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
         need = (
@@ -78,11 +78,11 @@ def plan_cores(
 
 
 @dataclass(frozen=True)
-class _Draft:
+class _CoreDraft:
     """A core with its cells chosen, before anything is priced."""
 
     core: Core
-    choice: Choice
+    choice: CellChoice
 
     @property
     def thresholded(self) -> bool:
@@ -102,7 +102,13 @@ class _Draft:
 
 
 def _plan_core(
-    draft: _Draft, dialect: Dialect, norm: Norm, privacy: Privacy, epsilon: Fraction, share: Fraction, delta: Fraction
+    draft: _CoreDraft,
+    dialect: Dialect,
+    norm: Norm,
+    privacy: Privacy,
+    epsilon: Fraction,
+    share: Fraction,
+    delta: Fraction,
 ) -> CorePlan:
     core, each = draft.core, share / draft.weight
     contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
@@ -143,8 +149,8 @@ def _moved(bounded: Contribution, norm: Norm) -> Fraction:
     return Fraction(bounded.limit, bounded.fine ** (1 if norm == "l1" else 2))
 
 
-def _presence(draft: _Draft, plan: CorePlan, among: int, released: bool) -> Presence:
+def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> GroupPresence:
     """The evidence of one core ``among`` those of its statement: the count that one unit moves least."""
     moved = {place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts}
     place = min(moved, key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)))
-    return Presence(place, plan.cells[place].mechanism, APPEARS / among, released)
+    return GroupPresence(place, plan.cells[place].mechanism, APPEARS / among, released)

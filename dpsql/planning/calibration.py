@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal as OneOf
 
 from dpsql.errors import Refused
-from dpsql.privacy.key_thresholds import Threshold
+from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
@@ -23,11 +23,11 @@ from dpsql.privacy.mechanism import (
     Mechanism,
     PermuteAndFlip,
 )
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Quantile, Ranking, Target
-from dpsql.privacy.mechanism.rank_interval import Around, most_cells
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree, shape
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoice, QuantileChoices, RankTarget
+from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism, shape
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.cell import Frequencies
 
@@ -62,7 +62,9 @@ def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, ep
         raise _out_of_reach() from None
 
 
-def tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction) -> Tree:
+def tree(
+    contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction
+) -> TreeMechanism:
     """The noise of a histogram that gets ``share`` of the statement, in equal parts for the levels of its tree.
 
     The counts of a level are sums over bins of one group each, so that what bounds the sums over all of them bounds
@@ -70,19 +72,19 @@ def tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon
     """
     if isinstance(contribution.cell, Frequencies):
         count = len(contribution.cell.values)
-        return Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))
+        return TreeMechanism(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))
     assert contribution.bins is not None
     return _tree(contribution, norm, neighbours, epsilon, share, contribution.bins.count)
 
 
 def _tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-          leaves: int) -> Tree:  # fmt: skip
+          leaves: int) -> TreeMechanism:  # fmt: skip
     branching, levels = shape(leaves, 2 if norm == "l1" else 1)
-    return Tree(leaves, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
+    return TreeMechanism(leaves, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
 
 
 def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-            targets: Mapping[Target, bool]) -> Ranking:  # fmt: skip
+            targets: Mapping[RankTarget, bool]) -> QuantileChoices:  # fmt: skip
     """The choices of a histogram's quantiles that get ``share`` of the statement, in equal parts.
 
     Of a quantile that has an interval (``targets`` tells which do) `VALUE_SHARE` goes to its value and what is left
@@ -90,27 +92,27 @@ def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
     """
     assert contribution.bins is not None
     part = share / len(targets)
-    return Ranking(
+    return QuantileChoices(
         contribution.bins.count,
         tuple(_quantile(contribution, norm, neighbours, epsilon, part, *each) for each in targets.items()),
     )
 
 
 def _quantile(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-              target: Target, has_interval: bool) -> Quantile:  # fmt: skip
+              target: RankTarget, has_interval: bool) -> QuantileChoice:  # fmt: skip
     spread = target.spread
     if not has_interval:
-        return Quantile(target, _exponential(contribution, norm, neighbours, epsilon, share, spread), None)
+        return QuantileChoice(target, _exponential(contribution, norm, neighbours, epsilon, share, spread), None)
     assert contribution.bins is not None
     value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, spread)
     cells = _tree(
         contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(contribution.bins.count)
     )
-    return Quantile(target, value, Around(target.part, contribution.bins.count, cells))
+    return QuantileChoice(target, value, RankInterval(target.part, contribution.bins.count, cells))
 
 
 def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-            most: int) -> Peeling:  # fmt: skip
+            most: int) -> TopKPeeling:  # fmt: skip
     """The choices of the ``most`` most frequent values that get ``share`` of the statement, in equal parts.
 
     A unit that comes or goes moves all counts of a group one way, so that no two move further apart than one moves.
@@ -121,10 +123,12 @@ def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
         each = PermuteAndFlip.priced(l1_sensitivity(contribution, neighbours), epsilon * share / most)
     else:
         each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)
-    return Peeling(len(contribution.cell.values), most, each)
+    return TopKPeeling(len(contribution.cell.values), most, each)
 
 
-def scan(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction) -> Scan:
+def scan(
+    contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction
+) -> ClippingBoundSearch:
     """The search for a size that gets ``share`` of the statement.
 
     A unit that comes or goes moves the numbers of rows above all sizes one way; one that is replaced does not.
@@ -133,9 +137,10 @@ def scan(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon
     sizes, monotone = len(contribution.cell.values), neighbours == "add-remove"
     try:
         if norm == "l1":
-            return Scan(sizes, l1_sensitivity(contribution, neighbours), epsilon * share, False, monotone)
+            moved = l1_sensitivity(contribution, neighbours)
+            return ClippingBoundSearch(sizes, moved, epsilon * share, False, monotone)
         moved = l2_squared_sensitivity(contribution, neighbours)
-        return Scan(sizes, moved, epsilon**2 / 2 * share, True, monotone)
+        return ClippingBoundSearch(sizes, moved, epsilon**2 / 2 * share, True, monotone)
     except ValueError:
         raise _out_of_reach() from None
 
@@ -150,7 +155,7 @@ def _exponential(contribution: Contribution, norm: Norm, neighbours: Neighbours,
 
 
 def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-                  delta: Fraction) -> Threshold:  # fmt: skip
+                  delta: Fraction) -> KeyThreshold:  # fmt: skip
     """The threshold that decides which undeclared keys are shown, when a unit stands in at most ``groups`` of them.
 
     A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``.
@@ -164,7 +169,7 @@ def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Frac
             noise = Gaussian.for_rho(changed, epsilon**2 / 2 * share)
     except ValueError:
         raise _out_of_reach() from None
-    return Threshold(noise, delta)
+    return KeyThreshold(noise, delta)
 
 
 def _out_of_reach() -> Refused:

@@ -50,7 +50,7 @@ class CellList:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ValuePair:
     """Two expressions, and the conditions under which each is added so that both have a value.
 
     Cells of one expression have one form wherever they are needed: an expression's own NULLs are left to the cell.
@@ -61,7 +61,7 @@ class Pairs:
     condition: Expression | None
 
     @classmethod
-    def of(cls, aggregate: Aggregate) -> Pairs:
+    def of(cls, aggregate: Aggregate) -> ValuePair:
         """The pairs of an aggregate with two arguments."""
         assert aggregate.argument is not None and aggregate.other is not None
         return cls(aggregate.argument, aggregate.other, aggregate.condition)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.planning.cell_list import CellList, Pairs
-from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shifted
-from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, Most
+from dpsql.planning.cell_list import CellList, ValuePair
+from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
+from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, TopValues, ValueCounts
 from dpsql.planning.estimators.moments import moment
-from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.emit.sandbox import SANDBOX
@@ -30,7 +30,7 @@ EVIDENCE_SHARE = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
-class Choice:
+class CellChoice:
     """The measured cells of a core, and for each of its aggregates how it is read off them.
 
     ``counts`` are the places of the cells that count every row or unit of a group. Where ``evidence`` is true no
@@ -39,7 +39,7 @@ class Choice:
 
     cells: tuple[Cell, ...]
     histograms: tuple[Histogram | Frequencies, ...]
-    estimates: tuple[Estimate | Ranked | Frequent, ...]
+    estimates: tuple[Estimate | QuantileEstimate | FrequencyEstimate, ...]
     counts: tuple[int, ...] = ()
     evidence: bool = False
 
@@ -68,13 +68,17 @@ class Choice:
         chosen = self.histograms[histogram]
         return SCAN_WEIGHT if isinstance(chosen, Frequencies) and chosen.sizes else Fraction(1)
 
-    def asked(self, histogram: int) -> tuple[Ranked | Frequent, ...]:
+    def asked(self, histogram: int) -> tuple[QuantileEstimate | FrequencyEstimate, ...]:
         """What is read off one of the histograms."""
-        read = [each for each in self.estimates if isinstance(each, Ranked | Counted | Most | Clip)]
+        read = [
+            each
+            for each in self.estimates
+            if isinstance(each, QuantileEstimate | ValueCounts | TopValues | ClippingBound)
+        ]
         return tuple(each for each in read if each.histogram == histogram)
 
 
-def choose_cells(core: Core, evidence: tuple[Cell, ...] = ()) -> Choice:
+def choose_cells(core: Core, evidence: tuple[Cell, ...] = ()) -> CellChoice:
     """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, units as well."""
     return _Chooser(core).choice(evidence)
 
@@ -87,26 +91,28 @@ class _Chooser:
         self._thresholded = bool(core.keys) and core.domain is None
         self._cells = CellList({each for aggregate in core.aggregates for each in _centred(aggregate)})
 
-    def choice(self, wanted: tuple[Cell, ...]) -> Choice:
+    def choice(self, wanted: tuple[Cell, ...]) -> CellChoice:
         found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
         cells = self._cells.cells
-        estimates = tuple(Alone(len(cells)) if each is None else each for each in found)
+        estimates = tuple(SingleCell(len(cells)) if each is None else each for each in found)
         evidence = bool(wanted) and not any(each in wanted for each in cells)
         if evidence:
             cells.append(UnitCount(None))
         counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
-        return Choice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
+        return CellChoice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate | Ranked | Frequent | None:
+    def _estimate(self, aggregate: Aggregate) -> Estimate | QuantileEstimate | FrequencyEstimate | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
         measure, condition, cells = aggregate.function.measure, aggregate.condition, self._cells
         match measure:
             case Measure.ROWS:
-                return Alone(cells.rows(aggregate.argument, condition))
+                return SingleCell(cells.rows(aggregate.argument, condition))
             case Measure.UNITS:
-                return None if self._thresholded and condition is None else Alone(cells.place(UnitCount(condition)))
+                return (
+                    None if self._thresholded and condition is None else SingleCell(cells.place(UnitCount(condition)))
+                )
             case Measure.DISTINCT:
-                return Alone(cells.place(DistinctCount(_argument(aggregate), condition)))
+                return SingleCell(cells.place(DistinctCount(_argument(aggregate), condition)))
             case Measure.SUM:
                 return _sum(_argument(aggregate), condition, cells)
             case Measure.MEAN:
@@ -114,13 +120,13 @@ class _Chooser:
                 total = cells.total(argument, condition)
                 return _mean(argument, total, cells.rows(argument, condition))
             case Measure.PAIRS:
-                return Alone(cells.rows(*Pairs.of(aggregate).counted))
+                return SingleCell(cells.rows(*ValuePair.of(aggregate).counted))
             case Measure.MEAN_OF_X:
-                pairs = Pairs.of(aggregate)
+                pairs = ValuePair.of(aggregate)
                 count = cells.rows(*pairs.counted)
                 return _mean(pairs.x, cells.total(pairs.x, pairs.x_where), count)
             case Measure.MEAN_OF_Y:
-                pairs = Pairs.of(aggregate)
+                pairs = ValuePair.of(aggregate)
                 count = cells.rows(*pairs.counted)
                 return _mean(pairs.y, cells.total(pairs.y, pairs.y_where), count)
             case MomentSums():
@@ -130,19 +136,19 @@ class _Chooser:
                 argument = _argument(aggregate)
                 speaks = Call("not", (argument,), BOOLEAN) if against else argument
                 where = conjunction([speaks] if condition is None else [condition, speaks])
-                return Seen(cells.place(RowCount(None, where)), against=against)
+                return PresenceEstimate(cells.place(RowCount(None, where)), against=against)
             case Measure.QUANTILES:
                 assert aggregate.ranks is not None
-                return Ranked(cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks)
+                return QuantileEstimate(cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks)
             case Measure.FREQUENCIES | Measure.MOST_FREQUENT:
                 place = cells.histogram(Frequencies(_argument(aggregate), aggregate.values, condition))
                 if measure is Measure.FREQUENCIES:
-                    return Counted(place, aggregate.values)
-                return Most(place, aggregate.values, aggregate.most)
+                    return ValueCounts(place, aggregate.values)
+                return TopValues(place, aggregate.values, aggregate.most)
             case Measure.SIZE:
                 places = tuple(range(len(aggregate.values)))
                 place = cells.histogram(Frequencies(_argument(aggregate), places, condition, sizes=True))
-                return Clip(place, aggregate.values)
+                return ClippingBound(place, aggregate.values)
             case _:
                 assert_never(measure)
 
@@ -155,14 +161,14 @@ def _argument(aggregate: Aggregate) -> Expression:
 def _sum(argument: Expression, condition: Expression | None, cells: CellList) -> Estimate:
     total = cells.total(argument, condition)
     if not cells.is_centred(argument, condition):
-        return Alone(total)
+        return SingleCell(total)
     grid = quantum(argument)
-    return Shifted(total, cells.rows(argument, condition), grid.middle * grid.size)
+    return CentredSum(total, cells.rows(argument, condition), grid.middle * grid.size)
 
 
-def _mean(argument: Expression, total: int, count: int) -> Mean:
+def _mean(argument: Expression, total: int, count: int) -> MeanEstimate:
     grid = quantum(argument)
-    return Mean(total, count, grid.middle * grid.size, grid.reach * grid.size)
+    return MeanEstimate(total, count, grid.middle * grid.size, grid.reach * grid.size)
 
 
 #: Cells that are above 0 in each group that has a row.
@@ -174,7 +180,7 @@ def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]
     measure = aggregate.function.measure
     match measure:
         case MomentSums() | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y if aggregate.other is not None:
-            pairs = Pairs.of(aggregate)
+            pairs = ValuePair.of(aggregate)
             return [(pairs.x, pairs.x_where), (pairs.y, pairs.y_where)]
         case MomentSums() | Measure.MEAN | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y:
             return [(_argument(aggregate), aggregate.condition)]

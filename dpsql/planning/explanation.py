@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.planning.cells import EVIDENCE_SHARE
-from dpsql.planning.estimators.estimate import Alone
+from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import MeasuredHistogram, target
-from dpsql.planning.plan import CorePlan, Plan, Presence
+from dpsql.planning.plan import CorePlan, GroupPresence, Plan
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
@@ -21,10 +21,10 @@ from dpsql.privacy.mechanism import (
     Mechanism,
     PermuteAndFlip,
 )
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Quantile, Ranking
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoice, QuantileChoices
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution
 from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.core import Ranks
@@ -61,22 +61,22 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
     contribution, step = histogram.contribution, float(histogram.contribution.step)
     what = measured(contribution.cell)
     match histogram.mechanism:
-        case Tree(node=node) as tree:
+        case TreeMechanism(node=node) as tree:
             cell = explained_cell(contribution, node, confidence)
             if isinstance(contribution.cell, Frequencies):
                 return cell
             return replace(cell, measures=f"{what} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
                            "which has counts")  # fmt: skip
-        case Ranking(bins=bins, quantiles=quantiles):
+        case QuantileChoices(bins=bins, quantiles=quantiles):
             least = max(quantiles, key=lambda each: each.half_width(bins, confidence))
             what = f"{what} of {bins} bins, of which {len(quantiles)} are chosen by their rank"
             return _chosen(
                 what, least.value, step / least.target.part.denominator, least.half_width(bins, confidence) * step
             )
-        case Peeling(most=most, each=each) as peeling:
+        case TopKPeeling(most=most, each=each) as peeling:
             what = f"{what}, of which the {most} most frequent are chosen"
             return _chosen(what, each, step, peeling.half_width(confidence) * step)
-        case Scan(moved=moved, concentrated=concentrated) as scan:
+        case ClippingBoundSearch(moved=moved, concentrated=concentrated) as scan:
             norm, sensitivity = ("L2", moved**0.5) if concentrated else ("L1", float(moved))
             noises = (scan.each.threshold_noise, scan.each.query_noise)
             deviation = sum(noise.standard_deviation**2 for noise in noises) ** 0.5
@@ -105,12 +105,12 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
     """How many rows lie at most between a quantile and the one that is asked for."""
     step = float(histogram.contribution.step)
     match histogram.mechanism:
-        case Tree() as tree:
+        case TreeMechanism() as tree:
             return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions) * step
-        case Ranking(bins=bins, quantiles=quantiles):
+        case QuantileChoices(bins=bins, quantiles=quantiles):
             asked = {target(each, ranks) for each in ranks.fractions}
             return max(each.half_width(bins, confidence) for each in quantiles if each.target in asked) * step
-        case Peeling() | Scan():
+        case TopKPeeling() | ClippingBoundSearch():
             raise AssertionError("ranks are read off noisy counts or chosen for themselves")
         case _:
             assert_never(histogram.mechanism)
@@ -120,13 +120,13 @@ def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
     """How far the counts of public values may be off, in words."""
     step = float(histogram.contribution.step)
     match histogram.mechanism:
-        case Tree(node=node):
+        case TreeMechanism(node=node):
             return f"± {float(node.half_width(confidence)) * step:.4g} for each value"
-        case Peeling() as peeling:
+        case TopKPeeling() as peeling:
             return f"at most {peeling.half_width(confidence) * step:.4g} rows fewer than another value has"
-        case Scan() as scan:
+        case ClippingBoundSearch() as scan:
             return f"about {scan.left * step:.4g} ± {scan.half_width(confidence) * step:.4g} rows are larger"
-        case Ranking():
+        case QuantileChoices():
             raise AssertionError("counts are not read off chosen ranks")
         case _:
             assert_never(histogram.mechanism)
@@ -166,20 +166,20 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
     contribution = histogram.contribution
     note: dict[str, object] = {"measures": measured(contribution.cell), "step": str(contribution.step)}
     match histogram.mechanism:
-        case Tree(node=node, levels=levels):
+        case TreeMechanism(node=node, levels=levels):
             return {**cell_note(contribution, node), "levels": levels}
-        case Ranking(quantiles=quantiles):
+        case QuantileChoices(quantiles=quantiles):
             return {**note, "chosen": [_quantile_note(each) for each in quantiles]}
-        case Peeling(most=most, each=each):
+        case TopKPeeling(most=most, each=each):
             return {**note, "chosen": most, **_choice_note(each)}
-        case Scan(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
+        case ClippingBoundSearch(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
             name = "rho" if concentrated else "epsilon"
             return {**note, "sizes": sizes, "sensitivity": str(moved), name: str(price)}
         case _:
             assert_never(histogram.mechanism)
 
 
-def _quantile_note(quantile: Quantile) -> dict[str, object]:
+def _quantile_note(quantile: QuantileChoice) -> dict[str, object]:
     note = {"rank": str(quantile.target.part), **_choice_note(quantile.value)}
     if quantile.around is None:
         return note
@@ -237,7 +237,7 @@ def _told(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
         first += len(core.cells) + len(core.histograms)
 
 
-def _said(core: CorePlan, presence: Presence, count: int | None, place: int) -> str:
+def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
     cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
     what = "units" if isinstance(cell.cell, UnitCount) else "rows"
     most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
@@ -245,7 +245,7 @@ def _said(core: CorePlan, presence: Presence, count: int | None, place: int) -> 
     together = "all" if count is None else f"all {count:,}"
     said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
     said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
-    bought = what == "units" and Alone(presence.cell) not in core.estimates
+    bought = what == "units" and SingleCell(presence.cell) not in core.estimates
     return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said
 
 

@@ -12,15 +12,21 @@ from functools import cached_property
 from itertools import pairwise
 
 from dpsql.errors import StatementError
-from dpsql.planning.estimators.estimate import Alone, Estimate, Shifted
-from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, MeasuredHistogram, Most
-from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
-from dpsql.planning.estimators.quantiles import Ranked
-from dpsql.planning.result_columns import Ends, OutputColumn, Resampling
-from dpsql.privacy.key_thresholds import Threshold, beyond
+from dpsql.planning.estimators.estimate import CentredSum, Estimate, SingleCell
+from dpsql.planning.estimators.histogram import (
+    ClippingBound,
+    FrequencyEstimate,
+    MeasuredHistogram,
+    TopValues,
+    ValueCounts,
+)
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, NoiseLaw, laplace
+from dpsql.planning.estimators.quantiles import QuantileEstimate
+from dpsql.planning.result_columns import IntervalEndColumns, OutputColumn, Resampling
+from dpsql.privacy.key_thresholds import KeyThreshold, beyond
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Laplace, Mechanism
-from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
@@ -35,7 +41,7 @@ APPEARS = Fraction(1, 20)
 
 
 @dataclass(frozen=True)
-class Presence:
+class GroupPresence:
     """A group is present where the noisy count in its ``cell`` reaches a threshold that noise alone seldom reaches.
 
     ``noise`` is that of the cell. All groups without rows together are taken for absent with probability at least 1 −
@@ -82,12 +88,12 @@ class CorePlan:
     core: Core
     cells: tuple[MeasuredCell, ...]
     histograms: tuple[MeasuredHistogram, ...]
-    selection: Threshold | None
-    estimates: tuple[Estimate | Ranked | Frequent, ...]
+    selection: KeyThreshold | None
+    estimates: tuple[Estimate | QuantileEstimate | FrequencyEstimate, ...]
     norm: Norm
     kept_groups: int | None
     dialect: Dialect = field(repr=False, compare=False)
-    presence: Presence | None = None
+    presence: GroupPresence | None = None
 
     @cached_property
     def sql(self) -> str:
@@ -121,12 +127,12 @@ class CorePlan:
     def arithmetic(self, place: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""
         estimate = self.estimates[place]
-        assert not isinstance(estimate, Ranked | Counted | Most | Clip)
+        assert not isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound)
         return estimate
 
     def shows_its_group(self, place: int) -> bool:
         """Whether the aggregate is the very number of units that decided that its group is shown."""
-        return self.selection is not None and self.estimates[place] == Alone(len(self.cells))
+        return self.selection is not None and self.estimates[place] == SingleCell(len(self.cells))
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
@@ -146,20 +152,22 @@ class CorePlan:
         """For each aggregate that is a sum of cells half the width of its interval, by the law of its noise."""
         return tuple(self._additive_half_width(estimate, confidence) for estimate in self.estimates)
 
-    def _additive_half_width(self, estimate: Estimate | Ranked | Frequent, confidence: float) -> float | None:
+    def _additive_half_width(
+        self, estimate: Estimate | QuantileEstimate | FrequencyEstimate, confidence: float
+    ) -> float | None:
         weights = self._weights(estimate)
         return None if weights is None else self._half_width(weights, confidence)
 
     def _half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
-        terms = [Term(self.noises[cell], weight * self.steps[cell]) for cell, weight in weights.items()]
+        terms = [NoiseTerm(self.noises[cell], weight * self.steps[cell]) for cell, weight in weights.items()]
         return sum_half_width(terms, confidence)
 
-    def _weights(self, estimate: Estimate | Ranked | Frequent) -> Mapping[int, Fraction] | None:
+    def _weights(self, estimate: Estimate | QuantileEstimate | FrequencyEstimate) -> Mapping[int, Fraction] | None:
         """How often each cell is in what is read off, where that is a sum of cells."""
         match estimate:
-            case Alone(cell=cell):
+            case SingleCell(cell=cell):
                 return {cell: Fraction(1)}
-            case Shifted(total=total, count=count, middle=middle):
+            case CentredSum(total=total, count=count, middle=middle):
                 return {total: Fraction(1), count: middle}
             case _:
                 return None
@@ -180,7 +188,7 @@ class CorePlan:
             return None
         return self._half_width(weights, confidence)
 
-    def law(self, confidence: float) -> Law:
+    def law(self, confidence: float) -> NoiseLaw:
         """How the noises of the cells add up."""
         return laplace(confidence) if all(isinstance(noise, Laplace) for noise in self.noises) else GAUSSIAN
 
@@ -215,7 +223,7 @@ class Plan:
     fixed: bool = False
     pilot: bool = False
     repriced: Callable[[Fraction], Plan] | None = field(default=None, repr=False, compare=False)
-    ends: tuple[Ends, ...] = ()
+    ends: tuple[IntervalEndColumns, ...] = ()
     resampling: Resampling | None = None
     left_out: tuple[LeftOut, ...] = ()
     evident: Evident = NOTHING_EVIDENT

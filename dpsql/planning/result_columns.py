@@ -37,7 +37,7 @@ class OutputColumn:
 
 
 @dataclass(frozen=True)
-class Ends:
+class IntervalEndColumns:
     """An expression over one row of a released table; post-processing reads the ends of its interval as columns.
 
     ``aggregate`` is the place of the aggregate that it is, where it is one.
@@ -55,7 +55,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Later:
+class DeferredEnd:
     """An end of an interval that a column of the result shows, known when all rows are: ``of`` what, and its side."""
 
     column: int
@@ -82,4 +82,4 @@ class Resampling:
     tables: tuple[str, ...]
     without: tuple[int, ...] = ()
     beside: int = 0
-    later: tuple[Later, ...] = ()
+    later: tuple[DeferredEnd, ...] = ()

@@ -12,7 +12,7 @@ TypeCode: TypeAlias = Literal["STRING", "BINARY", "NUMBER", "DATETIME"]
 
 
 @dataclass(frozen=True)
-class Arrow:
+class ArrowType:
     """The function of ``pyarrow`` that makes the type, and its arguments."""
 
     function: str
@@ -20,7 +20,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class ResultType:
+class ResultColumnType:
     """One type of a column of a result.
 
     Attributes:
@@ -36,7 +36,7 @@ class ResultType:
 
     postgresql: str
     code: TypeCode | None
-    arrow: Arrow | None
+    arrow: ArrowType | None
     pandas: str
     pandas_with_null: str | None
     side: Literal["left", "right"]
@@ -44,68 +44,72 @@ class ResultType:
     ends_as_itself: bool
 
 
-def _whole(postgresql: str, arrow: Arrow, pandas: str, pandas_with_null: str) -> ResultType:
-    return ResultType(postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False)
+def _whole(postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str) -> ResultColumnType:
+    return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False)
 
 
-def _floating(postgresql: str, arrow: Arrow | None, pandas: str = "float64") -> ResultType:
-    return ResultType(postgresql, "NUMBER", arrow, pandas, pandas, "right", True, False)
+def _floating(postgresql: str, arrow: ArrowType | None, pandas: str = "float64") -> ResultColumnType:
+    return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas, "right", True, False)
 
 
-def _calendar(postgresql: str, arrow: Arrow | None, *, ends_as_itself: bool = False) -> ResultType:
+def _calendar(postgresql: str, arrow: ArrowType | None, *, ends_as_itself: bool = False) -> ResultColumnType:
     moment = "datetime64[us]"
-    return ResultType(postgresql, "DATETIME", arrow, moment, moment, "left", False, ends_as_itself)
+    return ResultColumnType(postgresql, "DATETIME", arrow, moment, moment, "left", False, ends_as_itself)
 
 
 def _object(
-    postgresql: str, code: TypeCode | None, arrow: Arrow | None, side: Literal["left", "right"], pandas: str = "object"
-) -> ResultType:
-    return ResultType(postgresql, code, arrow, pandas, pandas, side, False, False)
+    postgresql: str,
+    code: TypeCode | None,
+    arrow: ArrowType | None,
+    side: Literal["left", "right"],
+    pandas: str = "object",
+) -> ResultColumnType:
+    return ResultColumnType(postgresql, code, arrow, pandas, pandas, side, False, False)
 
 
-_WIDE = Arrow("decimal128", (38, 0))
+_WIDE = ArrowType("decimal128", (38, 0))
 
 #: Each type, by its name without digits and members.
-RESULT_TYPES: Mapping[str, ResultType] = MappingProxyType({
-    "BOOLEAN": ResultType("bool", "NUMBER", Arrow("bool_"), "bool", "boolean", "left", False, False),
-    "TINYINT": _whole("int2", Arrow("int8"), "int8", "Int8"),
-    "SMALLINT": _whole("int2", Arrow("int16"), "int16", "Int16"),
-    "INTEGER": _whole("int4", Arrow("int32"), "int32", "Int32"),
-    "BIGINT": _whole("int8", Arrow("int64"), "int64", "Int64"),
-    "UTINYINT": _whole("int2", Arrow("uint8"), "uint8", "UInt8"),
-    "USMALLINT": _whole("int4", Arrow("uint16"), "uint16", "UInt16"),
-    "UINTEGER": _whole("int8", Arrow("uint32"), "uint32", "UInt32"),
-    "UBIGINT": _whole("numeric", Arrow("uint64"), "uint64", "UInt64"),
+RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType({
+    "BOOLEAN": ResultColumnType("bool", "NUMBER", ArrowType("bool_"), "bool", "boolean", "left", False, False),
+    "TINYINT": _whole("int2", ArrowType("int8"), "int8", "Int8"),
+    "SMALLINT": _whole("int2", ArrowType("int16"), "int16", "Int16"),
+    "INTEGER": _whole("int4", ArrowType("int32"), "int32", "Int32"),
+    "BIGINT": _whole("int8", ArrowType("int64"), "int64", "Int64"),
+    "UTINYINT": _whole("int2", ArrowType("uint8"), "uint8", "UInt8"),
+    "USMALLINT": _whole("int4", ArrowType("uint16"), "uint16", "UInt16"),
+    "UINTEGER": _whole("int8", ArrowType("uint32"), "uint32", "UInt32"),
+    "UBIGINT": _whole("numeric", ArrowType("uint64"), "uint64", "UInt64"),
     "HUGEINT": _floating("numeric", _WIDE),
     "UHUGEINT": _floating("numeric", _WIDE),
     "BIGNUM": _object("numeric", None, None, "right"),
     "DECIMAL": _floating("numeric", None),
-    "FLOAT": _floating("float4", Arrow("float32"), "float32"),
-    "DOUBLE": _floating("float8", Arrow("float64")),
-    "VARCHAR": ResultType("text", "STRING", Arrow("string"), "str", None, "left", False, False),
+    "FLOAT": _floating("float4", ArrowType("float32"), "float32"),
+    "DOUBLE": _floating("float8", ArrowType("float64")),
+    "VARCHAR": ResultColumnType("text", "STRING", ArrowType("string"), "str", None, "left", False, False),
     "ENUM": _object("text", "STRING", None, "left"),
     "UUID": _object("uuid", "STRING", None, "left"),
     "JSON": _object("json", "STRING", None, "right"),
     "BIT": _object("text", "STRING", None, "right"),
-    "BLOB": _object("bytea", "BINARY", Arrow("binary"), "left"),
-    "DATE": _calendar("date", Arrow("date32"), ends_as_itself=True),
-    "TIME": _object("time", "DATETIME", Arrow("time64", ("us",)), "left"),
+    "BLOB": _object("bytea", "BINARY", ArrowType("binary"), "left"),
+    "DATE": _calendar("date", ArrowType("date32"), ends_as_itself=True),
+    "TIME": _object("time", "DATETIME", ArrowType("time64", ("us",)), "left"),
     "TIME WITH TIME ZONE": _object("text", "DATETIME", None, "left"),
-    "TIMESTAMP": _calendar("timestamp", Arrow("timestamp", ("us",)), ends_as_itself=True),
-    "TIMESTAMP_S": _calendar("timestamp", Arrow("timestamp", ("s",))),
-    "TIMESTAMP_MS": _calendar("timestamp", Arrow("timestamp", ("ms",))),
-    "TIMESTAMP_NS": _calendar("timestamp", Arrow("timestamp", ("ns",))),
-    "TIMESTAMP WITH TIME ZONE": _object("timestamptz", "DATETIME", Arrow("timestamp", ("us", "UTC")), "left"),
-    "INTERVAL": _object("interval", "DATETIME", Arrow("duration", ("us",)), "right", "timedelta64[us]"),
+    "TIMESTAMP": _calendar("timestamp", ArrowType("timestamp", ("us",)), ends_as_itself=True),
+    "TIMESTAMP_S": _calendar("timestamp", ArrowType("timestamp", ("s",))),
+    "TIMESTAMP_MS": _calendar("timestamp", ArrowType("timestamp", ("ms",))),
+    "TIMESTAMP_NS": _calendar("timestamp", ArrowType("timestamp", ("ns",))),
+    "TIMESTAMP WITH TIME ZONE": _object("timestamptz", "DATETIME", ArrowType("timestamp", ("us", "UTC")), "left"),
+    "INTERVAL": _object("interval", "DATETIME", ArrowType("duration", ("us",)), "right", "timedelta64[us]"),
     "STRUCT": _object("json", None, None, "left"),
     "MAP": _object("json", None, None, "left"),
     "UNION": _object("json", None, None, "right"),
-    '"NULL"': _object("text", None, Arrow("null"), "right"),
-    "NULL": _object("text", None, Arrow("null"), "right"),
+    '"NULL"': _object("text", None, ArrowType("null"), "right"),
+    "NULL": _object("text", None, ArrowType("null"), "right"),
 })  # fmt: skip
 
 
-def result_type(name: str) -> ResultType | None:
+def result_type(name: str) -> ResultColumnType | None:
     """The record of a type with its digits or members; None of lists and of types that dpsql does not know.
 
     >>> result_type("DECIMAL(38,2)").postgresql, result_type("BIGINT[]")

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
-from dpsql.planning.result_columns import CellInterval, Ends, Later, OutputColumn, Resampling
+from dpsql.planning.result_columns import CellInterval, DeferredEnd, IntervalEndColumns, OutputColumn, Resampling
 from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
 from dpsql.postprocessing.intervals.lineage import trace, with_names
 from dpsql.postprocessing.intervals.resampled_query import (
@@ -44,7 +44,7 @@ from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.core import Core
 from dpsql.sql.postprocess.functions import reads_interval_ends
 
-Rowset: TypeAlias = list[tuple[Any, ...]]
+ResultRows: TypeAlias = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedResult:
     """The post-processing SQL as it is run, the columns of its result, and which ends of intervals it reads."""
 
     sql: str
     columns: tuple[OutputColumn, ...]
-    ends: tuple[Ends, ...] = ()
+    ends: tuple[IntervalEndColumns, ...] = ()
     resampling: Resampling | None = None
 
 
@@ -92,9 +92,9 @@ class PostProcessor:
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
         self._sandbox = Sandbox(schema, public_rows)
-        self._described: dict[object, Described] = {}
+        self._described: dict[object, DescribedResult] = {}
 
-    def describe(self, query: Query, cores: Sequence[CorePlan]) -> Described:
+    def describe(self, query: Query, cores: Sequence[CorePlan]) -> DescribedResult:
         """The SQL of post-processing and its columns, without any row: released tables are empty, public ones unread.
 
         They follow from the text of post-processing, the types of the tables it reads and which of their columns are
@@ -115,16 +115,22 @@ class PostProcessor:
         assert len(column_ranges(found.columns, tables)) == len(found.columns)  # what fails there fails before a charge
         return found
 
-    def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> Described:
+    def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> DescribedResult:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
-        shell, ends, later = with_names(query.postprocessing), tuple[Ends, ...](), tuple[Later, ...]()
+        shell, ends, later = (
+            with_names(query.postprocessing),
+            tuple[IntervalEndColumns, ...](),
+            tuple[DeferredEnd, ...](),
+        )
         if reads_interval_ends(shell):
             shell, ends, later = with_ends(shell, public)
         self._declare(query.public, tables, ends)
         sql = SANDBOX.write(shell)
         described = self._sandbox.describe(sql)
         if query.probe:
-            return Described(_no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described))
+            return DescribedResult(
+                _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
+            )
         traced = trace(shell, public)
         columns = output_columns(described, traced)
         branches = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
@@ -135,7 +141,7 @@ class PostProcessor:
             columns = columns[: -len(later)]
         if resampling is not None or has_intervals(columns):
             sql = SANDBOX.write(numbered)
-        return Described(sql, columns, ends, resampling)
+        return DescribedResult(sql, columns, ends, resampling)
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> ColumnTypes:
         """The names and types of the columns of a query over released tables and public ones."""
@@ -143,7 +149,7 @@ class PostProcessor:
             self._declare(public, shapes)
             return self._sandbox.describe(SANDBOX.write(query))
 
-    def derive(self, plan: Plan, stage: Stage, released: Released) -> list[Rowset]:
+    def derive(self, plan: Plan, stage: Stage, released: Released) -> list[ResultRows]:
         """The rows of the tables that a stage derives from what was released before it."""
         if not stage.derived:
             return []
@@ -157,7 +163,7 @@ class PostProcessor:
             tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.postprocessing)
             width = len(plan.columns)
-            resampled: Mapping[tuple[int, int], Interval] | None = {}
+            resampled: Mapping[tuple[int, int], ConfidenceInterval] | None = {}
             if plan.resampling is not None:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
             found = intervals(self._sandbox, plan, tables, rows, resampled or {})
@@ -178,7 +184,9 @@ class PostProcessor:
     def close(self) -> None:
         self._sandbox.close()
 
-    def _declare(self, public: Collection[str], shapes: Mapping[str, Core | Cube], ends: Sequence[Ends] = ()) -> None:
+    def _declare(
+        self, public: Collection[str], shapes: Mapping[str, Core | Cube], ends: Sequence[IntervalEndColumns] = ()
+    ) -> None:
         for name in public:
             self._sandbox.declare_public(name)
         for name, shape in shapes.items():

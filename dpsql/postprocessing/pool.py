@@ -29,7 +29,7 @@ class _Turn:
     given: threading.Event = field(default_factory=threading.Event)
 
 
-class Places:
+class SandboxSlots:
     """``most`` places, of which one analyst has half at most; the rest of theirs wait.
 
     A place that gets free goes to the analyst who holds fewest, and of these to who came first.
@@ -93,7 +93,7 @@ class PostProcessors:
         self._schema, self._rows, self._version = schema, public_rows, version
         self._seen: str | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._places = Places(MOST)
+        self._places = SandboxSlots(MOST)
         self._free: list[PostProcessor] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False

@@ -7,7 +7,7 @@ from typing import Final
 
 import duckdb
 
-from dpsql.errors import Error, ShellFailed, ShellStopped, StatementError
+from dpsql.errors import Error, PostProcessingFailed, PostProcessingStopped, StatementError
 
 _OPERATOR: Final = re.compile(r"argument types '(?P<sign>[^\w(]+)\((?P<types>.*?)\)'")
 _FUNCTION: Final = re.compile(r"argument types '(?P<name>\w+)\((?P<types>.*?)\)'")
@@ -67,32 +67,34 @@ def failed(error: duckdb.Error) -> Error:
     words = str(error)
     match error:
         case duckdb.InterruptException():
-            return ShellStopped("57014", "it took too long" + _STILL)
+            return PostProcessingStopped("57014", "it took too long" + _STILL)
         case duckdb.OutOfMemoryException():
-            return ShellStopped("53200", "there is too little memory" + _STILL)
+            return PostProcessingStopped("53200", "there is too little memory" + _STILL)
         case duckdb.OutOfRangeException() if "square root" in words:
-            return ShellFailed(
+            return PostProcessingFailed(
                 "2201F", "there is no square root of a negative number; SQRT(GREATEST(x, 0)) has a value"
             )
         case duckdb.OutOfRangeException() if "logarithm" in words:
             reason = "there is no logarithm of 0 or of a negative number; CASE WHEN x > 0 THEN LN(x) END is NULL there"
-            return ShellFailed("2201E", reason)
+            return PostProcessingFailed("2201E", reason)
         case duckdb.OutOfRangeException():
-            return ShellFailed("22003", "a number is out of the range of its type; CAST it to DOUBLE")
+            return PostProcessingFailed("22003", "a number is out of the range of its type; CAST it to DOUBLE")
         case duckdb.ConversionException() | duckdb.InvalidInputException() if "out of range" in words:
-            return ShellFailed("22003", "a value is out of range of the type asked for; TRY_CAST gives NULL instead")
+            return PostProcessingFailed(
+                "22003", "a value is out of range of the type asked for; TRY_CAST gives NULL instead"
+            )
         case duckdb.ConversionException():
-            return ShellFailed(
+            return PostProcessingFailed(
                 "22P02", "a value cannot be converted to the type asked for; TRY_CAST gives NULL instead"
             )
         case duckdb.InvalidInputException() if "Division by zero" in words:
-            return ShellFailed("22012", "something is divided by zero; NULLIF(…, 0) gives NULL instead")
+            return PostProcessingFailed("22012", "something is divided by zero; NULLIF(…, 0) gives NULL instead")
         case duckdb.InvalidInputException() if "More than one row" in words:
-            return ShellFailed("21000", "a subquery that stands for one value gives several rows")
+            return PostProcessingFailed("21000", "a subquery that stands for one value gives several rows")
         case duckdb.InvalidInputException():
-            return ShellFailed("22023", "a function was given a value that it does not take")
+            return PostProcessingFailed("22023", "a function was given a value that it does not take")
         case _:
-            return ShellFailed("22000", "the statement does not fit their values")
+            return PostProcessingFailed("22000", "the statement does not fit their values")
 
 
 def _types(listed: str) -> str:

@@ -10,9 +10,9 @@ from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, f
 
 from dpsql.errors import InternalError
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import Remaining, Standing
-from dpsql.privacy.ledger import Ledger, Line, Spent, Tally
-from dpsql.privacy.ledger.spent import Begins
+from dpsql.privacy.filter import FilterState, RemainingBudget
+from dpsql.privacy.ledger import Ledger, NewEntry, Spent, WeightTally
+from dpsql.privacy.ledger.spent import WindowStart
 from dpsql.privacy.measure import FREE, Cost, Promise
 from dpsql.privacy.window import Lifetime, Refresh, Window
 
@@ -80,14 +80,14 @@ class Charge(_Single, Generic[P_co]):
         return self._plan
 
 
-class Batch(Priced, Protocol[P_co]):
+class PlanBatch(Priced, Protocol[P_co]):
     """Plans that have one price together."""
 
     @property
     def plans(self) -> tuple[P_co, ...]: ...
 
 
-def divided(charge: Charge[Batch[Plan]]) -> tuple[Charge[Plan], ...]:
+def divided(charge: Charge[PlanBatch[Plan]]) -> tuple[Charge[Plan], ...]:
     """A charge for each of the plans that were paid for together, which uses up the one that paid for them.
 
     ``docs/proofs/workload.md``.
@@ -109,7 +109,7 @@ class Accountant(_Single):
         self._ledger, self._budget, self._caps, self._refresh = ledger, budget, dict(caps or {}), refresh
         holders: list[tuple[str | None, Budget]] = [(None, budget), *self._caps.items()]
         weights = {holder: each.weight for holder, each in holders}
-        self._tally = Tally(weights, self._begins) if budget.is_tallied else None
+        self._tally = WeightTally(weights, self._begins) if budget.is_tallied else None
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("an Accountant has no subclasses")
@@ -141,10 +141,10 @@ class Accountant(_Single):
         def decide(spent: Spent) -> None:
             self._remaining(analyst, spent).require(cost)
 
-        entry = self._ledger.append(Line(analyst, statement, cells, cost), decide, self._begins, self._tally)
+        entry = self._ledger.append(NewEntry(analyst, statement, cells, cost), decide, self._begins, self._tally)
         return Charge(_MINT, plan, cost, entry)
 
-    def remaining(self, analyst: str | None = None) -> Remaining:
+    def remaining(self, analyst: str | None = None) -> RemainingBudget:
         """What is left of the total or, for an analyst who has a cap, of the tighter of the two."""
         return self._remaining(analyst, self.spent(analyst))
 
@@ -157,24 +157,24 @@ class Accountant(_Single):
         return self._budget.group(size)
 
     @property
-    def _begins(self) -> Begins | None:
+    def _begins(self) -> WindowStart | None:
         """The first moment of the window in which a moment lies."""
         refresh = self._refresh
         return None if refresh is None else lambda moment: Window.at(moment, refresh).start
 
-    def _remaining(self, analyst: str | None, spent: Spent) -> Remaining:
-        standing = Standing(None, self._budget, spent.total, self._tallied(None, spent))
+    def _remaining(self, analyst: str | None, spent: Spent) -> RemainingBudget:
+        standing = FilterState(None, self._budget, spent.total, self._tallied(None, spent))
         cap = None if analyst is None else self._caps.get(analyst)
-        own = () if cap is None else (Standing(analyst, cap, spent.own, self._tallied(analyst, spent)),)
+        own = () if cap is None else (FilterState(analyst, cap, spent.own, self._tallied(analyst, spent)),)
         standings = (standing, *own)
         over = self._budget.is_tallied and standing.tallied > self._budget.allowance
         if self._refresh is None:
-            return Remaining(standings, Lifetime(self._budget, 1, spent.ever_total, passed=over))
+            return RemainingBudget(standings, Lifetime(self._budget, 1, spent.ever_total, passed=over))
         window = Window.at(spent.moment, self._refresh)
         passed = window.number - Window.at(spent.first, self._refresh).number + 1
         most = spent.entries + (spent.total == FREE)
         lifetime = Lifetime(self._budget, max(1, min(passed, most)), spent.ever_total, spent.before, over)
-        return Remaining(standings, lifetime, window)
+        return RemainingBudget(standings, lifetime, window)
 
     def _tallied(self, holder: str | None, spent: Spent) -> Fraction:
         return Fraction(0) if self._tally is None else self._tally.of(holder, spent.moment)

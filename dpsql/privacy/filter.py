@@ -10,7 +10,7 @@ from datetime import date
 from fractions import Fraction
 
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.accountants.rule import Total, price_of
+from dpsql.privacy.accountants.rule import ChargedTotal, price_of
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.window import Lifetime, Window
@@ -26,11 +26,11 @@ def admits(budget: Budget, spent: Cost, cost: Cost, tallied: Fraction = Fraction
     after = spent + cost
     if after.delta > budget.delta_selection:
         return False
-    return budget.rule.holds(budget.promise, Total(after, tallied + budget.weight(cost)))
+    return budget.rule.holds(budget.promise, ChargedTotal(after, tallied + budget.weight(cost)))
 
 
 @dataclass(frozen=True)
-class Standing:
+class FilterState:
     """One filter in use: whose it is (None: everybody's, else an analyst's cap), its budget and what was spent.
 
     ``tallied`` is what the budget's rule has added up, where it adds up something of its own.
@@ -42,9 +42,9 @@ class Standing:
     tallied: Fraction = Fraction(0)
 
     @property
-    def total(self) -> Total:
+    def total(self) -> ChargedTotal:
         """All that the budget's rule looks at."""
-        return Total(self.spent, self.tallied)
+        return ChargedTotal(self.spent, self.tallied)
 
     @property
     def holds(self) -> bool:
@@ -67,7 +67,7 @@ class Standing:
         """What is left for the thresholds of group keys."""
         return max(self.budget.delta_selection - self.spent.delta, Fraction(0))
 
-    def after(self, cost: Cost) -> Standing:
+    def after(self, cost: Cost) -> FilterState:
         """The same filter once a release of this cost was charged."""
         tallied = self.tallied + self.budget.weight(cost)
         return replace(self, spent=self.spent + cost, tallied=tallied)
@@ -111,18 +111,18 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Remaining:
+class RemainingBudget:
     """What is left for one analyst: of the total, or of the analyst's cap where that is tighter.
 
     Where the budget is renewed, this is of the present ``window``; what all windows promise together is ``lifetime``.
     """
 
-    standings: tuple[Standing, ...]
+    standings: tuple[FilterState, ...]
     lifetime: Lifetime
     window: Window | None = None
 
     @property
-    def tightest(self) -> Standing:
+    def tightest(self) -> FilterState:
         return min(self.standings, key=lambda standing: standing.epsilon)
 
     @property

@@ -93,7 +93,7 @@ def _explains(noise: Mechanism, threshold: int, shown: int, units: int, confiden
 
 
 @dataclass(frozen=True)
-class Threshold:
+class KeyThreshold:
     """A group is shown, with its noisy number of units, where that number reaches the threshold.
 
     The count vector must hold exact numbers of distinct units, and one unit may count in at most ``groups`` of them.
@@ -108,7 +108,7 @@ class Threshold:
             raise ValueError("delta must lie strictly between 0 and 1: undeclared keys cannot be shown without it")
 
     @classmethod
-    def priced(cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool) -> Threshold:
+    def priced(cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool) -> KeyThreshold:
         """The selection that costs epsilon (for Gaussian noise ρ = epsilon²/2) and delta."""
         return cls((Gaussian if gaussian else Laplace).priced(groups, epsilon), delta)
 

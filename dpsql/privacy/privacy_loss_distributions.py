@@ -84,16 +84,16 @@ class PureLoss:
 
 
 @dataclass(frozen=True)
-class Leak:
+class ApproximateLoss:
     """What tells everything with probability δ, and otherwise nothing."""
 
     delta: Fraction
 
 
 #: A closed union. What is known by its zCDP alone has no pair in it.
-Loss: TypeAlias = LaplaceLoss | GaussianLoss | GaussianVectorLoss | PureLoss | Leak
+Loss: TypeAlias = LaplaceLoss | GaussianLoss | GaussianVectorLoss | PureLoss | ApproximateLoss
 #: Those that have a distribution.
-Composed: TypeAlias = LaplaceLoss | GaussianLoss | LineLoss | PureLoss
+ComposedLoss: TypeAlias = LaplaceLoss | GaussianLoss | LineLoss | PureLoss
 
 
 def smoothing(l2_squared: int) -> Fraction:
@@ -110,10 +110,12 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
     Holds for releases that are fixed before the first of them is made.
     """
     counted = Counter(each.coarse() if isinstance(each, LaplaceLoss) else each for each in losses)
-    leaks = sum((each.delta * times for each, times in counted.items() if isinstance(each, Leak)), Fraction(0))
+    leaks = sum(
+        (each.delta * times for each, times in counted.items() if isinstance(each, ApproximateLoss)), Fraction(0)
+    )
     lines = [(each.line, times) for each, times in counted.items() if isinstance(each, GaussianVectorLoss)]
-    others: dict[Composed, int] = {
-        each: times for each, times in counted.items() if not isinstance(each, Leak | GaussianVectorLoss)
+    others: dict[ComposedLoss, int] = {
+        each: times for each, times in counted.items() if not isinstance(each, ApproximateLoss | GaussianVectorLoss)
     }
     if lines:
         others[LineLoss(sum((each.square * times for each, times in lines), Fraction(0)))] = 1
@@ -124,7 +126,7 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def _epsilon(counted: frozenset[tuple[Composed, int]], delta: Fraction) -> Fraction:
+def _epsilon(counted: frozenset[tuple[ComposedLoss, int]], delta: Fraction) -> Fraction:
     library = _library()
     whole: Any = None
     step = _step(counted)
@@ -139,14 +141,14 @@ def _epsilon(counted: frozenset[tuple[Composed, int]], delta: Fraction) -> Fract
     return Fraction(-(-found.numerator * 10**12 // found.denominator), 10**12)
 
 
-def _step(counted: frozenset[tuple[Composed, int]]) -> float:
+def _step(counted: frozenset[tuple[ComposedLoss, int]]) -> float:
     """The grid of losses: as fine as it may be without work that grows with the price; any grid is from above."""
     dearest = max(_mean(loss) for loss, _ in counted)
     whole = sum((times * _mean(loss) for loss, times in counted), Fraction(0))
     return _STEP * 2.0 ** max(int(dearest), int(whole) // MOST_WHOLE).bit_length()
 
 
-def _mean(loss: Composed) -> Fraction:
+def _mean(loss: ComposedLoss) -> Fraction:
     """About the mean of a loss, or less of it where the grid may be finer."""
     match loss:
         case LaplaceLoss(rate=rate, distance=distance):
@@ -161,7 +163,7 @@ def _mean(loss: Composed) -> Fraction:
             assert_never(loss)
 
 
-def _distribution(library: Any, loss: Composed, step: float) -> Any:
+def _distribution(library: Any, loss: ComposedLoss, step: float) -> Any:
     settings = {"pessimistic_estimate": True, "value_discretization_interval": step}
     match loss:
         case LaplaceLoss(rate=rate, distance=distance):

@@ -14,25 +14,25 @@ from typing import Any, TypeAlias, assert_never
 
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.cells import aggregate_type
-from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, as_type
-from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.columns import ColumnarRows, IntervalColumn, StepColumn, as_type
 from dpsql.planning.estimators.estimate_columns import read_column
 from dpsql.planning.estimators.histogram import (
     ChosenQuantiles,
-    Clip,
-    Counted,
-    Frequent,
+    ClippingBound,
+    FrequencyEstimate,
     MeasuredHistogram,
-    Most,
+    TopValues,
+    ValueCounts,
     picked,
     read,
 )
-from dpsql.planning.estimators.quantiles import Curve, Distribution, Ranked
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileEstimate
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Ranking
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.sql.analysis.quantisation import SECONDS
@@ -41,17 +41,17 @@ from dpsql.sql.ir.core import Ranks
 
 
 @dataclass(frozen=True)
-class Picked:
+class ChosenValues:
     """The places of the most frequent public values, the most frequent first."""
 
     places: tuple[int, ...]
 
 
 #: A histogram as it is released: noisy counts, through a tree or of each public value, or what was chosen of it.
-Grown: TypeAlias = Distribution | tuple[Fraction, ...] | ChosenQuantiles | Picked
+ReleasedHistogram: TypeAlias = NoisyDistribution | tuple[Fraction, ...] | ChosenQuantiles | ChosenValues
 
 #: A column of values, of their intervals, and of the curves of quantiles.
-Column: TypeAlias = tuple[Sequence[object], Sequence[Interval | None], Sequence[Curve | None]]
+ReleasedColumn: TypeAlias = tuple[Sequence[object], Sequence[ConfidenceInterval | None], Sequence[QuantileCurve | None]]
 
 
 def release(
@@ -84,16 +84,16 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         rows = [rows[place] for place in places]
         noisy = [[counts[place] for place in places] for counts in noisy]
     grown = [_grown_row(plan, row[width + len(noisy) :], confidence, entropy) for row in rows if plan.histograms]
-    measured = tuple(Multiples(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
+    measured = tuple(StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
     read = [_read(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
     keys = tuple([row[place] for row in rows] for place in range(width))
     return ReleasedTable(
         plan,
-        ByColumn(keys, len(rows)),
-        ByColumn(tuple(values for values, _, _ in read), len(rows)),
-        ByColumn(tuple(intervals for _, intervals, _ in read), len(rows)),
-        ByColumn(measured, len(rows)),
-        ByColumn(tuple(curves for _, _, curves in read), len(rows)),
+        ColumnarRows(keys, len(rows)),
+        ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
+        ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
+        ColumnarRows(measured, len(rows)),
+        ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
     )
 
 
@@ -109,74 +109,80 @@ def _compares_alike(values: Iterable[object]) -> bool:
     return len(types) <= 1 and types <= {int, str, bool, date, datetime}
 
 
-def _grown_row(plan: CorePlan, lists: Sequence[object], confidence: float, entropy: Entropy) -> tuple[Grown, ...]:
+def _grown_row(
+    plan: CorePlan, lists: Sequence[object], confidence: float, entropy: Entropy
+) -> tuple[ReleasedHistogram, ...]:
     """What the mechanism of each histogram releases of one row."""
     pairs = zip(plan.histograms, lists, strict=True)
     return tuple(_grown(histogram, own, confidence, entropy) for histogram, own in pairs)
 
 
-def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy) -> Grown:
+def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy) -> ReleasedHistogram:
     """What the histogram's mechanism releases of exact bins and their counts; None is a group without any."""
     contribution = histogram.contribution
     assert lists is None or isinstance(lists, tuple | list)
     bins, counts = lists or ((), ())
     match histogram.mechanism:
-        case Tree() as tree:
+        case TreeMechanism() as tree:
             noisy = tree.grow(bins, counts, _entropy=entropy)
             if isinstance(contribution.cell, Frequencies):
                 return tuple(count * contribution.step for count in noisy.children(1, 0))
             assert contribution.bins is not None
-            return Distribution(noisy, contribution.bins, contribution.step, confidence)
-        case Ranking() as ranking:
+            return NoisyDistribution(noisy, contribution.bins, contribution.step, confidence)
+        case QuantileChoices() as ranking:
             assert contribution.bins is not None
             chosen = ranking.choose(bins, counts, confidence, contribution.fine, _entropy=entropy)
             return ChosenQuantiles(chosen, contribution.bins, confidence)
-        case Peeling() as peeling:
-            return Picked(peeling.choose(bins, counts, _entropy=entropy))
-        case Scan() as scan:
-            return Picked((scan.choose(bins, counts, _entropy=entropy),))
+        case TopKPeeling() as peeling:
+            return ChosenValues(peeling.choose(bins, counts, _entropy=entropy))
+        case ClippingBoundSearch() as scan:
+            return ChosenValues((scan.choose(bins, counts, _entropy=entropy),))
         case _:
             assert_never(histogram.mechanism)
 
 
 def _read(
-    plan: CorePlan, place: int, cells: Sequence[Multiples], grown: Sequence[Sequence[Grown]], confidence: float
-) -> Column:
+    plan: CorePlan,
+    place: int,
+    cells: Sequence[StepColumn],
+    grown: Sequence[Sequence[ReleasedHistogram]],
+    confidence: float,
+) -> ReleasedColumn:
     """An aggregate's released values in the type of its column, their intervals, and the curves of a quantile.
 
     ``grown`` are the histograms of each row.
     """
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
-    if isinstance(estimate, Ranked | Counted | Most | Clip):
+    if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound):
         found = [_read_histogram(estimate, each[estimate.histogram], sql_type) for each in grown]
         return tuple(zip(*found, strict=True)) if found else ((), (), ())  # type: ignore[return-value]
     nothing: Sequence[None] = [None] * (len(cells[0]) if cells else 0)
     if plan.selection is not None and plan.shows_its_group(place):
         shown = cells[-1]
         ends = [plan.selection.interval(count, confidence) for count in shown.counts]
-        between = Between([float(low) for low, _ in ends], [float(high) for _, high in ends])
+        between = IntervalColumn([float(low) for low, _ in ends], [float(high) for _, high in ends])
         return [as_type(each, sql_type) for each in shown], between, nothing
     half, halves = plan.additive_half_widths(confidence)[place], plan.half_widths(confidence)
     return *read_column(estimate, cells, halves, half, plan.law(confidence), sql_type), nothing
 
 
 def _read_histogram(
-    estimate: Ranked | Frequent, grown: Grown, sql_type: str
-) -> tuple[object, Interval | None, Curve | None]:
+    estimate: QuantileEstimate | FrequencyEstimate, grown: ReleasedHistogram, sql_type: str
+) -> tuple[object, ConfidenceInterval | None, QuantileCurve | None]:
     """What is read off one row's histogram."""
-    if isinstance(estimate, Ranked):
-        assert isinstance(grown, Distribution | ChosenQuantiles)
+    if isinstance(estimate, QuantileEstimate):
+        assert isinstance(grown, NoisyDistribution | ChosenQuantiles)
         return _read_ranks(estimate.ranks, grown, sql_type)
-    if isinstance(grown, Picked):
-        assert isinstance(estimate, Most | Clip)
+    if isinstance(grown, ChosenValues):
+        assert isinstance(estimate, TopValues | ClippingBound)
         return picked(estimate, grown.places), None, None
-    assert isinstance(grown, tuple) and not isinstance(estimate, Clip)
+    assert isinstance(grown, tuple) and not isinstance(estimate, ClippingBound)
     return read(estimate, grown), None, None
 
 
 def _read_ranks(
-    ranks: Ranks, distribution: Distribution | ChosenQuantiles, sql_type: str
-) -> tuple[object, Interval | None, Curve | None]:
+    ranks: Ranks, distribution: NoisyDistribution | ChosenQuantiles, sql_type: str
+) -> tuple[object, ConfidenceInterval | None, QuantileCurve | None]:
     axis, member = distribution.axis, sql_type.removesuffix("[]")
     values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
     curve = distribution.curve(ranks)

@@ -12,11 +12,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columns import ByColumn, Multiples, column, rows_at
-from dpsql.planning.estimators.estimate import Alone, Average, Interval, Mean, Shifted, average, linear, simulated
-from dpsql.planning.estimators.histogram import Clip, Counted, Most
-from dpsql.planning.estimators.linear_forms import Form
-from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.estimators.columns import ColumnarRows, StepColumn, column, rows_at
+from dpsql.planning.estimators.estimate import (
+    AverageForms,
+    CentredSum,
+    MeanEstimate,
+    SingleCell,
+    average,
+    linear,
+    simulated,
+)
+from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval, LinearForm
+from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.sql.ir.core import Core
@@ -29,9 +37,9 @@ class ReleasedTable:
     plan: CorePlan
     keys: Sequence[tuple[object, ...]]
     aggregates: Sequence[tuple[object, ...]]
-    intervals: Sequence[tuple[Interval | None, ...]]
+    intervals: Sequence[tuple[ConfidenceInterval | None, ...]]
     cells: Sequence[tuple[Fraction, ...]]
-    curves: Sequence[tuple[Curve | None, ...]]
+    curves: Sequence[tuple[QuantileCurve | None, ...]]
 
     @property
     def shape(self) -> Core:
@@ -41,7 +49,7 @@ class ReleasedTable:
     @property
     def totals(self) -> Sequence[tuple[int, ...]]:
         """For each row, which keys it is a total over: a core has no totals, and no columns that would say so."""
-        return ByColumn((), len(self.keys))
+        return ColumnarRows((), len(self.keys))
 
     @property
     def absent(self) -> frozenset[int]:
@@ -51,7 +59,7 @@ class ReleasedTable:
             return frozenset()
         cells = column(self.cells, presence.cell)
         step = self.plan.steps[presence.cell]
-        counts = cells.counts if isinstance(cells, Multiples) else [int(each / step) for each in cells]
+        counts = cells.counts if isinstance(cells, StepColumn) else [int(each / step) for each in cells]
         return presence.absent(counts, len(self.keys))
 
     def present(self) -> ReleasedTable:
@@ -83,10 +91,10 @@ class ReleasedTable:
             for place, curve in enumerate(self.curves[row])
         ]
 
-    def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
+    def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
         estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, Alone | Shifted) or self.plan.shows_its_group(aggregate):
+        if not isinstance(estimate, SingleCell | CentredSum) or self.plan.shows_its_group(aggregate):
             return None
         cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
         return linear(estimate, cells, self.plan.law(confidence))
@@ -95,10 +103,10 @@ class ReleasedTable:
         """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
         return self.plan.coarse_half_width(factors, confidence)
 
-    def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
+    def average(self, row: int, aggregate: int, confidence: float) -> AverageForms | None:
         """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
         estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, Mean):
+        if not isinstance(estimate, MeanEstimate):
             return None
         cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
         return average(estimate, cells, self.plan.law(confidence))
@@ -114,7 +122,7 @@ class ReleasedTable:
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], Counted | Most | Clip | Ranked):
+        if isinstance(self.plan.estimates[place], ValueCounts | TopValues | ClippingBound | QuantileEstimate):
             return np.full(count, np.nan)
         return simulated(self.plan.arithmetic(place), cells, halves)
 

@@ -10,18 +10,18 @@ from dpsql.privacy.measure import shown
 
 if TYPE_CHECKING:
     from dpsql.postprocessing import Price
-    from dpsql.privacy.filter import Remaining
+    from dpsql.privacy.filter import RemainingBudget
     from dpsql.session import Session
     from dpsql.session.explain import Explanation
 
 
-def left(remaining: Remaining) -> str:
+def left(remaining: RemainingBudget) -> str:
     """What is left, of how much."""
     share = f"{float(remaining.share):.0%}"
     return f"ε = {shown(remaining.epsilon)} of {shown(remaining.budget.epsilon)} left ({share}){remaining.renewed}"
 
 
-def price_line(rows: int | None, price: Price, private: bool, remaining: Remaining, seconds: float | None) -> str:
+def price_line(rows: int | None, price: Price, private: bool, remaining: RemainingBudget, seconds: float | None) -> str:
     """What an answer was, what it cost and what is left; ``rows`` and ``seconds`` may be None, unwanted."""
     parts = [] if rows is None else [f"{rows} {'row' if rows == 1 else 'rows'}"]
     if price.stored:

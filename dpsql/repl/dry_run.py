@@ -11,7 +11,7 @@ from dpsql.privacy.measure import FREE, shown
 
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
-    from dpsql.privacy.filter import Remaining
+    from dpsql.privacy.filter import RemainingBudget
 
 
 class PriceList:
@@ -22,7 +22,7 @@ class PriceList:
         self._seen: set[tuple[str, Fraction]] = set()
         self.epsilon, self._cost = Fraction(0), FREE
 
-    def add(self, plan: Plan, price: Fraction, remaining: Remaining) -> None:
+    def add(self, plan: Plan, price: Fraction, remaining: RemainingBudget) -> None:
         """Add a statement at its price; BudgetExhausted where the budget does not admit it behind those before it.
 
         A statement that stands there twice is priced once: its second answer would be the first one again.

@@ -15,9 +15,9 @@ from dpsql.errors import (
     ExecutionFailed,
     InternalError,
     OperationalError,
+    PostProcessingFailed,
+    PostProcessingStopped,
     QueryCancelled,
-    ShellFailed,
-    ShellStopped,
 )
 from dpsql.output import Rows, as_text, said_trouble, write
 from dpsql.privacy.measure import shown
@@ -230,7 +230,7 @@ class ReplSession:
         where = f"{source}:{piece.line}: " if source else ""
         said = str(error) if isinstance(error, Declined) else complaint(error, self._asked)
         self.screen.says(where + said, "error")
-        if isinstance(error, ExecutionFailed | QueryCancelled | ShellFailed | ShellStopped):
+        if isinstance(error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped):
             self.screen.says(left(self.session.remaining), "price")
         self.failure = self.failure or error
         if not self.screen.interactive and (self.rules.stop or isinstance(error, QueryCancelled)):

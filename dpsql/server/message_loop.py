@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
 from dpsql.errors import incident
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.server.cancellation import Cancellation
 from dpsql.server.commands.parser import read
 from dpsql.server.commands.tokens import Piece, pieces
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class StatementObserver:
     """Forgets what it is told; its methods are called from the threads of all connections."""
 
-    def begin(self, connected: Callable[[], int], remaining: Callable[[], Remaining]) -> None:
+    def begin(self, connected: Callable[[], int], remaining: Callable[[], RemainingBudget]) -> None:
         """How many are logged in, and what is left of the whole budget, can be asked from here on."""
 
     def refused(self, sqlstate: str) -> None:

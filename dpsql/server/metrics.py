@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.server.message_loop import StatementObserver
 
 try:
@@ -51,10 +51,10 @@ class Metrics(StatementObserver):
         #: Where the figures are served, also where 0 was asked for.
         self.port = self._http.server_port
 
-    def begin(self, connected: Callable[[], int], remaining: Callable[[], Remaining]) -> None:
+    def begin(self, connected: Callable[[], int], remaining: Callable[[], RemainingBudget]) -> None:
         """Ask for both at each scrape; of a ledger that cannot be read nothing is told."""
 
-        def left(of: Callable[[Remaining], float]) -> float:
+        def left(of: Callable[[RemainingBudget], float]) -> float:
             try:
                 return of(remaining())
             except Error:  # the ledger cannot be read at the moment

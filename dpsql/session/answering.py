@@ -15,7 +15,7 @@ from dpsql.errors import DataError, OperationalError
 from dpsql.planning.explanation import nothing_seen, taken_as_given
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Offer, Workload
-from dpsql.planning.workload.offers import Status
+from dpsql.planning.workload.offers import OfferStatus
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
 from dpsql.release.released_tables import NOTHING, Released
@@ -107,9 +107,9 @@ def text_and_parameters(statement: WorkloadStatement) -> tuple[str, tuple[object
     return text, tuple(parameters)
 
 
-def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[Status, ...]:
+def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[OfferStatus, ...]:
     """Which of the plans have to be bought, and why the others do not."""
-    found, bought = list[Status](), list[Plan]()
+    found, bought = list[OfferStatus](), list[Plan]()
     for plan in plans:
         if not plan.cores:
             found.append("public")

@@ -14,7 +14,7 @@ from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import PostProcessor
-from dpsql.postprocessing.answer import Described
+from dpsql.postprocessing.answer import DescribedResult
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.cancellation import Turns
@@ -136,7 +136,7 @@ class Compiled:
     delta: Fraction
     beside: tuple[Core, ...]
     left_out: tuple[LeftOut, ...]
-    described: Described
+    described: DescribedResult
 
     def at(self, price: Fraction) -> Plan:
         """The plan at a price."""

@@ -15,7 +15,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Workload, priced
 from dpsql.postprocessing import PostProcessors, Result
 from dpsql.privacy.accountant import Accountant
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.ledger import Ledger
 from dpsql.privacy.measure import exact
 from dpsql.schema import Noise, Schema
@@ -84,7 +84,7 @@ class Session:
 
     @property
     @in_one_turn
-    def remaining(self) -> Remaining:
+    def remaining(self) -> RemainingBudget:
         """What is left for this analyst, of the total or of a cap under it."""
         return self._accountant.remaining(self.analyst)
 

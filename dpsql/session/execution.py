@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.engines.engine import Engine, Held
+from dpsql.engines.engine import Engine, EngineVersion
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
@@ -87,14 +87,14 @@ class Execution:
         return {id(each.plan): each for each in divided(charge)}
 
     @contextmanager
-    def held(self, plan: Plan) -> Iterator[Held]:
+    def held(self, plan: Plan) -> Iterator[EngineVersion]:
         """One version of the data; where it is opened for that, this takes a multiple of the plan's bucket."""
         with ResponseTiming(plan, self._time_bucket, self.clock) as departure:
             held = self.engine.hold(departure.begin)
         with held:
             yield held
 
-    def paid(self, plan: Plan, running: Running, pay: Pay, held: Held | None = None) -> Paid:
+    def paid(self, plan: Plan, running: Running, pay: Pay, held: EngineVersion | None = None) -> Paid:
         """The release of the plan's cores, which costs nothing where it was paid for before.
 
         It is made of the version that is held, or of that of now.
@@ -107,13 +107,13 @@ class Execution:
         with self.held(plan) as own:
             return self._made(plan, running, pay, own)
 
-    def _made(self, plan: Plan, running: Running, pay: Pay, held: Held) -> Paid:
+    def _made(self, plan: Plan, running: Running, pay: Pay, held: EngineVersion) -> Paid:
         """The release of the held version, which was paid for already or is now."""
         if self.answers is None:
             return Paid(self._released(plan, running, pay, held)[0], False, None)
         return self.answers.answer(plan, held.version, lambda: self._released(plan, running, pay, held), running.check)
 
-    def _released(self, plan: Plan, running: Running, pay: Pay, held: Held) -> tuple[Released, int]:
+    def _released(self, plan: Plan, running: Running, pay: Pay, held: EngineVersion) -> tuple[Released, int]:
         """Charge, then read and release; it leaves when its time is up, with the entry that paid."""
         with ResponseTiming(plan, self._time_bucket, self.clock) as departure, running.sandbox() as postprocessor:
             self.require_few_keys(plan)
@@ -123,7 +123,9 @@ class Execution:
         running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry
 
-    def _measured(self, charge: Charge[Plan], postprocessor: PostProcessor, running: Running, held: Held) -> Released:
+    def _measured(
+        self, charge: Charge[Plan], postprocessor: PostProcessor, running: Running, held: EngineVersion
+    ) -> Released:
         """For each stage of what was paid for: derive, read, release."""
         plan, released = charge.plan, NOTHING
         with held.run(charge) as reading, running.on(reading.interrupt):

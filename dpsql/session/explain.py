@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.planning.estimators.estimate import Alone, Mean, Seen, Shifted
-from dpsql.planning.estimators.histogram import Clip, Counted, Most
+from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
+from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
 from dpsql.planning.estimators.moment_intervals import typical_half_width
-from dpsql.planning.estimators.moments import Moment
-from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.estimators.moments import MomentEstimate
+from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.explanation import (
     ExplainedCell,
     cell_note,
@@ -25,7 +25,7 @@ from dpsql.planning.explanation import (
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.possible_values import ranges
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost, shown
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
 from dpsql.session.pricing.price_search import Errors, Reached
@@ -59,7 +59,7 @@ class Explanation:
     missing_below: int | None
     epsilon: Fraction
     cost: Cost
-    remaining: Remaining
+    remaining: RemainingBudget
     affordable: int | None
     confidence: float
     levels: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ def priced(explanation: Explanation, as_json: bool) -> list[str]:
 
 def explain(
     plan: Plan,
-    remaining: Remaining,
+    remaining: RemainingBudget,
     stored: bool = False,
     likely: tuple[Errors, Fraction | None] | None = None,
     reached: Reached | None = None,
@@ -217,17 +217,17 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
     core, place = at
     halves = [float(half) for half in core.half_widths(plan.confidence)]
     match core.estimates[place]:
-        case Alone() | Shifted():
+        case SingleCell() | CentredSum():
             raise AssertionError("the plan tells how exact a count or a sum is")
-        case Mean(total=total):
+        case MeanEstimate(total=total):
             return f"± {halves[total]:.4g} / count"
-        case Moment() as moment:
+        case MomentEstimate() as moment:
             return typical_half_width(moment, halves)
-        case Seen(count=count):
+        case PresenceEstimate(count=count):
             return f"told from {2 * halves[count]:.4g} rows on"
-        case Ranked(histogram=place, ranks=ranks):
+        case QuantileEstimate(histogram=place, ranks=ranks):
             return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank"
-        case Counted(histogram=place) | Most(histogram=place) | Clip(histogram=place):
+        case ValueCounts(histogram=place) | TopValues(histogram=place) | ClippingBound(histogram=place):
             return frequency_width(core.histograms[place], plan.confidence)
 
 

@@ -15,8 +15,8 @@ from dpsql.engines.opening import open_engine
 from dpsql.planning.calibration import mechanism
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
-from dpsql.privacy.filter import Standing
-from dpsql.privacy.ledger import NAMELESS, Belongs, Ledger, Names, ledger_path, names_of
+from dpsql.privacy.filter import FilterState
+from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, ledger_path, names_of
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.schema import Schema, load
 from dpsql.schema.privacy import Noise
@@ -61,13 +61,13 @@ class LedgerOf:
     """Where the ledger of a database is, whose it is, and by which names the database is known again."""
 
     place: str | Path
-    belongs: Belongs
-    names: Names
+    belongs: LedgerIdentity
+    names: DatabaseNames
 
 
 def ledger_of(schema: Schema, ledger: str | Path | None = None) -> LedgerOf:
     """The ledger of a schema's database, or another one that its owner names: that is known by its place alone."""
-    belongs = Belongs(schema.name, schema.privacy.unit, schema.privacy.neighbours)
+    belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
         return LedgerOf(ledger, belongs, NAMELESS)
     names = names_of(schema.name, schema.source_path, schema.path)
@@ -79,7 +79,7 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 
     Noises that the schema does not allow are left out. SchemaError where the budget is none, as `open_accountant` says.
     """
-    whole = Standing(None, _total(schema), FREE)
+    whole = FilterState(None, _total(schema), FREE)
     return {noise: whole.affordable(cost) for noise, cost in usual_costs(schema).items()}
 
 

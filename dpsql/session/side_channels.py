@@ -15,9 +15,9 @@ from typing import Final, Protocol, TypeVar
 from dpsql.errors import (
     DatabaseError,
     ExecutionFailed,
+    PostProcessingFailed,
+    PostProcessingStopped,
     QueryCancelled,
-    ShellFailed,
-    ShellStopped,
     StatementError,
     incident,
     owners_log,
@@ -25,7 +25,7 @@ from dpsql.errors import (
 from dpsql.planning.plan import Plan
 
 #: What the sandbox says of rows that are released already, and what the analyst did.
-_PUBLIC: Final = (QueryCancelled, ShellFailed, ShellStopped, StatementError)
+_PUBLIC: Final = (QueryCancelled, PostProcessingFailed, PostProcessingStopped, StatementError)
 
 T = TypeVar("T")
 

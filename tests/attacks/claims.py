@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpsql.engines.duckdb.row_encoding import gathered
-from dpsql.planning.estimators.histogram import Reading
+from dpsql.planning.estimators.histogram import HistogramMechanism
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
-from dpsql.privacy.mechanism.quantile_choice import Ranking
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB
 
@@ -69,16 +69,16 @@ def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogra
     return broken
 
 
-def _promised(mechanism: Reading) -> list[tuple[int, int, bool]]:
+def _promised(mechanism: HistogramMechanism) -> list[tuple[int, int, bool]]:
     """For each noise and each choice: what a row moves in it, the most that a unit may move, and whether squared."""
     match mechanism:
-        case Tree(node=Gaussian(l2_squared=limit)):
+        case TreeMechanism(node=Gaussian(l2_squared=limit)):
             return [(1, limit, True)]
-        case Tree(node=Laplace(l1=limit)):
+        case TreeMechanism(node=Laplace(l1=limit)):
             return [(1, limit, False)]
-        case Peeling(each=each):
+        case TopKPeeling(each=each):
             return [(1, *_spread(each))]
-        case Ranking(quantiles=quantiles):
+        case QuantileChoices(quantiles=quantiles):
             trees = [each.around.tree for each in quantiles if each.around is not None]
             return [(each.target.spread, *_spread(each.value)) for each in quantiles] + [
                 promised for tree in trees for promised in _promised(tree)
@@ -146,11 +146,11 @@ def charged_rho(core: CorePlan) -> Fraction:
     chosen: list[Exponential | PermuteAndFlip] = []
     for histogram in core.histograms:
         match histogram.mechanism:
-            case Tree(node=node, levels=levels):
+            case TreeMechanism(node=node, levels=levels):
                 noises += [node] * levels
-            case Peeling(most=most, each=each):
+            case TopKPeeling(most=most, each=each):
                 chosen += [each] * most
-            case Ranking(quantiles=quantiles):
+            case QuantileChoices(quantiles=quantiles):
                 chosen += [each.value for each in quantiles]
                 trees = [each.around.tree for each in quantiles if each.around is not None]
                 noises += [tree.node for tree in trees for _ in range(tree.levels)]

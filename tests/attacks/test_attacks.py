@@ -13,8 +13,8 @@ from attacked_shop import CANARY, CANARY_NUMBERS, UNITS
 from claims import Run, Vectors, broken_claims, broken_histograms, charged_rho, filled, histograms, vectors
 from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
-from dpsql.errors import Error, OperationalError, ShellFailed
-from dpsql.planning.estimators.estimate import Mean
+from dpsql.errors import Error, OperationalError, PostProcessingFailed
+from dpsql.planning.estimators.estimate import MeanEstimate
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
 from dpsql.session import Session, request
@@ -49,7 +49,7 @@ def planned(session: Session, case: Case) -> Plan | None:
 
 def is_refusal(outcome: Result | Error) -> bool:
     """Whether the statement was refused; trouble in the sandbox comes later, speaks of released rows, and is paid."""
-    return isinstance(outcome, Error) and not isinstance(outcome, OperationalError | ShellFailed)
+    return isinstance(outcome, Error) and not isinstance(outcome, OperationalError | PostProcessingFailed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
@@ -164,7 +164,7 @@ def assert_not_exact(outcome: Result, plan: Plan, case: Case, run: Run) -> None:
 def is_constant(core: CorePlan, aggregate: int) -> bool:
     """Whether the aggregate is the average of a constant, which is known without any data."""
     estimate = core.estimates[aggregate]
-    return isinstance(estimate, Mean) and estimate.reach == 0
+    return isinstance(estimate, MeanEstimate) and estimate.reach == 0
 
 
 def is_number(cell: object) -> bool:

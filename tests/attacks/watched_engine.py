@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBHeld, DuckDBReading
-from dpsql.engines.engine import Rowset
+from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, DuckDBVersion
+from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Charge
@@ -20,7 +20,7 @@ class WatchedEngine(DuckDBEngine):
         super().__init__(schema)
         self.private_readings = self.public_readings = 0
 
-    def run(self, charge: Charge[Plan], held: DuckDBHeld | None = None) -> DuckDBReading:
+    def run(self, charge: Charge[Plan], held: DuckDBVersion | None = None) -> DuckDBReading:
         self.private_readings += 1
         return super().run(charge, held)
 
@@ -40,7 +40,7 @@ class FrozenEngine(WatchedEngine):
         super().__init__(schema)
         self.frozen: dict[str, CoreRows] = {}
 
-    def run(self, charge: Charge[Plan], held: DuckDBHeld | None = None) -> FrozenReading:  # type: ignore[override]
+    def run(self, charge: Charge[Plan], held: DuckDBVersion | None = None) -> FrozenReading:  # type: ignore[override]
         return FrozenReading(super().run(charge, held), charge.plan, self.frozen)
 
 
@@ -61,7 +61,7 @@ class FrozenReading:
     def interrupt(self) -> None:
         self._reading.interrupt()
 
-    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         exact = self._reading.stage(derived).reveal()
         stage = next(self._stages)
         self._derived += repr(derived) if stage.derived else ""

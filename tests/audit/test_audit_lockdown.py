@@ -22,8 +22,8 @@ from dpsql.audit.sensitivity.plans import planner
 from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
 from dpsql.engines.duckdb.process.confinement_probe import _TRIED, _succeeds
-from dpsql.engines.duckdb.process.protocol import Message
-from dpsql.engines.source import Limits
+from dpsql.engines.duckdb.process.protocol import EngineMessage
+from dpsql.engines.source import ResourceLimits
 
 PROJECT = Path(__file__).parents[2]
 
@@ -106,7 +106,7 @@ def test_what_is_tried_in_the_process_succeeds_in_one_that_is_not_confined(tmp_p
         (tmp_path / name).write_text("secret")
     with socket.create_server(("127.0.0.1", 0)) as server:
         said = {"outside": str(tmp_path), "data": str(tmp_path / "data"), "port": server.getsockname()[1],
-                "limits": Limits(memory=1000 - HEAD_ROOM)}  # fmt: skip
+                "limits": ResourceLimits(memory=1000 - HEAD_ROOM)}  # fmt: skip
         could = {name for name, attempt in _TRIED.items() if _succeeds(attempt, said)}
     assert set(_TRIED) - could <= {"leaves a core"}, "cores may be off here as well"
 
@@ -125,12 +125,12 @@ def test_a_process_that_cannot_be_begun_or_is_not_wanted_is_said(
 class Unconfined:
     """The client of a process that is begun without confinement: this one, which can do all that is tried but die."""
 
-    def __init__(self, path: str, limits: Limits, serves: str) -> None:
+    def __init__(self, path: str, limits: ResourceLimits, serves: str) -> None:
         assert serves == "confinement_probe"
         self.limits = limits
 
-    def ask(self, word: str, said: dict[str, Any]) -> Message:
-        return Message(
+    def ask(self, word: str, said: dict[str, Any]) -> EngineMessage:
+        return EngineMessage(
             "done", 1, {name: _succeeds(each, {**said, "limits": self.limits}) for name, each in _TRIED.items()}
         )
 

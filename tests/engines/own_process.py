@@ -14,8 +14,8 @@ from typing import Any
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.process import client
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.duckdb.process.protocol import Message
-from dpsql.engines.source import CoreSql, Rows
+from dpsql.engines.duckdb.process.protocol import EngineMessage
+from dpsql.engines.source import CoreSql, ValueRows
 from dpsql.planning.plan import Plan
 from dpsql.session import Session
 
@@ -59,7 +59,7 @@ def stop_when_it_reads(process: client.EngineProcess) -> None:
     """Have the process stand still from when it is next asked to read something for a charge."""
     asked = process.asked
 
-    def asked_once(word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Future[Message]:
+    def asked_once(word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> Future[EngineMessage]:
         if word == "stage":
             os.kill(process.pid, signal.SIGSTOP)
         return asked(word, said, rows)

@@ -20,13 +20,13 @@ from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.engine import Rowset
+from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.engines.source import Data, Source
+from dpsql.engines.source import Data, DataSource
 from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_accountant
 
-Opens: TypeAlias = Callable[[Source], Data]
+Opens: TypeAlias = Callable[[DataSource], Data]
 
 #: The passes of DuckDB's optimizer that no engine may use, told here once more so that none of them is lost.
 UNUSED = {
@@ -59,7 +59,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[CoreRows]:
     found: list[CoreRows] = []
     stage = DuckDBReading.stage
 
-    def noted(reading: DuckDBReading, derived: Sequence[Rowset]) -> ExactRows:
+    def noted(reading: DuckDBReading, derived: Sequence[DerivedRows]) -> ExactRows:
         rows = stage(reading, derived)
         found.extend(rows.reveal())
         return rows

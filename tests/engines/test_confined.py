@@ -20,9 +20,9 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="as
 SCRIPT = """
 import json, os, resource, signal, socket, subprocess, sys
 from dpsql.engines.duckdb.process.confinement import confine
-from dpsql.engines.source import Limits
+from dpsql.engines.source import ResourceLimits
 source, beside, folder = sys.argv[1:4]
-confine(os.getppid(), [source], Limits(memory=10**9, spill=1000, folder=folder or None))
+confine(os.getppid(), [source], ResourceLimits(memory=10**9, spill=1000, folder=folder or None))
 
 def opens(path, mode="rb"):
     with open(path, mode) as file:

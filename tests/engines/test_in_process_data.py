@@ -17,7 +17,7 @@ from dpsql.engines.duckdb import in_process_data
 from dpsql.engines.duckdb.attached_source import OpenedCursor
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import FAULTS, LocalData
-from dpsql.engines.source import CoreSql, Limits, Source
+from dpsql.engines.source import CoreSql, DataSource, ResourceLimits
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
 from dpsql.session.database import Database, open_database
@@ -59,7 +59,9 @@ def test_after_a_fault_of_duckdb_the_data_are_open_again(tmp_path: Path, monkeyp
     pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
-    data = LocalData(Source(str(tmp_path / "moments.duckdb"), None, (), {"moments": ("at",)}, {}, Limits(spill=10**6)))
+    data = LocalData(
+        DataSource(str(tmp_path / "moments.duckdb"), None, (), {"moments": ("at",)}, {}, ResourceLimits(spill=10**6))
+    )
     first, one = data.connection, 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     read = frozenset({"moments"})
     text, count = (CoreSql(one.format(each), read, frozenset()) for each in ('length(CAST("at" AS TEXT))', "count(*)"))

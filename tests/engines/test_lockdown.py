@@ -15,7 +15,7 @@ from databases import clinic
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.source import Data, Source
+from dpsql.engines.source import Data, DataSource
 from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
 from dpsql.schema import Schema, load
 
@@ -61,7 +61,7 @@ def engine(schema: Schema) -> Iterator[DuckDBEngine]:
 
 
 @pytest.fixture(params=[LocalData, ProcessData], ids=["here", "process"])
-def opens(request: pytest.FixtureRequest) -> Callable[[Source], Data]:
+def opens(request: pytest.FixtureRequest) -> Callable[[DataSource], Data]:
     return request.param  # type: ignore[no-any-return]
 
 
@@ -108,7 +108,7 @@ def test_the_settings_are_those_of_a_locked_engine(engine: DuckDBEngine) -> None
         assert str(found).lower() == str(value).lower(), setting
 
 
-def test_private_tables_have_no_public_rows(schema: Schema, opens: Callable[[Source], Data]) -> None:
+def test_private_tables_have_no_public_rows(schema: Schema, opens: Callable[[DataSource], Data]) -> None:
     engine = DuckDBEngine(schema, opens)
     assert engine.public_rows("places") == [("ward", "north"), ("yard", "south")]
     with pytest.raises(ExecutionFailed):
@@ -119,7 +119,7 @@ def test_private_tables_have_no_public_rows(schema: Schema, opens: Callable[[Sou
 
 
 def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(
-    tmp_path: Path, opens: Callable[[Source], Data]
+    tmp_path: Path, opens: Callable[[DataSource], Data]
 ) -> None:
     text = clinic(tmp_path).read_text()
     text += '[tables.bills]\nreferences = { visit = "visits.visit" }\nmax_rows_per_unit = 2\n'
@@ -133,7 +133,7 @@ def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(
 
 
 def test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening(
-    tmp_path: Path, opens: Callable[[Source], Data]
+    tmp_path: Path, opens: Callable[[DataSource], Data]
 ) -> None:
     """Else whoever has one fails each statement that reads the column, and is seen to be there."""
     file = clinic(tmp_path, parquet=True)
@@ -157,7 +157,7 @@ def test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening(
 
 
 def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(
-    tmp_path: Path, opens: Callable[[Source], Data]
+    tmp_path: Path, opens: Callable[[DataSource], Data]
 ) -> None:
     schema = load(clinic(tmp_path))
     (tmp_path / "clinic.duckdb").write_bytes(b"no database" * 500)

@@ -18,7 +18,7 @@ from test_lockdown import HOSTILE, WRITES
 from dpsql.engines import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
-from dpsql.engines.duckdb.process.data import Failed, ProcessData
+from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed
 from dpsql.engines.source import CoreSql
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant, open_session
@@ -108,7 +108,7 @@ CHANGED = [changed for change in TAMPERED.values() if (changed := change(PLANNED
 @pytest.mark.parametrize("sql", [*HOSTILE, *WRITES, *CHANGED])
 def test_the_process_itself_runs_nothing_that_was_not_planned(tampered: ProcessData, sql: str) -> None:
     """Even if dpsql asked for it: the check is made where the data are."""
-    with pytest.raises(Failed):
+    with pytest.raises(ProcessFailed):
         tampered.hold().cursor().rows([], [CoreSql(sql, frozenset({"patients"}), frozenset())])
 
 
@@ -121,5 +121,5 @@ def tampered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessData]:
 
 def test_a_table_that_was_not_planned_is_not_read(opened: ProcessData) -> None:
     assert list(opened.hold().cursor().rows([], [QUICK])) == [[(2,)]]
-    with pytest.raises(Failed):
+    with pytest.raises(ProcessFailed):
         opened.hold().cursor().rows([], [CoreSql(QUICK.sql, frozenset({"patients"}), frozenset())])

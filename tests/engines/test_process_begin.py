@@ -15,7 +15,7 @@ from databases import CANARIES, clinic
 
 from dpsql.engines import opening
 from dpsql.engines.duckdb.process import client, start
-from dpsql.engines.source import Limits
+from dpsql.engines.source import ResourceLimits
 from dpsql.errors import OperationalError
 from dpsql.session import open_session
 
@@ -35,7 +35,7 @@ def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch:
     left_open = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
         with pytest.raises(OperationalError, match="cannot be begun"):
-            client.EngineProcess(str(tmp_path), Limits())
+            client.EngineProcess(str(tmp_path), ResourceLimits())
     assert all(each.stdin.closed and each.stdout.closed for each in processes if each.stdin and each.stdout)
     assert len(processes) == 3 and len(list(Path("/proc/self/fd").iterdir())) == left_open
 
@@ -57,7 +57,7 @@ def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(client, "Future", Interrupted)
     before = set(threading.enumerate())
     with pytest.raises(KeyboardInterrupt):
-        client.EngineProcess(str(tmp_path), Limits(spill=1000))
+        client.EngineProcess(str(tmp_path), ResourceLimits(spill=1000))
     for attendant in set(threading.enumerate()) - before:
         attendant.join(10)
     assert processes[0].poll() is not None and not list((tmp_path / "temporary").iterdir())

@@ -20,10 +20,10 @@ from test_engine_errors import chain
 
 from dpsql.engines import opening
 from dpsql.engines.duckdb.process import client
-from dpsql.engines.duckdb.process.data import Died, Failed, ProcessData, ProcessVersion
-from dpsql.engines.duckdb.process.protocol import Message, Pipe
-from dpsql.engines.files.versions import Held
-from dpsql.engines.source import CoreSql, NotOpened, Source
+from dpsql.engines.duckdb.process.data import ProcessData, ProcessDied, ProcessFailed, ProcessVersion
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
+from dpsql.engines.files.versions import VersionHold
+from dpsql.engines.source import CoreSql, DataSource, NotOpened
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.session import Session, open_session
 
@@ -65,7 +65,7 @@ def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessDa
     os.kill(process.pid, signal.SIGSTOP)
     heard: list[type[BaseException]] = []
 
-    def ask(version: Held[ProcessVersion]) -> None:
+    def ask(version: VersionHold[ProcessVersion]) -> None:
         try:
             version.public_rows("places")
         except Exception as error:
@@ -78,7 +78,7 @@ def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessDa
     process.kill()
     for thread in threads:
         thread.join(30)
-    assert heard == [Died] * 5
+    assert heard == [ProcessDied] * 5
     assert opened.hold().public_rows("places")
 
 
@@ -91,8 +91,8 @@ def test_it_dies_between_two_statements(session: Session) -> None:
 FAULTY = """
 import os, sys, duckdb
 from dpsql.engines.duckdb.process.child import Child
-from dpsql.engines.duckdb.process.protocol import Message, Pipe
-from dpsql.engines.source import Limits
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
+from dpsql.engines.source import ResourceLimits
 
 class Faulty(Child):
     def _answer(self, request):
@@ -100,9 +100,9 @@ class Faulty(Child):
             os._exit(0)
         raise getattr(duckdb, sys.argv[1])
 
-child = Faulty(Pipe(*os.pipe()), Limits())
+child = Faulty(MessagePipe(*os.pipe()), ResourceLimits())
 for number in (1, 2):
-    child._requests.put(Message("stage", number))
+    child._requests.put(EngineMessage("stage", number))
 child.work()
 """
 
@@ -117,13 +117,13 @@ def test_a_moment_before_all_others_ends_at_most_its_own_statement(tmp_path: Pat
     pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
-    made = ProcessData(Source(str(tmp_path / "moments.duckdb"), None, (), {}, {}))
+    made = ProcessData(DataSource(str(tmp_path / "moments.duckdb"), None, (), {}, {}))
     one = 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     text, count = (
         CoreSql(one.format(each), frozenset({"moments"}), frozenset())
         for each in ('length(CAST("at" AS TEXT))', "count(*)")
     )
-    with suppress(Died, Failed):
+    with suppress(ProcessDied, ProcessFailed):
         assert len(made.hold().cursor().rows([], [text])[0]) == 2
     assert list(made.hold().cursor().rows([], [count])) == [[(2,)]]
     made.close()
@@ -131,11 +131,11 @@ def test_a_moment_before_all_others_ends_at_most_its_own_statement(tmp_path: Pat
 
 def test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe(tmp_path: Path) -> None:
     """A statement that waits to send when the process dies would write into a ledger or to another client."""
-    pipe = Pipe(*os.pipe())
+    pipe = MessagePipe(*os.pipe())
     pipe.close()
     files = [(tmp_path / name).open("wb") for name in ("one", "other")]
     with pytest.raises(OSError):
-        pipe.send(Message("stage", 1))
+        pipe.send(EngineMessage("stage", 1))
     for file in files:
         file.close()
         assert Path(file.name).read_bytes() == b""

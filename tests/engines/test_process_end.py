@@ -18,7 +18,7 @@ from own_process import ONE, QUICK, answer_while, living, until
 
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.process import client, data
-from dpsql.engines.duckdb.process.data import Failed, ProcessData
+from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed
 from dpsql.errors import ExecutionFailed, OperationalError, QueryCancelled
 from dpsql.schema import load
 from dpsql.session import Session
@@ -31,7 +31,7 @@ def test_several_statements_run_at_once_and_an_interrupt_ends_one(opened: Proces
     def ask(name: str, cursor: data.ProcessCursor) -> None:
         try:
             cursor.rows([], [NEVER_DONE])
-        except Failed:
+        except ProcessFailed:
             heard.append(name)
 
     def interrupt_until_it_ends(cursor: data.ProcessCursor, thread: threading.Thread) -> None:
@@ -70,7 +70,7 @@ def test_a_statement_beyond_its_time_is_ended(opened: ProcessData) -> None:
     cursor = opened.hold().cursor()
     timer = threading.Timer(0.3, cursor.stop)
     timer.start()
-    with pytest.raises(Failed):
+    with pytest.raises(ProcessFailed):
         cursor.rows([], [NEVER_DONE])
     timer.join()
     assert opened.renewed().process is cursor._process, "it heard, and nobody else lost anything"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from dpsql.engines.duckdb.process.protocol import Message, Pipe
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
 from dpsql.engines.duckdb.row_encoding import read, written
 
 VALUES = some.one_of(
@@ -44,9 +44,9 @@ def test_rows_come_back_as_they_were(columns: list[list[Any]]) -> None:
 
 def test_rows_go_through_a_pipe() -> None:
     ours, theirs = os.pipe()
-    pipe = Pipe(ours, theirs)
+    pipe = MessagePipe(ours, theirs)
     many = [(number, f"text {number}", Decimal(number)) for number in range(100_000)]
-    sent = Message("done", 7, {"version": None}, [many, [], [(date(2000, 1, 1), datetime(1, 1, 1), [[1], [2]])]])
+    sent = EngineMessage("done", 7, {"version": None}, [many, [], [(date(2000, 1, 1), datetime(1, 1, 1), [[1], [2]])]])
     thread = threading.Thread(target=pipe.send, args=(sent,))
     thread.start()
     got = pipe.receive()
@@ -94,5 +94,5 @@ def test_what_is_no_frame_is_an_error_and_nothing_else(bytes_: bytes) -> None:
     os.write(writes, bytes_)
     os.close(writes)
     with pytest.raises((EOFError, ValueError, TypeError, KeyError, RecursionError)):
-        Pipe(reads, reads).receive()
+        MessagePipe(reads, reads).receive()
     os.close(reads)

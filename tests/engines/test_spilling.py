@@ -16,7 +16,7 @@ import pytest
 
 from dpsql.engines import opening
 from dpsql.engines.duckdb.spilling import most_spilled, remove_folder, spill_folder
-from dpsql.engines.source import Limits
+from dpsql.engines.source import ResourceLimits
 from dpsql.session import Session, open_session
 
 CANARY = b"CANARY_7f3a"
@@ -131,10 +131,10 @@ def test_without_a_limit_half_of_what_is_free_may_be_spilled(temporary: Path) ->
 KILLED = """
 import sys, tempfile, time
 from pathlib import Path
-from dpsql.engines.source import Limits
+from dpsql.engines.source import ResourceLimits
 from dpsql.engines.duckdb.spilling import spill_folder
 tempfile.tempdir = sys.argv[1]
-folder = spill_folder(Limits(spill=1))
+folder = spill_folder(ResourceLimits(spill=1))
 Path(folder, "rows").write_text("CANARY_7f3a")
 print(folder, flush=True)
 time.sleep(600)
@@ -156,11 +156,11 @@ def test_what_a_killed_process_left_is_removed_by_the_next(
     other: tuple[subprocess.Popen[str], Path], temporary: Path
 ) -> None:
     process, left = other
-    mine = spill_folder(Limits(spill=1))
+    mine = spill_folder(ResourceLimits(spill=1))
     assert (left / "rows").exists(), "it lives"
     process.send_signal(signal.SIGKILL)
     process.wait()
-    second = spill_folder(Limits(spill=1))
+    second = spill_folder(ResourceLimits(spill=1))
     assert not left.parent.exists()
     assert mine is not None and second is not None and Path(mine).exists()
     remove_folder(mine)
@@ -173,13 +173,13 @@ def test_folders_of_others_and_links_stay(temporary: Path, tmp_path: Path) -> No
     (tmp_path / "outside" / "lock").write_text("")
     (temporary / "dpsql-spill-link").symlink_to(tmp_path / "outside")
     (temporary / "dpsql-spill-none").mkdir()
-    remove_folder(spill_folder(Limits(spill=1)))
+    remove_folder(spill_folder(ResourceLimits(spill=1)))
     assert (tmp_path / "outside" / "lock").exists() and (temporary / "dpsql-spill-none").exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
 def test_a_fork_does_not_remove_the_folder_of_its_parent(temporary: Path) -> None:
-    folder = spill_folder(Limits(spill=1))
+    folder = spill_folder(ResourceLimits(spill=1))
     assert folder is not None
     child = os.fork()
     if not child:

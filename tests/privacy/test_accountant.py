@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import Remaining, admits
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.filter import RemainingBudget, admits
+from dpsql.privacy.ledger import Ledger, LedgerIdentity
 from dpsql.privacy.measure import FREE, GRID, Cost
 
 
@@ -33,7 +33,7 @@ class Spending(RuleBasedStateMachine):
         self.open()
 
     def open(self) -> None:
-        self.ledger = Ledger.open(Path(self.folder.name) / "l", Belongs("d", "p.id", "add-remove"))
+        self.ledger = Ledger.open(Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove"))
         self.accountant = Accountant(self.ledger, self.budget, {"ada": self.cap})
 
     def spent(self, *analysts: str) -> Cost:
@@ -60,7 +60,7 @@ class Spending(RuleBasedStateMachine):
 
     @rule()
     def open_beside(self) -> None:
-        self.ledger = Ledger.open(Path(self.folder.name) / "l", Belongs("d", "p.id", "add-remove"))
+        self.ledger = Ledger.open(Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove"))
         self.accountant = Accountant(self.ledger, self.budget, {"ada": self.cap})
 
     @precondition(lambda self: self.paid)
@@ -112,7 +112,7 @@ def test_what_remains_is_of_the_tighter_budget(open_accountant: Callable[..., Ac
     assert accountant.remaining("ada").budget.epsilon == 1
     accountant.spend(Ask(laplace("0.25")), analyst="ada", statement="SELECT 1")
     left = accountant.remaining("ada")
-    assert isinstance(left, Remaining)
+    assert isinstance(left, RemainingBudget)
     assert 1 > left.share >= Fraction("0.75") and left.epsilon == left.share
     assert left.spent.epsilon == Fraction("0.25") and left.delta == MICRO / 10
     assert repr(left).startswith("Remaining(epsilon=0.75")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import Standing, admits
+from dpsql.privacy.filter import FilterState, admits
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, epsilon_of_rho_standard
 
 WHOLE = Fraction(1)
@@ -92,7 +92,7 @@ def test_the_forecast_is_what_the_filter_does(budget: Budget, before: list[Cost]
     spent = FREE
     for earlier in before:
         spent += earlier.rounded_up() if admits(budget, spent, earlier.rounded_up()) else FREE
-    forecast = Standing(None, budget, spent).affordable(cost)
+    forecast = FilterState(None, budget, spent).affordable(cost)
     count = 0
     while count <= forecast and admits(budget, spent, cost.rounded_up()):
         count, spent = count + 1, spent + cost.rounded_up()
@@ -103,16 +103,16 @@ def test_a_delta_that_an_accountant_set_aside_and_another_does_not_is_said_to_be
     """As where the schema's accountant was basic, which leaves all of δ to thresholds, and is another one now."""
     spent, budget = Cost(Fraction(1, 10), Fraction(1, 200), Fraction("5e-7")), Budget(Fraction(3), Fraction("1e-6"))
     with pytest.raises(BudgetExhausted, match="have used δ = 5e-7 and the budget now sets δ = 1e-7 aside"):
-        Standing(None, budget, spent).require(Cost(Fraction(1, 10), Fraction(1, 200)))
-    assert Standing(None, budget, spent).affordable(Cost(Fraction(1, 10), Fraction(1, 200))) == 0
+        FilterState(None, budget, spent).require(Cost(Fraction(1, 10), Fraction(1, 200)))
+    assert FilterState(None, budget, spent).affordable(Cost(Fraction(1, 10), Fraction(1, 200))) == 0
     fixed = Budget(Fraction(3), Fraction("1e-6"), rule=AdvancedComposition(9, Fraction(1, 10)))
     with pytest.raises(BudgetExhausted, match="statements in its ledger that are not of exactly"):
-        Standing(None, fixed, spent, Fraction(10)).require(Cost(Fraction(1, 10), Fraction(1, 200)))
+        FilterState(None, fixed, spent, Fraction(10)).require(Cost(Fraction(1, 10), Fraction(1, 200)))
 
 
 def test_what_remains_never_falls_below_nothing() -> None:
     """An owner who lowers the budget under what is spent leaves nothing, and nothing more is admitted."""
     for budget in (Budget(Fraction(1)), Budget(Fraction(1), MICRO)):
-        standing = Standing(None, budget, Cost(Fraction(9), Fraction(40), MICRO))
+        standing = FilterState(None, budget, Cost(Fraction(9), Fraction(40), MICRO))
         assert (standing.share, standing.epsilon, standing.delta) == (0, 0, 0)
         assert standing.affordable(laplace("0.01")) == 0

@@ -14,9 +14,9 @@ from dpsql.privacy import privacy_loss_distributions as losses_of
 from dpsql.privacy.measure import epsilon_of_rho
 from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.privacy_loss_distributions import (
+    ApproximateLoss,
     GaussianLoss,
     LaplaceLoss,
-    Leak,
     Loss,
     PureLoss,
     epsilon_of_losses,
@@ -86,10 +86,10 @@ def test_losses_are_ordered_before_the_other_accountants() -> None:
 
 def test_a_leak_is_taken_from_delta() -> None:
     plain = epsilon_of_losses([PureLoss(Fraction(1, 2))] * 8, MICRO / 2)
-    assert epsilon_of_losses([PureLoss(Fraction(1, 2))] * 8 + [Leak(MICRO / 4)] * 2, MICRO) == plain
-    assert epsilon_of_losses([Leak(MICRO / 4)], MICRO) == 0 == epsilon_of_losses([], MICRO)
+    assert epsilon_of_losses([PureLoss(Fraction(1, 2))] * 8 + [ApproximateLoss(MICRO / 4)] * 2, MICRO) == plain
+    assert epsilon_of_losses([ApproximateLoss(MICRO / 4)], MICRO) == 0 == epsilon_of_losses([], MICRO)
     with pytest.raises(DataError, match="beside what thresholds use"):
-        epsilon_of_losses([PureLoss(Fraction(1)), Leak(MICRO)], MICRO)
+        epsilon_of_losses([PureLoss(Fraction(1)), ApproximateLoss(MICRO)], MICRO)
 
 
 def test_a_delta_below_the_rounding_of_floats_is_refused() -> None:

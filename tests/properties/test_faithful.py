@@ -17,11 +17,11 @@ from world_session import session_on, without_noise
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.estimators.estimate import Estimate
-from dpsql.planning.estimators.histogram import Counted, Frequent, MeasuredHistogram, Most
-from dpsql.planning.estimators.moments import Moment
-from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.estimators.histogram import FrequencyEstimate, MeasuredHistogram, TopValues, ValueCounts
+from dpsql.planning.estimators.moments import MomentEstimate
+from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.privacy.mechanism.quantile_choice import Ranking
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000
@@ -50,7 +50,7 @@ def _bin(histogram: MeasuredHistogram, continuous: bool) -> float:
     """
     bins = histogram.contribution.bins
     assert bins is not None
-    if continuous and isinstance(histogram.mechanism, Ranking):
+    if continuous and isinstance(histogram.mechanism, QuantileChoices):
         return math.inf
     return float(2 * bins.width * bins.size)
 
@@ -100,21 +100,21 @@ def _tolerance(plan: Plan, column: int) -> float:
     return _of_estimate(core, core.estimates[place])
 
 
-def _of_estimate(core: CorePlan, estimate: Estimate | Ranked | Frequent) -> float:
+def _of_estimate(core: CorePlan, estimate: Estimate | QuantileEstimate | FrequencyEstimate) -> float:
     match estimate:
-        case Moment():
+        case MomentEstimate():
             return _of_moment(estimate)
-        case Ranked(histogram=histogram, ranks=ranks):
+        case QuantileEstimate(histogram=histogram, ranks=ranks):
             return _bin(core.histograms[histogram], ranks.continuous)
-        case Counted():
+        case ValueCounts():
             return 0.0
-        case Most():
+        case TopValues():
             return math.inf
         case _:
             return MOST_ROWS * max(map(float, core.steps))
 
 
-def _of_moment(estimate: Moment) -> float:
+def _of_moment(estimate: MomentEstimate) -> float:
     """Next to nothing of the bounds; ratios of variances are tested on data that have some (`test_moments.py`)."""
     x, y = float(estimate.x.reach), 1.0 if estimate.y is None else float(estimate.y.reach)
     match estimate.statistic:

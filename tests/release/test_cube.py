@@ -18,7 +18,7 @@ from worlds import Column, Table, World
 
 from dpsql.errors import Refused
 from dpsql.planning.estimators.columns import as_type
-from dpsql.planning.estimators.least_squares import Measured, consistent
+from dpsql.planning.estimators.least_squares import MeasuredLevel, consistent
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.grouping_sets import cube_table
@@ -217,8 +217,9 @@ def test_least_squares_are_those_of_the_whole_system() -> None:
     random = np.random.default_rng(7)
     one, two = np.repeat(np.arange(4), 5), np.tile(np.arange(5), 4)
     finest, none = random.normal(size=20) * 100, np.zeros(20, dtype=np.int64)
-    levels = [Measured(one, random.normal(size=4) * 100, 2.0), Measured(two, random.normal(size=5) * 100, 0.5),
-              Measured(none, random.normal(size=1) * 100, 3.0)]  # fmt: skip
+    levels = [MeasuredLevel(one, random.normal(size=4) * 100, 2.0),
+              MeasuredLevel(two, random.normal(size=5) * 100, 0.5),
+              MeasuredLevel(none, random.normal(size=1) * 100, 3.0)]  # fmt: skip
     rows, wanted = [np.eye(20)], [finest]
     for level in levels:
         matrix = np.zeros((len(level.numbers), 20))

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from dpsql.engines.exact import ExactRows
-from dpsql.planning.plan import APPEARS, CorePlan, MeasuredCell, Presence
+from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise_addition import release
 from dpsql.session import Session
@@ -134,7 +134,7 @@ def _reaches(noise: Mechanism, least: int) -> float:
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_empty_groups_appear_in_one_answer_of_twenty_at_most(noise: Mechanism, candidates: int) -> None:
     """By the exact law; and one step less would be too little, but for what the bounds on tails give away."""
-    least = Presence(0, noise, APPEARS, True).threshold(candidates)
+    least = GroupPresence(0, noise, APPEARS, True).threshold(candidates)
     appears = -expm1(candidates * log1p(-_reaches(noise, least)))
     assert least >= 1 and appears <= 0.05 * (1 + 1e-9)
     if least > 1:

@@ -19,7 +19,7 @@ from wire_client import PASSWORD, Client, error, eventually
 
 from dpsql.engines import opening
 from dpsql.engines.duckdb.engine import DuckDBReading
-from dpsql.engines.duckdb.process.data import Failed, ProcessData, _done
+from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed, _done
 from dpsql.engines.files.held_files import faults_of
 from dpsql.errors import ExecutionFailed, LedgerError
 from dpsql.errors.owners_log import cause
@@ -76,8 +76,8 @@ CAUSES: dict[str, Callable[[], Exception]] = {
     "OutOfMemoryException": lambda: duckdb.OutOfMemoryException(CANARY),
     "ConversionException": lambda: duckdb.ConversionException(CANARY),
     "MemoryError": lambda: MemoryError(CANARY),
-    "Failed: IOException": lambda: Failed("IOException"),
-    "Failed": lambda: Failed(f"{CANARY} Smith"),
+    "ProcessFailed: IOException": lambda: ProcessFailed("IOException"),
+    "ProcessFailed": lambda: ProcessFailed(f"{CANARY} Smith"),
 }
 
 
@@ -199,7 +199,7 @@ def test_a_process_that_died_is_told_to_the_owner(
     with closing(open_session(clinic(tmp_path))) as session:
         data: ProcessData = session._execution.engine._data  # type: ignore[attr-defined]
         process = data.newest.process
-        with pytest.raises(Failed) as raised:
+        with pytest.raises(ProcessFailed) as raised:
             _done(process, "public", {})
         assert cause(raised.value) == "Failed: KeyError"
         os.kill(process.pid, signal.SIGKILL)

@@ -11,7 +11,7 @@ import pytest
 from databases import clinic
 
 from dpsql.errors import DatabaseError
-from dpsql.planning.estimators.least_squares import LEAST_SHARE, Measured, comparable, consistent, spreads
+from dpsql.planning.estimators.least_squares import LEAST_SHARE, MeasuredLevel, comparable, consistent, spreads
 from dpsql.session import Session, open_session
 
 AGGREGATES = (
@@ -104,13 +104,16 @@ def test_a_rollup_of_which_some_levels_have_next_to_no_noise_is_answered(tmp_pat
 def test_levels_of_any_two_variances_are_put_together(finest: float, coarser: float) -> None:
     """The numbers stay near what was measured, and the spread that is told is no smaller than the true one."""
     group, parts = np.array([0, 0, 1, 1]), np.array([3.0, 5.0, 7.0, 2.0]) * 1e6
-    levels = [Measured(group, np.array([8e6, 9e6]), coarser), Measured(group * 0, np.array([17e6 + 1]), coarser)]
+    levels = [
+        MeasuredLevel(group, np.array([8e6, 9e6]), coarser),
+        MeasuredLevel(group * 0, np.array([17e6 + 1]), coarser),
+    ]
     found = consistent(parts, finest, levels)
     assert np.isfinite(found).all() and abs(found - parts).max() <= 1.001
     spread = spreads(4, finest, levels)([0, 1])
     assert 0 < spread.variance < np.inf and 0 < spread.single <= 1
     used, _ = comparable(finest, levels)
-    units = [consistent(np.eye(4)[place], finest, [Measured(each.group, each.numbers * 0, each.variance)
+    units = [consistent(np.eye(4)[place], finest, [MeasuredLevel(each.group, each.numbers * 0, each.variance)
                                                    for each in levels]) for place in range(4)]  # fmt: skip
     own = sum(float(unit[:2].sum()) ** 2 for unit in units) * finest
     assert own <= spread.variance * 1.001 and used >= finest

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpsql.engines.source import CoreSql
-from dpsql.planning.plan import Presence
-from dpsql.privacy.key_thresholds import Threshold
+from dpsql.planning.plan import GroupPresence
+from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 
 CANARIES = ("CANARY_7f3a", "13579.25", "1357925", "987654321")
@@ -99,8 +99,8 @@ def without_noise(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(mechanism, "half_width", lambda self, confidence: 0)
     for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
         patch.setattr(choice, "draw", lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths))
-    patch.setattr(Threshold, "threshold", 1)
-    patch.setattr(Presence, "threshold", lambda self, candidates: 1)
+    patch.setattr(KeyThreshold, "threshold", 1)
+    patch.setattr(GroupPresence, "threshold", lambda self, candidates: 1)
 
 
 def best(utilities: Sequence[int], widths: Sequence[int] | None) -> int:

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.privacy.key_thresholds import Threshold
+from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 
 #: Who lacks: nobody, each patient, a visitor who is no patient, and everybody.
@@ -82,13 +82,13 @@ class FrozenMechanisms:
         for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
             patch.setattr(choice, "draw", lambda mechanism, *values, _entropy=None: self._frozen(mechanism, 1)[0] % 2)
         patch.setattr(
-            Threshold, "select", lambda threshold, counts, *, _entropy=None: self._select(threshold, len(counts))
+            KeyThreshold, "select", lambda threshold, counts, *, _entropy=None: self._select(threshold, len(counts))
         )
 
     def _frozen(self, mechanism: object, size: int) -> list[int]:
         self.asked.append(repr(mechanism))
         return [10_000 + 37 * len(self.asked) + 1000 * (place % 2) for place in range(size)]
 
-    def _select(self, threshold: Threshold, size: int) -> list[int]:
+    def _select(self, threshold: KeyThreshold, size: int) -> list[int]:
         self.asked.append(repr(threshold))
         return [10**6] * size

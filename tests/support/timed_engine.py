@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpsql.engines.duckdb.catalog import read_catalog
-from dpsql.engines.engine import Engine, Held, Reading, Rowset
+from dpsql.engines.engine import DerivedRows, Engine, EngineVersion, PlanReading
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
@@ -68,7 +68,7 @@ class TimedEngine:
 class TimedHeld:
     """A version that a timed engine holds."""
 
-    def __init__(self, held: Held, on_stage: Callable[[int], None]) -> None:
+    def __init__(self, held: EngineVersion, on_stage: Callable[[int], None]) -> None:
         self._held, self._on_stage = held, on_stage
 
     @property
@@ -88,7 +88,7 @@ class TimedHeld:
 class TimedReading:
     """A reading of a timed engine; a stage that fails has found no row."""
 
-    def __init__(self, reading: Reading, on_stage: Callable[[int], None]) -> None:
+    def __init__(self, reading: PlanReading, on_stage: Callable[[int], None]) -> None:
         self._reading, self._on_stage = reading, on_stage
 
     def __enter__(self) -> TimedReading:
@@ -101,7 +101,7 @@ class TimedReading:
     def interrupt(self) -> None:
         self._reading.interrupt()
 
-    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         found = 0
         try:
             exact = self._reading.stage(derived)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dpsql.engines.engine import Held, Reading
+from dpsql.engines.engine import EngineVersion, PlanReading
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import loads
@@ -23,10 +23,10 @@ class UntouchedEngine:
     def dry_run(self, plan: Plan) -> None:
         raise AssertionError("the engine was asked what it would say")
 
-    def run(self, charge: Charge[Plan]) -> Reading:
+    def run(self, charge: Charge[Plan]) -> PlanReading:
         raise AssertionError("the engine was asked for private rows")
 
-    def hold(self, opening: Callable[[], None] = lambda: None) -> Held:
+    def hold(self, opening: Callable[[], None] = lambda: None) -> EngineVersion:
         raise AssertionError("the engine was asked for a version of the data")
 
     def version(self) -> str | None:

@@ -17,14 +17,14 @@ from worlds import World
 from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.engine import core_sqls, derived_table, tables_of
-from dpsql.engines.engine import Rowset
+from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
-from dpsql.privacy.key_thresholds import Threshold
+from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.tree import NoisyTree, Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
 from dpsql.session import Session, open_accountant
 from dpsql.sql.emit.duckdb import DUCKDB
 
@@ -46,7 +46,7 @@ class WorldReading:
     def interrupt(self) -> None:
         self._connection.interrupt()
 
-    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         stage = next(self._stages)
         for table, rows in zip(stage.derived, derived, strict=True):
             put_derived(self._connection, derived_table(table), rows)
@@ -126,15 +126,19 @@ class FrozenNoise:
         for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
             patch.setattr(choice, "draw", lambda _, utilities, widths=None, *, _entropy=None: self._place(
                 len(utilities) if widths is None else int(sum(widths))))  # fmt: skip
-        grow = Tree.grow
+        grow = TreeMechanism.grow
 
-        def grown(tree: Tree, places: Sequence[int], counts: Sequence[int], *, _entropy: object = None) -> NoisyTree:
+        def grown(
+            tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], *, _entropy: object = None
+        ) -> NoisyTree:
             self._calls = 0 if self.same_for_all_rows else self._calls  # of every row alike
             return grow(tree, places, counts)
 
-        patch.setattr(Tree, "grow", grown)
-        patch.setattr(Scan, "choose", lambda scan, places, counts, *, _entropy=None: self._place(scan.sizes))
-        patch.setattr(Threshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts))
+        patch.setattr(TreeMechanism, "grow", grown)
+        patch.setattr(
+            ClippingBoundSearch, "choose", lambda scan, places, counts, *, _entropy=None: self._place(scan.sizes)
+        )
+        patch.setattr(KeyThreshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts))
 
     def start(self, plan: Plan) -> None:
         """Begin one release of the plan."""

@@ -14,14 +14,14 @@ import numpy as np
 
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Ranking, exact_cells, exact_utilities
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree, exact_levels
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices, exact_cells, exact_utilities
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism, exact_levels
 
 
 @dataclass(frozen=True)
-class Use:
+class ClaimUsage:
     """What was seen of one claim; both figures are squares where ``squared``. It is private: figures of the data."""
 
     kind: str
@@ -44,7 +44,7 @@ class Use:
 class Compared:
     """The claims that two neighbours use, and in words what no claim allows at all."""
 
-    uses: tuple[Use, ...] = ()
+    uses: tuple[ClaimUsage, ...] = ()
     wrong: tuple[str, ...] = ()
 
     def __add__(self, more: Compared) -> Compared:
@@ -57,11 +57,11 @@ class Compared:
         return (*self.wrong, *broken)
 
 
-def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> Use:
+def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> ClaimUsage:
     """How far the vectors are apart in the mechanism's own norm, and how far it claims they may be."""
     if isinstance(mechanism, Gaussian):
-        return Use(kind, sum(each * each for each in change), mechanism.l2_squared, squared=True)
-    return Use(kind, sum(abs(each) for each in change), mechanism.l1)
+        return ClaimUsage(kind, sum(each * each for each in change), mechanism.l2_squared, squared=True)
+    return ClaimUsage(kind, sum(abs(each) for each in change), mechanism.l1)
 
 
 #: A histogram without rows: no bins, no counts.
@@ -73,7 +73,7 @@ TRIED_AROUND = 8
 Listed: TypeAlias = Mapping[str, Any]
 
 
-def levels(tree: Tree, left: Listed, right: Listed) -> Compared:
+def levels(tree: TreeMechanism, left: Listed, right: Listed) -> Compared:
     """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
     nothing: list[dict[int, int]] = [{}] * tree.levels
     one, other = (
@@ -93,7 +93,7 @@ def levels(tree: Tree, left: Listed, right: Listed) -> Compared:
     return found if paid else found + Compared((), ("the levels of a tree are not all paid for",))
 
 
-def ranks(ranking: Ranking, left: Listed, right: Listed) -> Compared:
+def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> Compared:
     """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for.
 
     Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
@@ -123,7 +123,7 @@ def ranks(ranking: Ranking, left: Listed, right: Listed) -> Compared:
     return whole
 
 
-def _around(ranking: Ranking, place: int, left: Listed, right: Listed) -> Compared:
+def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -> Compared:
     """The levels of the trees that are grown where one bin is chosen in all groups."""
     one, other = (
         {key: exact_cells(ranking, place, *(listed or NOTHING_LISTED)) for key, listed in side.items()}
@@ -136,7 +136,7 @@ def _around(ranking: Ranking, place: int, left: Listed, right: Listed) -> Compar
     return found
 
 
-def frequencies(peeling: Peeling, left: Listed, right: Listed) -> Compared:
+def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> Compared:
     """No unit moves any two values' counts further apart, over all groups, than their choice is made for."""
     spreads = []
     for key in left.keys() | right.keys():
@@ -147,7 +147,7 @@ def frequencies(peeling: Peeling, left: Listed, right: Listed) -> Compared:
     return _spread(peeling.each, spreads, "most frequent") + Compared((), () if paid else ("a choice is not paid for",))
 
 
-def sizes(scan: Scan, left: Listed, right: Listed) -> Compared:
+def sizes(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Compared:
     """No unit moves the numbers of rows above any size further than the scan is made for, over all groups.
 
     Where the scan takes them for monotone, a unit that comes moves none of them down.
@@ -169,7 +169,7 @@ def sizes(scan: Scan, left: Listed, right: Listed) -> Compared:
     else:
         paid = scan.cost.epsilon is not None and each.epsilon <= scan.cost.epsilon and each.sensitivity >= scan.moved
     wrong += [] if paid else ["sizes: a scan is more exact than it is paid for"]
-    return Compared((Use("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong))
+    return Compared((ClaimUsage("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong))
 
 
 def _at(utilities: Any, widths: Any, place: int) -> int:
@@ -181,9 +181,9 @@ def _spread(
 ) -> Compared:
     """What the spreads over groups use of the choice's claim, and whether its rate is within what it costs."""
     if isinstance(choice, ConcentratedExponential):
-        use = Use(kind, sum(each * each for each in spreads), choice.spread_squared, squared=True)
+        use = ClaimUsage(kind, sum(each * each for each in spreads), choice.spread_squared, squared=True)
         charged = choice.rate**2 * choice.spread_squared / 8 <= choice.cost.rho
     else:
-        use = Use(kind, sum(spreads), choice.spread)
+        use = ClaimUsage(kind, sum(spreads), choice.spread)
         charged = choice.cost.epsilon is not None and choice.rate * choice.spread <= choice.cost.epsilon
     return Compared((use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",))

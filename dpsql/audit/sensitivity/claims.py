@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, assert_never
 
-from dpsql.audit.sensitivity.claim_use import Compared, Use, distance, frequencies, levels, ranks, sizes
+from dpsql.audit.sensitivity.claim_use import ClaimUsage, Compared, distance, frequencies, levels, ranks, sizes
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Ranking
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
 
 
@@ -66,13 +66,13 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
     for place, histogram in enumerate(core.histograms):
         sides = left.histogram(place), right.histogram(place)
         match histogram.mechanism:
-            case Tree() as tree:
+            case TreeMechanism() as tree:
                 found += levels(tree, *sides)
-            case Ranking() as ranking:
+            case QuantileChoices() as ranking:
                 found += ranks(ranking, *sides)
-            case Peeling() as peeling:
+            case TopKPeeling() as peeling:
                 found += frequencies(peeling, *sides)
-            case Scan() as scan:
+            case ClippingBoundSearch() as scan:
                 found += sizes(scan, *sides)
             case _:
                 assert_never(histogram.mechanism)
@@ -117,7 +117,7 @@ def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> Com
             wrong.append("a group that only one database has holds other than one unit")
         if any(row[place] < 1 for row in one.rows.values()):
             wrong.append("a group without units is a candidate")
-    groups = Use("threshold L0", sum(each != 0 for each in change), core.selection.groups)
+    groups = ClaimUsage("threshold L0", sum(each != 0 for each in change), core.selection.groups)
     return Compared((distance("threshold", core.selection.noise, change), groups), tuple(wrong))
 
 
@@ -130,6 +130,6 @@ def _is_histogram(listed: Any) -> bool:
     return whole and len(places) == len(counts) and list(places) == sorted(set(places))
 
 
-def nearest(uses: Sequence[Use]) -> float:
+def nearest(uses: Sequence[ClaimUsage]) -> float:
     """How much of a claim was used by what came nearest to one."""
     return max((sqrt(use.ratio) if use.squared else float(use.ratio) for use in uses), default=0.0)

@@ -17,7 +17,7 @@ from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
-from dpsql.engines.engine import Rowset
+from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.planning.plan import CorePlan
@@ -176,7 +176,7 @@ class Neighbours:
             return False
         return True
 
-    def put(self, table: DerivedQuery, rows: Rowset) -> None:
+    def put(self, table: DerivedQuery, rows: DerivedRows) -> None:
         """Rows for a derived table, which every neighbour then reads."""
         put_derived(self._connection, derived_table(table), rows)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dpsql.audit.sensitivity.neighbours import Neighbours
-from dpsql.engines.engine import Reading
+from dpsql.engines.engine import PlanReading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import PostProcessor
@@ -42,7 +42,7 @@ class _Unread:
     def dry_run(self, plan: Plan) -> None:
         raise InternalError("an audit runs nothing that is charged")
 
-    def run(self, charge: Charge[Plan]) -> Reading:
+    def run(self, charge: Charge[Plan]) -> PlanReading:
         raise InternalError("an audit runs nothing that is charged")
 
     def version(self) -> str | None:
@@ -63,7 +63,7 @@ class _UnreadVersion:
 
     version = None
 
-    def run(self, charge: Charge[Plan]) -> Reading:
+    def run(self, charge: Charge[Plan]) -> PlanReading:
         raise InternalError("an audit runs nothing that is charged")
 
     def __enter__(self) -> _UnreadVersion:

@@ -16,7 +16,7 @@ import duckdb
 
 from dpsql.audit.clock import AuditClock, TimeIsUp
 from dpsql.audit.report import Check, Figure, Room
-from dpsql.audit.sensitivity.claim_use import Compared, Use
+from dpsql.audit.sensitivity.claim_use import ClaimUsage, Compared
 from dpsql.audit.sensitivity.claims import compare, malformed
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import Planner
@@ -156,7 +156,7 @@ def _row(neighbours: Neighbours, core: CorePlan, clock: AuditClock) -> CoreRows 
 
 def compared(looked: Looked, replaced: bool) -> Compared:
     """What all pairs of neighbours use of the claims, the most of each kind, and what is wrong."""
-    most: dict[str, Use] = {}
+    most: dict[str, ClaimUsage] = {}
     wrong: dict[str, None] = {}
     if None in looked.whole:
         wrong["the engine fails on the whole database"] = None

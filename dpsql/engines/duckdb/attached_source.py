@@ -16,9 +16,19 @@ import duckdb
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.engines.duckdb.row_encoding import gathered
-from dpsql.engines.files.held_files import DESCRIPTORS, HeldFiles, State
+from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles
 from dpsql.engines.files.parquet_integrity import is_whole
-from dpsql.engines.source import Changed, CoreSql, DerivedTable, Limits, NotOpened, NotReadable, NotUnique, Rows, Source
+from dpsql.engines.source import (
+    CoreSql,
+    DataChanged,
+    DataSource,
+    DerivedTable,
+    NotOpened,
+    NotReadable,
+    NotUnique,
+    ResourceLimits,
+    ValueRows,
+)
 
 #: The SQL of each reading that a column may have (`dpsql.schema.types.Reading`): a function of its one
 #: value, which fails for none.
@@ -31,7 +41,7 @@ _SQL: Mapping[str, str] = {
 }
 
 
-def attach(run: Callable[[str], object], source: Source, name: str) -> None:
+def attach(run: Callable[[str], object], source: DataSource, name: str) -> None:
     """Attach the source read-only as ``name``; ``run`` executes one statement.
 
     Parquet files, and tables with columns that are stored otherwise than they are read, are views under that name; the
@@ -51,7 +61,7 @@ def attach(run: Callable[[str], object], source: Source, name: str) -> None:
         run(f'CREATE VIEW {name}.main."{table}" AS SELECT {star} FROM {rows}')
 
 
-def file_name(source: Source) -> str | None:
+def file_name(source: DataSource) -> str | None:
     """The name under which the engine holds the DuckDB file of a source; None where that is Parquet."""
     if source.files is not None:
         return None
@@ -100,7 +110,7 @@ class OpenedSource:
 
     def __init__(
         self,
-        source: Source,
+        source: DataSource,
         connect: Callable[[Mapping[str, Any]], duckdb.DuckDBPyConnection],
         held: HeldFiles | None = None,
     ) -> None:
@@ -174,14 +184,14 @@ class OpenedSource:
         return self.held.version
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[FileState, ...]:
         """What the files were when they were held."""
         return self.held.states
 
     def cursor(self) -> OpenedCursor:
         return OpenedCursor(self._connected.cursor(), self.held)
 
-    def public_rows(self, table: str) -> Rows:
+    def public_rows(self, table: str) -> ValueRows:
         """The rows of a table that was declared public, in the order of its columns."""
         columns = ", ".join(f'"{column}"' for column in self._source.public[table])
         rows = self._connected.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
@@ -195,7 +205,7 @@ class OpenedCursor:
     def __init__(self, cursor: duckdb.DuckDBPyConnection, held: HeldFiles) -> None:
         self._cursor, self._held = cursor, held
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> list[Rows]:
+    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> list[ValueRows]:
         """The rows of each core, once the derived tables are there; Changed where the data were written meanwhile."""
         for table, rows in derived:
             put_derived(self._cursor, table, rows)
@@ -203,7 +213,7 @@ class OpenedCursor:
         _require_unchanged(self._held)
         return found
 
-    def _core(self, core: CoreSql) -> Rows:
+    def _core(self, core: CoreSql) -> ValueRows:
         require_planned(self._cursor, core.sql, core.tables, core.derived)
         return run_core(self._cursor, core)
 
@@ -228,7 +238,7 @@ def run_core(cursor: duckdb.DuckDBPyConnection, core: CoreSql) -> list[tuple[Any
 def _require_unchanged(held: HeldFiles) -> None:
     """All that was read since the files were held is of one version."""
     if not held.unchanged():
-        raise Changed
+        raise DataChanged
 
 
 def encipher(connection: duckdb.DuckDBPyConnection) -> None:
@@ -247,7 +257,7 @@ def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Rows) -> None:
+def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: ValueRows) -> None:
     """The rows as a table of the database ``derived``, in the types that the plan has for it."""
     columns = ", ".join(f"c{place} {sql_type}" for place, sql_type in enumerate(table.types))
     cursor.execute(f'CREATE OR REPLACE TABLE derived.main."{table.name}" ({columns})')
@@ -257,7 +267,7 @@ def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Ro
         cursor.execute(f'INSERT INTO derived.main."{table.name}" SELECT {parts}', values)
 
 
-def _limits(limits: Limits) -> dict[str, Any]:
+def _limits(limits: ResourceLimits) -> dict[str, Any]:
     """DuckDB's settings for them; where it may not spill it has no folder to spill to."""
     found: dict[str, Any] = {"temp_directory": limits.folder or ""}
     if limits.folder is not None:

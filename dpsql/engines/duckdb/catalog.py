@@ -12,26 +12,26 @@ from typing import TypeAlias
 
 from dpsql.engines.duckdb.catalog_facts import file_facts, held_facts, parquet_facts
 from dpsql.engines.files.held_files import HeldFiles
-from dpsql.engines.source import NotOpened, Rows
+from dpsql.engines.source import NotOpened, ValueRows
 from dpsql.errors import SchemaError
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
 #: Facts of a DuckDB file (True) or of a Parquet file (False) at a path; NotOpened where it is none.
-Facts: TypeAlias = Callable[[str, bool], Sequence[Rows]]
+CatalogReader: TypeAlias = Callable[[str, bool], Sequence[ValueRows]]
 
 
 #: Whether the catalogue that is read by these is one that the schema was completed with.
-Fits: TypeAlias = Callable[[Facts], bool]
+CatalogCheck: TypeAlias = Callable[[CatalogReader], bool]
 
 
-def facts(path: str, is_database: bool, held: HeldFiles | None = None) -> Sequence[Rows]:
+def facts(path: str, is_database: bool, held: HeldFiles | None = None) -> Sequence[ValueRows]:
     """The facts, read in this process; of the file that is held from then on, where ``held`` is given."""
     if held is not None:
         return held_facts(path, is_database, held)
     return file_facts(path) if is_database else parquet_facts(path)
 
 
-def read_catalog(source: str | Path, read: Facts = facts) -> Catalog:
+def read_catalog(source: str | Path, read: CatalogReader = facts) -> Catalog:
     """The catalogue of a source; SchemaError where it is neither a DuckDB file nor a folder of Parquet files."""
     path = Path(source)
     if path.is_dir():
@@ -41,7 +41,7 @@ def read_catalog(source: str | Path, read: Facts = facts) -> Catalog:
     return _duckdb_file(source, path, read)
 
 
-def _duckdb_file(source: str | Path, path: Path, read: Facts) -> Catalog:
+def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog:
     try:
         columns, tables, views, constraints, macros = read(str(path), True)
     except NotOpened:
@@ -77,7 +77,7 @@ def _duckdb_file(source: str | Path, path: Path, read: Facts) -> Catalog:
     return Catalog(str(source), tuple(found), tuple(name for (name,) in macros))
 
 
-def _key(name: str, constraints: Rows) -> tuple[str, ...]:
+def _key(name: str, constraints: ValueRows) -> tuple[str, ...]:
     for wanted in ("PRIMARY KEY", "UNIQUE"):
         for table, kind, columns, _, _ in constraints:
             if table == name and kind == wanted:
@@ -98,7 +98,7 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
     return {column for column, mark in zip(defaults, marks, strict=True) if mark.startswith("GENERATED")}
 
 
-def _parquet(source: str | Path, folder: Path, read: Facts) -> Catalog:
+def _parquet(source: str | Path, folder: Path, read: CatalogReader) -> Catalog:
     files = sorted(folder.glob("*.parquet"))
     if not files:
         written = next(iter(sorted(folder.glob("*.csv"))), None)
@@ -113,7 +113,7 @@ def _parquet(source: str | Path, folder: Path, read: Facts) -> Catalog:
     return Catalog(str(source), tuple(_parquet_table(file, read) for file in files))
 
 
-def _parquet_table(file: Path, read: Facts) -> CatalogTable:
+def _parquet_table(file: Path, read: CatalogReader) -> CatalogTable:
     try:
         (found,) = read(str(file), False)
     except NotOpened:

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engines.files.held_files import HeldFiles, with_journal
-from dpsql.engines.source import NotOpened, Rows
+from dpsql.engines.source import NotOpened, ValueRows
 
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL
@@ -38,7 +38,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def file_facts(path: str) -> list[Rows]:
+def file_facts(path: str) -> list[ValueRows]:
     """Columns, tables, views, constraints and macros of a DuckDB file; NotOpened where it is none."""
     try:
         with duckdb.connect(path, read_only=True, config=_CONFIG) as connection:
@@ -47,7 +47,7 @@ def file_facts(path: str) -> list[Rows]:
         raise NotOpened from None
 
 
-def held_facts(path: str, is_database: bool, held: HeldFiles) -> list[Rows]:
+def held_facts(path: str, is_database: bool, held: HeldFiles) -> list[ValueRows]:
     """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
     try:
         places = [held.place(str(file)) for file in (with_journal(Path(path).resolve()) if is_database else [path])]
@@ -56,7 +56,7 @@ def held_facts(path: str, is_database: bool, held: HeldFiles) -> list[Rows]:
     return file_facts(path) if is_database else parquet_facts(places[0])
 
 
-def parquet_facts(path: str) -> list[Rows]:
+def parquet_facts(path: str) -> list[ValueRows]:
     """Names and types of the columns of a Parquet file; NotOpened where it is none."""
     try:
         with duckdb.connect(":memory:", config=_CONFIG) as connection:

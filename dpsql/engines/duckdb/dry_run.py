@@ -25,7 +25,7 @@ MOST_REMEMBERED: Final = 4_096
 #: What it may use: it holds no row and plans one statement at a time.
 _SMALL: Final = {"memory_limit": "1GB", "threads": 1, "temp_directory": ""}
 #: The engine's columns of each table, by name and type.
-Tables = dict[str, dict[str, str]]
+TableTypes = dict[str, dict[str, str]]
 
 
 class DryRun:
@@ -34,7 +34,7 @@ class DryRun:
     Any thread may use it.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: TableTypes) -> None:
         self._tables, self._lock = tables, threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._opener, self._passed = 0, dict[bytes, None]()

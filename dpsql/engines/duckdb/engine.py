@@ -15,20 +15,20 @@ from typing import Final
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.spilling import most_spilled
-from dpsql.engines.engine import Rowset
+from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.source import (
     CoreSql,
-    Cursor,
     Data,
+    DataCursor,
+    DataSource,
     DerivedTable,
     HeldData,
-    Limits,
     NotOpened,
     NotReadable,
     NotUnique,
-    Rows,
-    Source,
+    ResourceLimits,
+    ValueRows,
 )
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
 from dpsql.errors.deadline import is_over, taken
@@ -46,7 +46,7 @@ class DuckDBEngine:
 
     dialect: Final[Dialect] = DUCKDB
 
-    def __init__(self, schema: Schema, opens: Callable[[Source], Data] = LocalData) -> None:
+    def __init__(self, schema: Schema, opens: Callable[[DataSource], Data] = LocalData) -> None:
         self._schema = schema
         self._data = opened(opens, source_of(schema))
         self._dry = DryRun(tables_of(schema))
@@ -55,11 +55,11 @@ class DuckDBEngine:
         """What parsing, checking, binding and planning say of the plan's SQL on empty tables; the data are not near."""
         self._dry.require((list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages)
 
-    def hold(self, opening: Callable[[], None] = lambda: None) -> DuckDBHeld:
+    def hold(self, opening: Callable[[], None] = lambda: None) -> DuckDBVersion:
         """The version of the data as they are now, opened where it was not: ``opening`` is called before that."""
-        return DuckDBHeld(self, self._data.hold(opening))
+        return DuckDBVersion(self, self._data.hold(opening))
 
-    def run(self, charge: Charge[Plan], held: DuckDBHeld | None = None) -> DuckDBReading:
+    def run(self, charge: Charge[Plan], held: DuckDBVersion | None = None) -> DuckDBReading:
         """The reading of a plan that was paid for, of the version that is held, or of one that it holds itself."""
         plan, seconds = charge.redeem(), float(self._schema.engine.seconds)
         if held is not None:
@@ -71,7 +71,7 @@ class DuckDBEngine:
         """That of the files as they are now, which the next statement reads."""
         return self._data.version
 
-    def public_rows(self, table: str) -> Rows:
+    def public_rows(self, table: str) -> ValueRows:
         """The rows of a table that the schema declares public, in the order of its columns."""
         if not self._schema.tables[table].public:
             raise ExecutionFailed
@@ -101,7 +101,7 @@ class DuckDBEngine:
         self._dry.close()
 
 
-class DuckDBHeld:
+class DuckDBVersion:
     """One version of the data, for all that is charged together; it stays open until this is left."""
 
     def __init__(self, engine: DuckDBEngine, data: HeldData) -> None:
@@ -115,7 +115,7 @@ class DuckDBHeld:
         """The reading of a plan that was paid for, of this version."""
         return self._engine.run(charge, self)
 
-    def __enter__(self) -> DuckDBHeld:
+    def __enter__(self) -> DuckDBVersion:
         return self
 
     def __exit__(
@@ -134,7 +134,7 @@ class DuckDBReading:
     def __init__(self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None) -> None:
         self._stages, self._seconds, self._own = list(plan.stages), seconds, own
         self._derived = [table.name for table in plan.derived]
-        self._cursor: Cursor = data.cursor()
+        self._cursor: DataCursor = data.cursor()
         self._deriving = data.deriving if self._derived else None
         self._watchdog: threading.Timer | None = None
 
@@ -161,7 +161,7 @@ class DuckDBReading:
         if self._own is not None:
             self._own.__exit__(None, None, None)
 
-    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         """The exact rows of the cores of the next stage."""
         if not self._stages:
             raise InternalError("every stage of this charge was read; a second reading needs a charge of its own")
@@ -180,7 +180,7 @@ class DuckDBReading:
     def interrupt(self) -> None:
         self._cursor.interrupt()
 
-    def _rows(self, stage: Stage, derived: Sequence[Rowset]) -> list[CoreRows]:
+    def _rows(self, stage: Stage, derived: Sequence[DerivedRows]) -> list[CoreRows]:
         tables = [derived_table(table) for table in stage.derived]
         pairs = list(zip(tables, derived, strict=True))
         return [list(rows) for rows in self._cursor.rows(pairs, core_sqls(stage))]
@@ -209,15 +209,15 @@ def derived_table(table: DerivedQuery) -> DerivedTable:
     return DerivedTable(table.name, tuple(DUCKDB.type_name(sql_type) for sql_type in table.types))
 
 
-def source_of(schema: Schema) -> Source:
+def source_of(schema: Schema) -> DataSource:
     """What an engine is told of the schema's data."""
     path = schema.source_path.absolute()
     files = {name: str(path / f"{name}.parquet") for name in schema.tables} if path.is_dir() else None
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
-    limits = Limits(settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes))
+    limits = ResourceLimits(settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes))
     written = tuple(pair for name in files or () for pair in _written(schema, name))
-    return Source(str(path), files, tuple(sorted(schema.unique)), public, schema.readings, limits, written)
+    return DataSource(str(path), files, tuple(sorted(schema.unique)), public, schema.readings, limits, written)
 
 
 def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
@@ -230,7 +230,7 @@ def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
     return [] if table.public else [(name, columns[place][1]) for place in places]
 
 
-def opened(opens: Callable[[Source], Data], source: Source) -> Data:
+def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
     """The source, opened; SchemaError where a key on the way to the unit is not unique, or a value cannot be read.
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.

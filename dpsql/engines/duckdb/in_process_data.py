@@ -15,12 +15,12 @@ from typing import Any
 import duckdb
 
 from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
-from dpsql.engines.duckdb.catalog import Fits, facts
+from dpsql.engines.duckdb.catalog import CatalogCheck, facts
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
-from dpsql.engines.files.held_files import HeldFiles, State
+from dpsql.engines.files.held_files import FileState, HeldFiles
 from dpsql.engines.files.versions import Versions
-from dpsql.engines.source import Changed, CoreSql, DerivedTable, NotOpened, Rows, Source
+from dpsql.engines.source import CoreSql, DataChanged, DataSource, DerivedTable, NotOpened, ValueRows
 
 #: Faults of DuckDB's own, after which it answers nobody any more.
 FAULTS = (duckdb.FatalException, duckdb.InternalException)
@@ -33,7 +33,7 @@ class LocalData(Versions["LocalVersion"]):
     that ``fits`` wants; ``held`` has what is held of the source already.
     """
 
-    def __init__(self, source: Source, fits: Fits | None = None, held: HeldFiles | None = None) -> None:
+    def __init__(self, source: DataSource, fits: CatalogCheck | None = None, held: HeldFiles | None = None) -> None:
         first = [] if held is None else [held]
 
         def opens() -> LocalVersion:
@@ -50,7 +50,7 @@ class LocalData(Versions["LocalVersion"]):
 class LocalVersion:
     """One version of a source in a new DuckDB, with a folder of its own for what it spills."""
 
-    def __init__(self, source: Source, fits: Fits | None, held: HeldFiles) -> None:
+    def __init__(self, source: DataSource, fits: CatalogCheck | None, held: HeldFiles) -> None:
         self.alive, self._held, self.deriving = True, held, threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._folder = spill_folder(source.limits)
@@ -74,7 +74,7 @@ class LocalVersion:
         return self._connection
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[FileState, ...]:
         return self.opened.states
 
     @property
@@ -87,7 +87,7 @@ class LocalVersion:
     def cursor(self, renew: Callable[[], object]) -> LocalCursor:
         return LocalCursor(self, renew)
 
-    def public_rows(self, table: str) -> Rows:
+    def public_rows(self, table: str) -> ValueRows:
         try:
             return self.opened.public_rows(table)
         except FAULTS:
@@ -111,11 +111,11 @@ class LocalCursor:
         self._cursor: OpenedCursor = opened.opened.cursor()
         self.interrupt, self.stop = self._cursor.interrupt, self._cursor.interrupt
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
+    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
         """The rows of each core; after a fault of DuckDB's own the data are open again before it is told."""
         try:
             return self._cursor.rows(derived, cores)
-        except (*FAULTS, Changed) as error:
+        except (*FAULTS, DataChanged) as error:
             if isinstance(error, FAULTS):
                 self._opened.end()
             with suppress(Exception):

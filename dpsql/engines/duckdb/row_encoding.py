@@ -17,10 +17,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from dpsql.engines.source import Rows
+from dpsql.engines.source import ValueRows
 
 #: The bins of one group in order, and the count of each; None where it has none.
-Bins: TypeAlias = "tuple[array[int], array[int]] | None"
+BinCounts: TypeAlias = "tuple[array[int], array[int]] | None"
 #: Behind a row's own columns: which histogram it is about, NULL for none, and a bin of it with its count.
 BEHIND: Final = 3
 _NAN: Final = object()
@@ -54,7 +54,7 @@ def _group(keys: Sequence[Any]) -> tuple[Hashable, ...]:
     return tuple(_NAN if key != key else key for key in keys)
 
 
-def _in_order(bins: Bins) -> Bins:
+def _in_order(bins: BinCounts) -> BinCounts:
     if bins is None:
         return None
     order = sorted(range(len(bins[0])), key=bins[0].__getitem__)
@@ -73,7 +73,7 @@ _FORMS: Final[dict[type, tuple[str, Callable[[Any], str], Callable[[str], object
 _READ: Final = {letter: read for letter, _, read in _FORMS.values()}
 
 
-def written(rows: Rows) -> tuple[list[Any], list[bytes]]:
+def written(rows: ValueRows) -> tuple[list[Any], list[bytes]]:
     """A description of the rows, in values that JSON has, and the bytes of their columns.
 
     >>> read(*written([(1, "a", Decimal("0.10")), (2, None, Decimal(3))]))
@@ -118,7 +118,7 @@ def _values(kind: str, data: bytes) -> list[Any]:
     return found
 
 
-def _bins_written(column: Sequence[Bins]) -> bytes:
+def _bins_written(column: Sequence[BinCounts]) -> bytes:
     """How many groups there are, how many bins each has, −1 for None, and then each group's bins and their counts."""
     sizes = array("q", [len(column), *(-1 if bins is None else len(bins[0]) for bins in column)])
     return b"".join([sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)])
@@ -126,7 +126,7 @@ def _bins_written(column: Sequence[Bins]) -> bytes:
 
 def _bins_read(data: bytes) -> list[Any]:
     numbers = memoryview(data).cast("q")
-    found, at = list[Bins](), 1 + numbers[0]
+    found, at = list[BinCounts](), 1 + numbers[0]
     for size in numbers[1:at].tolist():
         middle, end = at + max(size, 0), at + 2 * max(size, 0)
         found.append(None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end])))

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from dpsql.engines.source import Limits
+from dpsql.engines.source import ResourceLimits
 
 try:
     import fcntl
@@ -36,7 +36,7 @@ def most_spilled(wanted: int | None) -> int:
         return 0
 
 
-def spill_folder(limits: Limits) -> str | None:
+def spill_folder(limits: ResourceLimits) -> str | None:
     """A new folder that nobody else may look into; None where nothing may be spilled.
 
     What an earlier process left behind, because it was killed, is removed first.

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from dpsql.engines.source import Source
+from dpsql.engines.source import DataSource
 
 
-class State(NamedTuple):
+class FileState(NamedTuple):
     """What a file system tells of a file that holds the same bytes as long as it tells the same; times are in ns."""
 
     device: int
@@ -30,12 +30,12 @@ class State(NamedTuple):
     changed: int
 
 
-def state_of(facts: os.stat_result) -> State:
+def state_of(facts: os.stat_result) -> FileState:
     """The state that the facts tell."""
-    return State(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+    return FileState(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
-def states(files: Sequence[Path]) -> tuple[State, ...] | None:
+def states(files: Sequence[Path]) -> tuple[FileState, ...] | None:
     """The state of each file as it is now; None where one of them cannot be looked at."""
     try:
         return tuple(state_of(file.stat()) for file in files)
@@ -59,7 +59,7 @@ def files_version(files: Sequence[Path]) -> str | None:
     return json.dumps(found)
 
 
-def source_files(source: Source) -> list[Path]:
+def source_files(source: DataSource) -> list[Path]:
     """The Parquet files of the declared tables, or the DuckDB file with its journal, where they are now."""
     if source.files is not None:
         return [Path(file) for file in source.files.values()]
@@ -111,7 +111,7 @@ class HeldFile:
 
     real: Path
     descriptor: int | None
-    state: State
+    state: FileState
     links: int
 
     @property
@@ -149,7 +149,7 @@ class HeldFiles:
         """What the engine opens for the path, whose file is held from now on."""
         return self._file(path).place
 
-    def source(self, source: Source) -> Source:
+    def source(self, source: DataSource) -> DataSource:
         """The source with all its files held, and nothing else, at the places where the engine shall open them.
 
         A DuckDB file stays at its path, beside which its journal is.
@@ -169,7 +169,7 @@ class HeldFiles:
         return [str(file.real) for file in self._files.values()]
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[FileState, ...]:
         """What each file was when it was held, in the order of `source_files`."""
         return tuple(file.state for file in self._files.values())
 
@@ -178,7 +178,7 @@ class HeldFiles:
         """The version of what is held, as `files_version` writes it."""
         return json.dumps([(str(file.real), file.state.size, file.state.modified) for file in self._files.values()])
 
-    def settled(self, source: Source) -> bool:
+    def settled(self, source: DataSource) -> bool:
         """Whether what the engine has opened since they were held is what is held, once a write would show.
 
         It waits until the file system would give a write another time than the last one that it tells.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Final, TypeAlias
 
 #: A chunk of a column: where it begins, its bytes, its values, and the rows of its group.
-Chunk: TypeAlias = tuple[int, int, int, int]
+ColumnChunk: TypeAlias = tuple[int, int, int, int]
 
 #: Bytes of "PAR1" before the first chunk, and of the footer's length and "PAR1" behind the last.
 _FIRST, _LAST = 4, 8
@@ -22,7 +22,7 @@ _KINDS: Final = range(4)
 _Fields: TypeAlias = dict[int, Any]
 
 
-def is_whole(file: BinaryIO, size: int, chunks: list[Chunk]) -> bool:
+def is_whole(file: BinaryIO, size: int, chunks: list[ColumnChunk]) -> bool:
     """Whether each chunk lies in the file and is made of pages with all its values; one without rows is nowhere."""
     return all(
         _FIRST <= begin <= begin + length <= size - _LAST

@@ -14,8 +14,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
-from dpsql.engines.files.held_files import State, faults_of, files_version, source_files, states
-from dpsql.engines.source import Cursor, Rows, Source
+from dpsql.engines.files.held_files import FileState, faults_of, files_version, source_files, states
+from dpsql.engines.source import DataCursor, DataSource, ValueRows
 from dpsql.errors import InterfaceError, OperationalError, incident
 from dpsql.errors.deadline import GLANCE, is_over
 from dpsql.errors.owners_log import LOG, record
@@ -25,11 +25,11 @@ def _nothing() -> None:
     pass
 
 
-class Opened(Protocol):
+class OpenedVersion(Protocol):
     """One version of the data, opened, checked and locked down; ``states`` are those of its files."""
 
     @property
-    def states(self) -> tuple[State, ...]: ...
+    def states(self) -> tuple[FileState, ...]: ...
 
     @property
     def version(self) -> str: ...
@@ -46,19 +46,19 @@ class Opened(Protocol):
         """Whether it answers now; what does not is not alive any more."""
         ...
 
-    def cursor(self, renew: Callable[[], object]) -> Cursor:
+    def cursor(self, renew: Callable[[], object]) -> DataCursor:
         """Where one charged plan is run; after trouble ``renew`` is called before it is told."""
         ...
 
-    def public_rows(self, table: str) -> Rows: ...
+    def public_rows(self, table: str) -> ValueRows: ...
 
     def end(self) -> None: ...
 
 
-O = TypeVar("O", bound=Opened)  # noqa: E741 (an opened version)
+O = TypeVar("O", bound=OpenedVersion)  # noqa: E741 (an opened version)
 
 
-class Held(Generic[O]):
+class VersionHold(Generic[O]):
     """One version of the data, which stays open until this is left."""
 
     def __init__(self, opened: O, renew: Callable[[], object], let_go: Callable[[O], None]) -> None:
@@ -72,10 +72,10 @@ class Held(Generic[O]):
     def deriving(self) -> threading.Lock:
         return self.opened.deriving
 
-    def cursor(self) -> Cursor:
+    def cursor(self) -> DataCursor:
         return self.opened.cursor(self._renew)
 
-    def public_rows(self, table: str) -> Rows:
+    def public_rows(self, table: str) -> ValueRows:
         """The rows of a table that was declared public; after trouble the data are open again before it is told."""
         try:
             return self.opened.public_rows(table)
@@ -84,7 +84,7 @@ class Held(Generic[O]):
                 self._renew()
             raise
 
-    def __enter__(self) -> Held[O]:
+    def __enter__(self) -> VersionHold[O]:
         return self
 
     def __exit__(
@@ -99,7 +99,7 @@ class Versions(Generic[O]):
     ``opens`` opens the source as it is now, and raises NotOpened or Unfit where it cannot; so does this at first.
     """
 
-    def __init__(self, source: Source, opens: Callable[[], O]) -> None:
+    def __init__(self, source: DataSource, opens: Callable[[], O]) -> None:
         self._source, self._opens = source, opens
         self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._holds = Counter[O]()
@@ -116,7 +116,7 @@ class Versions(Generic[O]):
         """The version of the files as they are now; None where one of them cannot be looked at."""
         return files_version(source_files(self._source))
 
-    def hold(self, opening: Callable[[], None] = _nothing) -> Held[O]:
+    def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
         """The version of now, to be left; where it is not open yet, ``opening`` is called before that is begun.
 
         What is held answers: what stands still is opened anew. OperationalError where it cannot be opened, or where the
@@ -125,7 +125,7 @@ class Versions(Generic[O]):
         waits = not self._is_current() or not self._newest.hears()
         if waits:
             opening()
-        return Held(self._current(_nothing if waits else opening), self.renewed, self._let_go)
+        return VersionHold(self._current(_nothing if waits else opening), self.renewed, self._let_go)
 
     def renewed(self) -> O:
         """The version of now, opened where it was not; OperationalError where it cannot be."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.linear_forms import Interval
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 
 Value = TypeVar("Value")
 
@@ -44,10 +44,10 @@ class _Column(Sequence[Value]):
 
 
 @dataclass(frozen=True, eq=False)
-class ByColumn(_Column[tuple[Value, ...]], Generic[Value]):
+class ColumnarRows(_Column[tuple[Value, ...]], Generic[Value]):
     """``length`` rows, of which ``columns`` has the values.
 
-    >>> rows = ByColumn(([1, 2], ["a", "b"]), 2)
+    >>> rows = ColumnarRows(([1, 2], ["a", "b"]), 2)
     >>> rows[1], list(rows)
     ((2, 'b'), [(1, 'a'), (2, 'b')])
     """
@@ -66,7 +66,7 @@ class ByColumn(_Column[tuple[Value, ...]], Generic[Value]):
 
 
 @dataclass(frozen=True, eq=False)
-class Between(_Column[Interval]):
+class IntervalColumn(_Column[ConfidenceInterval]):
     """Intervals, of which one column has the lower ends and another the upper ones."""
 
     low: Sequence[float]
@@ -75,18 +75,18 @@ class Between(_Column[Interval]):
     def __len__(self) -> int:
         return len(self.low)
 
-    def __iter__(self) -> Iterator[Interval]:
+    def __iter__(self) -> Iterator[ConfidenceInterval]:
         return zip(self.low, self.high, strict=True)
 
-    def _at(self, place: int) -> Interval:
+    def _at(self, place: int) -> ConfidenceInterval:
         return self.low[place], self.high[place]
 
 
 @dataclass(frozen=True, eq=False)
-class Multiples(_Column[Fraction]):
+class StepColumn(_Column[Fraction]):
     """Integers, each times a step.
 
-    >>> list(Multiples([1, 3], Fraction(1, 2)))
+    >>> list(StepColumn([1, 3], Fraction(1, 2)))
     [Fraction(1, 2), Fraction(3, 2)]
     """
 
@@ -102,26 +102,26 @@ class Multiples(_Column[Fraction]):
 
 def column(rows: Sequence[tuple[Value, ...]], place: int) -> Sequence[Value]:
     """One column of rows, however they are kept."""
-    return rows.columns[place] if isinstance(rows, ByColumn) else [row[place] for row in rows]
+    return rows.columns[place] if isinstance(rows, ColumnarRows) else [row[place] for row in rows]
 
 
 def rows_at(rows: Sequence[tuple[Value, ...]], places: Sequence[int]) -> Sequence[tuple[Value, ...]]:
     """The rows at these places, kept as the rows are.
 
-    >>> list(rows_at(ByColumn((["a", "b", "c"], Multiples([1, 2, 3], Fraction(1, 2))), 3), [0, 2]))
+    >>> list(rows_at(ColumnarRows((["a", "b", "c"], StepColumn([1, 2, 3], Fraction(1, 2))), 3), [0, 2]))
     [('a', Fraction(1, 2)), ('c', Fraction(3, 2))]
     """
-    if not isinstance(rows, ByColumn):
+    if not isinstance(rows, ColumnarRows):
         return [rows[place] for place in places]
-    return ByColumn(tuple(_picked(each, places) for each in rows.columns), len(places))
+    return ColumnarRows(tuple(_picked(each, places) for each in rows.columns), len(places))
 
 
 def _picked(values: Sequence[Any], places: Sequence[int]) -> Sequence[Any]:
     match values:
-        case Multiples(counts=counts, step=step):
-            return Multiples([counts[place] for place in places], step)
-        case Between(low=low, high=high):
-            return Between([low[place] for place in places], [high[place] for place in places])
+        case StepColumn(counts=counts, step=step):
+            return StepColumn([counts[place] for place in places], step)
+        case IntervalColumn(low=low, high=high):
+            return IntervalColumn([low[place] for place in places], [high[place] for place in places])
         case _:
             return [values[place] for place in places]
 

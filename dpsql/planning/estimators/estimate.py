@@ -12,23 +12,36 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.linear_forms import GAUSSIAN, Form, Interval, Law, Noisy, ratio
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval, LinearForm, NoiseLaw, NoisyCell, ratio
 from dpsql.planning.estimators.moment_intervals import moment_interval
-from dpsql.planning.estimators.moments import Moment, statistic
+from dpsql.planning.estimators.moments import MomentEstimate, statistic
 
-__all__ = ["Alone", "Average", "Estimate", "Interval", "Mean", "Moment", "Noisy", "Seen", "Shifted", "average",
-           "interval", "simulated", "value"]  # fmt: skip
+__all__ = [
+    "AverageForms",
+    "CentredSum",
+    "ConfidenceInterval",
+    "Estimate",
+    "MeanEstimate",
+    "MomentEstimate",
+    "NoisyCell",
+    "PresenceEstimate",
+    "SingleCell",
+    "average",
+    "interval",
+    "simulated",
+    "value",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class SingleCell:
     """A count or a sum: the cell itself."""
 
     cell: int
 
 
 @dataclass(frozen=True, slots=True)
-class Shifted:
+class CentredSum:
     """A sum whose cell was measured from the middle of the bounds: total + middle · count."""
 
     total: int
@@ -37,7 +50,7 @@ class Shifted:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class MeanEstimate:
     """An average: middle + total / count, which always lies within the bounds."""
 
     total: int
@@ -47,33 +60,33 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PresenceEstimate:
     """Whether a count is clearly above 0: more than its noise explains. EVERY counts what speaks against it."""
 
     count: int
     against: bool
 
 
-Estimate: TypeAlias = Alone | Shifted | Mean | Moment | Seen
+Estimate: TypeAlias = SingleCell | CentredSum | MeanEstimate | MomentEstimate | PresenceEstimate
 
 
-def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction | None:
+def value(estimate: Estimate, cells: Sequence[NoisyCell]) -> Fraction | None:
     """The aggregate's value, None for NULL; true is 1.
 
     An average over a noisy count below 1 divides by 1, and is kept within its bounds.
     """
     match estimate:
-        case Alone(cell=cell):
+        case SingleCell(cell=cell):
             return cells[cell][0]
-        case Shifted(total=total, count=count, middle=middle):
+        case CentredSum(total=total, count=count, middle=middle):
             return cells[total][0] + middle * cells[count][0]
-        case Mean(total=total, count=count, middle=middle, reach=reach):
+        case MeanEstimate(total=total, count=count, middle=middle, reach=reach):
             ratio = cells[total][0] / max(cells[count][0], Fraction(1))
             return middle + min(max(ratio, -reach), reach)
-        case Moment():
+        case MomentEstimate():
             found = float(statistic(estimate, [np.array([float(noisy)]) for noisy, _ in cells])[0])
             return Fraction(found) if math.isfinite(found) else None
-        case Seen(count=count, against=against):
+        case PresenceEstimate(count=count, against=against):
             noisy, half = cells[count]
             return Fraction((noisy > half) != against)
         case _:
@@ -81,57 +94,57 @@ def value(estimate: Estimate, cells: Sequence[Noisy]) -> Fraction | None:
 
 
 def interval(
-    estimate: Estimate, cells: Sequence[Noisy], wide: float | None = None, law: Law = GAUSSIAN
-) -> Interval | None:
+    estimate: Estimate, cells: Sequence[NoisyCell], wide: float | None = None, law: NoiseLaw = GAUSSIAN
+) -> ConfidenceInterval | None:
     """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
 
     A truth value has none. ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
     """
     match estimate:
-        case Alone(cell=cell):
+        case SingleCell(cell=cell):
             middle, half = cells[cell]
             return float(middle - half), float(middle + half)
-        case Shifted():
+        case CentredSum():
             found = linear(estimate, cells, law)
             return found.interval if wide is None else (found.value - wide, found.value + wide)
-        case Mean(total=total, count=count, middle=middle, reach=reach):
-            above, below = linear(Alone(total), cells, law), linear(Alone(count), cells, law)
+        case MeanEstimate(total=total, count=count, middle=middle, reach=reach):
+            above, below = linear(SingleCell(total), cells, law), linear(SingleCell(count), cells, law)
             low, high = ratio(above, below, (-float(reach), float(reach)))
             shown = min(max(above.value / max(below.value, 1.0), -float(reach)), float(reach))
             return float(middle) + min(low, shown), float(middle) + max(high, shown)
-        case Moment():
+        case MomentEstimate():
             return moment_interval(estimate, cells, law)
-        case Seen():
+        case PresenceEstimate():
             return None
         case _:
             assert_never(estimate)
 
 
-def linear(estimate: Alone | Shifted, cells: Sequence[Noisy], law: Law) -> Form:
+def linear(estimate: SingleCell | CentredSum, cells: Sequence[NoisyCell], law: NoiseLaw) -> LinearForm:
     """A count or a sum as a form in the cells that it is read off."""
     match estimate:
-        case Alone(cell=cell):
-            return Form(float(cells[cell][0]), {cell: float(cells[cell][1])}, law)
-        case Shifted(total=total, count=count, middle=middle):
-            return linear(Alone(total), cells, law) + linear(Alone(count), cells, law) * float(middle)
+        case SingleCell(cell=cell):
+            return LinearForm(float(cells[cell][0]), {cell: float(cells[cell][1])}, law)
+        case CentredSum(total=total, count=count, middle=middle):
+            return linear(SingleCell(total), cells, law) + linear(SingleCell(count), cells, law) * float(middle)
         case _:
             assert_never(estimate)
 
 
 @dataclass(frozen=True, slots=True)
-class Average:
+class AverageForms:
     """An average as ``middle`` and a ratio of two forms, which lies within ± ``reach``."""
 
-    total: Form
-    count: Form
+    total: LinearForm
+    count: LinearForm
     middle: float
     reach: float
 
 
-def average(estimate: Mean, cells: Sequence[Noisy], law: Law) -> Average:
+def average(estimate: MeanEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> AverageForms:
     """An average as the forms in the cells that it is read off."""
-    total, count = linear(Alone(estimate.total), cells, law), linear(Alone(estimate.count), cells, law)
-    return Average(total, count, float(estimate.middle), float(estimate.reach))
+    total, count = linear(SingleCell(estimate.total), cells, law), linear(SingleCell(estimate.count), cells, law)
+    return AverageForms(total, count, float(estimate.middle), float(estimate.reach))
 
 
 def simulated(
@@ -142,16 +155,16 @@ def simulated(
     NULL is NaN and true is 1; ``halves`` are the half-widths of the cells' noise.
     """
     match estimate:
-        case Alone(cell=cell):
+        case SingleCell(cell=cell):
             return cells[cell]
-        case Shifted(total=total, count=count, middle=middle):
+        case CentredSum(total=total, count=count, middle=middle):
             return cells[total] + float(middle) * cells[count]
-        case Mean(total=total, count=count, middle=middle, reach=reach):
+        case MeanEstimate(total=total, count=count, middle=middle, reach=reach):
             ratio = cells[total] / np.maximum(cells[count], 1.0)
             return float(middle) + np.clip(ratio, -float(reach), float(reach))
-        case Moment():
+        case MomentEstimate():
             return statistic(estimate, cells)
-        case Seen(count=count, against=against):
+        case PresenceEstimate(count=count, against=against):
             return np.where((cells[count] > float(halves[count])) != against, 1.0, 0.0)
         case _:
             assert_never(estimate)

@@ -13,40 +13,40 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columns import EXACT, Between, Multiples, as_type, quotients_as_type
-from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Shifted, interval, linear, value
-from dpsql.planning.estimators.linear_forms import Interval, Law
+from dpsql.planning.estimators.columns import EXACT, IntervalColumn, StepColumn, as_type, quotients_as_type
+from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, SingleCell, interval, linear, value
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval, NoiseLaw
 
 #: A column of released values, and one of their intervals.
-Read: TypeAlias = tuple[Sequence[object], Sequence[Interval | None]]
+ReadColumn: TypeAlias = tuple[Sequence[object], Sequence[ConfidenceInterval | None]]
 _Doubles: TypeAlias = NDArray[np.float64]
 
 
 def read_column(
-    estimate: Estimate, cells: Sequence[Multiples], halves: Sequence[Fraction], wide: float | None, law: Law,
+    estimate: Estimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
     sql_type: str,
-) -> Read:  # fmt: skip
+) -> ReadColumn:  # fmt: skip
     """An aggregate's value, in the type of its column, and its interval on every row.
 
     ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `estimate` has
     them but for the rounding of doubles, and all else is the same exactly; what has no arithmetic of columns is read
     row by row.
     """
-    found: Read | None = None
+    found: ReadColumn | None = None
     match estimate:
-        case Alone(cell=cell):
+        case SingleCell(cell=cell):
             found = _alone(cells[cell], halves[cell], sql_type)
-        case Shifted():
+        case CentredSum():
             found = _shifted(estimate, cells, halves, wide, law, sql_type)
-        case Mean():
+        case MeanEstimate():
             found = _mean(estimate, cells, halves, law)
     return found or _by_row(estimate, cells, halves, wide, law, sql_type)
 
 
 def _by_row(
-    estimate: Estimate, cells: Sequence[Multiples], halves: Sequence[Fraction], wide: float | None, law: Law,
+    estimate: Estimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
     sql_type: str,
-) -> Read:  # fmt: skip
+) -> ReadColumn:  # fmt: skip
     rows = [list(zip(row, halves, strict=True)) for row in zip(*cells, strict=True)]
     return [as_type(value(estimate, row), sql_type) for row in rows], [
         interval(estimate, row, wide, law) for row in rows
@@ -66,7 +66,7 @@ class _Quotients(NamedTuple):
         return nearest
 
 
-def _sum_of(parts: Sequence[tuple[Multiples, Fraction]], constant: Fraction = Fraction(0)) -> _Quotients | None:
+def _sum_of(parts: Sequence[tuple[StepColumn, Fraction]], constant: Fraction = Fraction(0)) -> _Quotients | None:
     """The sum of columns, each times its factor, and a constant; None where it is beyond the integers of a double."""
     steps = [column.step * factor for column, factor in parts]
     denominator = lcm(constant.denominator, *(step.denominator for step in steps))
@@ -93,19 +93,19 @@ def _integers(counts: Sequence[int]) -> NDArray[np.int64] | None:
     return found if int(np.abs(found).max(initial=0)) < EXACT else None
 
 
-def _alone(cells: Multiples, half: Fraction, sql_type: str) -> Read | None:
+def _alone(cells: StepColumn, half: Fraction, sql_type: str) -> ReadColumn | None:
     numbers = _sum_of([(cells, Fraction(1))])
     low, high = (_sum_of([(cells, Fraction(1))], side * half) for side in (-1, 1))
     values = None if numbers is None else quotients_as_type(*numbers, sql_type)
     if values is None or low is None or high is None:
         return None
-    return values, Between(low.doubles.tolist(), high.doubles.tolist())
+    return values, IntervalColumn(low.doubles.tolist(), high.doubles.tolist())
 
 
 def _shifted(
-    estimate: Shifted, cells: Sequence[Multiples], halves: Sequence[Fraction], wide: float | None, law: Law,
+    estimate: CentredSum, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
     sql_type: str,
-) -> Read | None:  # fmt: skip
+) -> ReadColumn | None:  # fmt: skip
     total, count = cells[estimate.total], cells[estimate.count]
     numbers = _sum_of([(total, Fraction(1)), (count, estimate.middle)])
     above, below = _sum_of([(total, Fraction(1))]), _sum_of([(count, Fraction(1))])
@@ -115,10 +115,12 @@ def _shifted(
     nothing = [(Fraction(0), half) for half in halves]
     half = linear(estimate, nothing, law).half_width if wide is None else wide
     middles = above.doubles + below.doubles * float(estimate.middle)
-    return values, Between((middles - half).tolist(), (middles + half).tolist())
+    return values, IntervalColumn((middles - half).tolist(), (middles + half).tolist())
 
 
-def _mean(estimate: Mean, cells: Sequence[Multiples], halves: Sequence[Fraction], law: Law) -> Read | None:
+def _mean(
+    estimate: MeanEstimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], law: NoiseLaw
+) -> ReadColumn | None:
     above, below = _sum_of([(cells[estimate.total], Fraction(1))]), _sum_of([(cells[estimate.count], Fraction(1))])
     if above is None or below is None:
         return None
@@ -130,11 +132,11 @@ def _mean(estimate: Mean, cells: Sequence[Multiples], halves: Sequence[Fraction]
     half_above, half_below = float(halves[estimate.total]), float(halves[estimate.count])
     low, high = ratios(above.doubles, half_above, below.doubles, half_below, law, reach)
     lows, highs = middle + np.minimum(low, shown), middle + np.maximum(high, shown)
-    return values, Between(lows.tolist(), highs.tolist())
+    return values, IntervalColumn(lows.tolist(), highs.tolist())
 
 
 def ratios(
-    above: _Doubles, half_above: float, below: _Doubles, half_below: float, law: Law, reach: float
+    above: _Doubles, half_above: float, below: _Doubles, half_below: float, law: NoiseLaw, reach: float
 ) -> tuple[_Doubles, _Doubles]:
     """Fieller's set of each above/below within ± reach, from its least to its greatest, as `linear_forms.ratio` has it.
 
@@ -158,8 +160,8 @@ def ratios(
     return low, high
 
 
-def _factors(law: Law, one: float, others: _Doubles) -> _Doubles:
-    """`Law.factor` of one half-width and each of the others."""
+def _factors(law: NoiseLaw, one: float, others: _Doubles) -> _Doubles:
+    """`NoiseLaw.factor` of one half-width and each of the others."""
     whole = np.hypot(one, others)
     shared = 1 - (one / whole) ** 4 - (others / whole) ** 4
     bend = 4 * law.pair - 2 * (1 + law.many)

@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.planning.calibration import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
-from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
 from dpsql.privacy.mechanism import Laplace
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Chosen, Ranking, Target
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import ChosenQuantile, QuantileChoices, RankTarget
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.cell import Frequencies
@@ -24,11 +24,11 @@ from dpsql.sql.ir.core import Ranks
 from dpsql.sql.ir.expression import Scalar
 
 #: A map as DuckDB's client takes it.
-Map: TypeAlias = dict[str, list[object]]
+ValueMap: TypeAlias = dict[str, list[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ValueCounts:
     """A map from each value to its noisy count."""
 
     histogram: int
@@ -36,7 +36,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Most:
+class TopValues:
     """The value with the largest noisy count, or a list of the ``most`` that have the largest."""
 
     histogram: int
@@ -45,32 +45,32 @@ class Most:
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class ClippingBound:
     """The size at the place that a scan has chosen."""
 
     histogram: int
     values: tuple[Scalar, ...]
 
 
-Frequent: TypeAlias = Counted | Most | Clip
+FrequencyEstimate: TypeAlias = ValueCounts | TopValues | ClippingBound
 
 
-def read(frequent: Counted | Most, counts: Sequence[Fraction]) -> object:
+def read(frequent: ValueCounts | TopValues, counts: Sequence[Fraction]) -> object:
     """What is released of noisy counts, one for each value."""
-    if isinstance(frequent, Counted):
+    if isinstance(frequent, ValueCounts):
         return counted(frequent.values, counts)
     order = sorted(range(len(counts)), key=lambda place: -counts[place])
     found = [frequent.values[place] for place in order]
     return found[0] if frequent.most is None else found[: frequent.most]
 
 
-def picked(frequent: Most | Clip, places: Sequence[int]) -> object:
+def picked(frequent: TopValues | ClippingBound, places: Sequence[int]) -> object:
     """The value that was chosen first, or the list of those that were chosen."""
     found = [frequent.values[place] for place in places]
-    return found[0] if isinstance(frequent, Clip) or frequent.most is None else found[: frequent.most]
+    return found[0] if isinstance(frequent, ClippingBound) or frequent.most is None else found[: frequent.most]
 
 
-def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> Map:
+def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> ValueMap:
     """Every value with its count, rounded to whole rows."""
     return {"key": list(values), "value": [round(count) for count in counts]}
 
@@ -85,7 +85,7 @@ MOST_FREQUENT: dict[Norm, int] = {"l1": 1, "l2": 2}
 FINEST = 10_000
 
 #: Noisy counts, chosen quantiles, chosen values or a chosen size; a closed union.
-Reading: TypeAlias = Tree | Ranking | Peeling | Scan
+HistogramMechanism: TypeAlias = TreeMechanism | QuantileChoices | TopKPeeling | ClippingBoundSearch
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,15 @@ class MeasuredHistogram:
     """One list of counts a group: how a unit's contribution to it is bounded, and the mechanism that reads it."""
 
     contribution: Contribution
-    mechanism: Reading
+    mechanism: HistogramMechanism
 
 
-def measured_histogram(contribution: Contribution, asked: Sequence[Ranked | Frequent], norm: Norm,
+def measured_histogram(contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate], norm: Norm,
                        neighbours: Neighbours, epsilon: Fraction, share: Fraction) -> MeasuredHistogram:  # fmt: skip
     """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price."""
     targets, most = _targets(contribution, asked), _most(contribution, asked)
-    mechanism: Reading
-    if any(isinstance(each, Clip) for each in asked):
+    mechanism: HistogramMechanism
+    if any(isinstance(each, ClippingBound) for each in asked):
         mechanism = scan(contribution, norm, neighbours, epsilon, share)
     elif targets and _are_chosen(targets):
         mechanism = ranking(contribution, norm, neighbours, epsilon, share, targets)
@@ -112,27 +112,29 @@ def measured_histogram(contribution: Contribution, asked: Sequence[Ranked | Freq
     return MeasuredHistogram(contribution, mechanism)
 
 
-def _are_chosen(targets: Mapping[Target, bool]) -> bool:
+def _are_chosen(targets: Mapping[RankTarget, bool]) -> bool:
     shares = [VALUE_SHARE / len(targets) if has_interval else Fraction(1, len(targets))
               for has_interval in targets.values()]  # fmt: skip
     return min(shares) >= LEAST_SHARE and all(min(each.part, 1 - each.part) >= FEWEST_BESIDE for each in targets)
 
 
-def target(fraction: Fraction, ranks: Ranks) -> Target | None:
+def target(fraction: Fraction, ranks: Ranks) -> RankTarget | None:
     """The rank at which a quantile lies; None where it is an end of the data, which has no rank to aim at."""
     part = (1 - fraction if ranks.descending else fraction).limit_denominator(FINEST)
     if ranks.edge or not 0 < part < 1:
         return None
     if ranks.continuous and part == Fraction(1, 2):
-        return Target(part, "either")
-    return Target(part, "upper" if ranks.descending else "lower")
+        return RankTarget(part, "either")
+    return RankTarget(part, "upper" if ranks.descending else "lower")
 
 
-def _targets(contribution: Contribution, asked: Sequence[Ranked | Frequent]) -> dict[Target, bool]:
+def _targets(
+    contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate]
+) -> dict[RankTarget, bool]:
     """The ranks that are asked for, each with whether it has an interval; none where one of them has to be counted."""
-    found: dict[Target, bool] = {}
+    found: dict[RankTarget, bool] = {}
     for each in asked:
-        if not isinstance(each, Ranked):
+        if not isinstance(each, QuantileEstimate):
             return {}
         has_interval = not each.ranks.listed
         for fraction in each.ranks.fractions:
@@ -143,11 +145,11 @@ def _targets(contribution: Contribution, asked: Sequence[Ranked | Frequent]) -> 
     return found
 
 
-def _most(contribution: Contribution, asked: Sequence[Ranked | Frequent]) -> int | None:
+def _most(contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate]) -> int | None:
     """How many of the most frequent values are asked for; None where their counts are, too."""
     if not isinstance(contribution.cell, Frequencies):
         return None
-    numbers = [each.most or 1 if isinstance(each, Most) else None for each in asked]
+    numbers = [each.most or 1 if isinstance(each, TopValues) else None for each in asked]
     known = [number for number in numbers if number is not None]
     return min(max(known), len(contribution.cell.values)) if len(known) == len(numbers) else None
 
@@ -159,7 +161,7 @@ DRAWN = Laplace(1, Fraction(1000))
 class ChosenQuantiles:
     """One group's quantiles; a greater rank has no smaller value."""
 
-    def __init__(self, chosen: Mapping[Target, Chosen], bins: Bins, confidence: float) -> None:
+    def __init__(self, chosen: Mapping[RankTarget, ChosenQuantile], bins: Bins, confidence: float) -> None:
         self._bins, self._confidence = bins, confidence
         order = sorted(chosen, key=lambda each: each.part)
         places = sorted(chosen[each].place for each in order)
@@ -175,7 +177,7 @@ class ChosenQuantiles:
         """The value at each rank, always within the bounds: the middle of a bin that is more than one."""
         return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
 
-    def curve(self, ranks: Ranks) -> Curve | None:
+    def curve(self, ranks: Ranks) -> QuantileCurve | None:
         """The first of the values with the ends of its interval, None where it has no interval.
 
         It is drawn so that its ends are as likely to be passed as those of its interval are.
@@ -186,7 +188,7 @@ class ChosenQuantiles:
             return None
         low, high = min(ends[0], self._places[found]), max(ends[1], self._places[found])
         points = (float(self._end(low, 0)), float(self._value(ranks.fractions[0], ranks)), float(self._end(high, 1)))
-        return Curve(DRAWN, 1 / max(DRAWN.half_width(self._confidence), 1), 1.0, points)
+        return QuantileCurve(DRAWN, 1 / max(DRAWN.half_width(self._confidence), 1), 1.0, points)
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
         place = self._places[_target(fraction, ranks)]
@@ -196,7 +198,7 @@ class ChosenQuantiles:
         return self._bins.value(place) if self._bins.are_values else self._bins.position(place, Fraction(end))
 
 
-def _target(fraction: Fraction, ranks: Ranks) -> Target:
+def _target(fraction: Fraction, ranks: Ranks) -> RankTarget:
     found = target(fraction, ranks)
     assert found is not None
     return found

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dpsql.planning.plan import CorePlan
 
-Numbers = NDArray[np.float64]
-Places = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+PlaceArray = NDArray[np.int64]
 
 #: Conjugate gradients end here at the latest; a lattice of grouping sets needs about as many steps as it has sets.
 MOST_STEPS, SMALL = 200, 1e-13
@@ -27,28 +27,28 @@ LEAST_SHARE: Final = 1e-8
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLevel:
     """One level: to which of its groups each group of the finest level belongs, their noisy numbers, their variance."""
 
-    group: Places
-    numbers: Numbers
+    group: PlaceArray
+    numbers: FloatArray
     variance: float
 
 
-def consistent(finest: Numbers, variance: float, levels: Sequence[Measured]) -> Numbers:
+def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLevel]) -> FloatArray:
     """The numbers of the finest level for which the squared errors at all levels, over their variances, are least.
 
     What a coarser group holds is then the sum of these numbers over its groups: an estimate of the least variance among
     all linear ones without bias.
 
-    >>> total = Measured(np.array([0, 0]), np.array([16.0]), 1.0)
+    >>> total = MeasuredLevel(np.array([0, 0]), np.array([16.0]), 1.0)
     >>> consistent(np.array([4.0, 6.0]), 1.0, [total]).tolist()
     [6.0, 8.0]
     """
 
     variance, levels = comparable(variance, levels)
 
-    def normal(change: Numbers) -> Numbers:
+    def normal(change: FloatArray) -> FloatArray:
         whole = change.copy()
         for level in levels:
             whole += _sums(level, change)[level.group] * (variance / level.variance)
@@ -60,10 +60,10 @@ def consistent(finest: Numbers, variance: float, levels: Sequence[Measured]) -> 
     return finest + _solution(normal, rest)
 
 
-def comparable(variance: float, levels: Sequence[Measured]) -> tuple[float, list[Measured]]:
+def comparable(variance: float, levels: Sequence[MeasuredLevel]) -> tuple[float, list[MeasuredLevel]]:
     """The variance of the finest level and the levels, no variance below `LEAST_SHARE` of the largest.
 
-    >>> comparable(1e-100, [Measured(np.array([0]), np.array([1.0]), 1.0)])[0]
+    >>> comparable(1e-100, [MeasuredLevel(np.array([0]), np.array([1.0]), 1.0)])[0]
     1e-08
     """
     least = LEAST_SHARE * max(variance, *(level.variance for level in levels), 0.0)
@@ -71,17 +71,17 @@ def comparable(variance: float, levels: Sequence[Measured]) -> tuple[float, list
 
 
 @dataclass(frozen=True)
-class Spread:
+class SumVariance:
     """The variance of a consistent sum, and the sum of the squares of the parts of it that single noises have."""
 
     variance: float
     single: float
 
 
-def spreads(count: int, variance: float, levels: Sequence[Measured]) -> Callable[[Sequence[int]], Spread]:
+def spreads(count: int, variance: float, levels: Sequence[MeasuredLevel]) -> Callable[[Sequence[int]], SumVariance]:
     """For any of the ``count`` groups of the finest level the spread of their consistent sum.
 
-    >>> of = spreads(2, 1.0, [Measured(np.array([0, 0]), np.array([16.0]), 1.0)])
+    >>> of = spreads(2, 1.0, [MeasuredLevel(np.array([0, 0]), np.array([16.0]), 1.0)])
     >>> round(of([0]).variance, 9), round(of([0, 1]).variance, 9)
     (0.666666667, 0.666666667)
     """
@@ -91,20 +91,20 @@ def spreads(count: int, variance: float, levels: Sequence[Measured]) -> Callable
         normal += (level.group[:, None] == level.group[None, :]) / level.variance
     inverse = np.linalg.inv(normal)
 
-    def of(members: Sequence[int]) -> Spread:
+    def of(members: Sequence[int]) -> SumVariance:
         moved = inverse[:, list(members)].sum(axis=1)
         parts = [moved * moved / variance, *(_sums(level, moved) ** 2 / level.variance for level in levels)]
         whole = float(moved[list(members)].sum())
-        return Spread(whole, min(sum(float(part @ part) for part in parts) / whole**2, 1.0) if whole else 1.0)
+        return SumVariance(whole, min(sum(float(part @ part) for part in parts) / whole**2, 1.0) if whole else 1.0)
 
     return of
 
 
-def _sums(level: Measured, numbers: Numbers) -> Numbers:
+def _sums(level: MeasuredLevel, numbers: FloatArray) -> FloatArray:
     return np.asarray(np.bincount(level.group, weights=numbers, minlength=len(level.numbers)), dtype=np.float64)
 
 
-def _solution(normal: Callable[[Numbers], Numbers], wanted: Numbers) -> Numbers:
+def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) -> FloatArray:
     """The solution of the normal equations by conjugate gradients."""
     found, rest = np.zeros_like(wanted), wanted.copy()
     direction, size = rest.copy(), float(rest @ rest)
@@ -134,7 +134,7 @@ def cell_variance(plan: CorePlan, place: int, step: Fraction) -> float:
     return max(spread * spread, LEAST_VARIANCE)
 
 
-def spread_half_width(spread: Spread, laplace: bool, confidence: float) -> float:
+def spread_half_width(spread: SumVariance, laplace: bool, confidence: float) -> float:
     """Half the interval of a sum of noises: the normal one, widened for Laplace noises by their fourth moment."""
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     wider = max(0.0, normal**3 - 3 * normal) / 8 * spread.single if laplace else 0.0

@@ -13,17 +13,17 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import TypeAlias
 
-Interval: TypeAlias = tuple[float, float]
+ConfidenceInterval: TypeAlias = tuple[float, float]
 #: A noisy cell and the half-width of its noise, both in the unit of its data.
-Noisy: TypeAlias = tuple[Fraction, Fraction]
+NoisyCell: TypeAlias = tuple[Fraction, Fraction]
 
-EVERYTHING: Interval = (-math.inf, math.inf)
+EVERYTHING: ConfidenceInterval = (-math.inf, math.inf)
 #: Where what cannot be below 0 is.
-FROM_ZERO: Interval = (0.0, math.inf)
+FROM_ZERO: ConfidenceInterval = (0.0, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class NoiseLaw:
     """How independent noises add up: the half-width of a sum as a multiple of the hypotenuse of those of its parts.
 
     It is 1 where one part is all, ``pair`` where two are as large, and ``many`` where there are very many.
@@ -46,11 +46,11 @@ class Law:
         return 1 + (self.many - 1) * shared + bend * shared * (1 - shared)
 
 
-GAUSSIAN = Law()
+GAUSSIAN = NoiseLaw()
 
 
 @lru_cache(maxsize=64)
-def laplace(confidence: float) -> Law:
+def laplace(confidence: float) -> NoiseLaw:
     """The law of sums of Laplace noises, whose tails are lighter than those of one.
 
     Two of scale 1 pass x with probability (1 + x/2)·exp(−x).
@@ -64,11 +64,11 @@ def laplace(confidence: float) -> Law:
         middle = (low + high) / 2
         low, high = (middle, high) if (1 + middle / 2) * math.exp(-middle) > tail else (low, middle)
     many = NormalDist().inv_cdf(1 - tail / 2) * math.sqrt(2)
-    return Law(low / (math.sqrt(2) * alone), many / alone)
+    return NoiseLaw(low / (math.sqrt(2) * alone), many / alone)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LinearForm:
     """A linear combination of noisy cells: its value, and by how much each cell's half-width of noise moves it.
 
     What it stands for may be larger by up to ``lost_above``, or smaller by up to ``lost_below``, because it is only
@@ -77,22 +77,22 @@ class Form:
 
     value: float
     moved: Mapping[int, float] = field(default_factory=dict)
-    law: Law = GAUSSIAN
+    law: NoiseLaw = GAUSSIAN
     lost_below: float = 0.0
     lost_above: float = 0.0
 
-    def __add__(self, other: Form) -> Form:
+    def __add__(self, other: LinearForm) -> LinearForm:
         moved = {cell: self.moved.get(cell, 0.0) + other.moved.get(cell, 0.0) for cell in {**self.moved, **other.moved}}
-        return Form(self.value + other.value, moved, self.law, self.lost_below + other.lost_below,
+        return LinearForm(self.value + other.value, moved, self.law, self.lost_below + other.lost_below,
                     self.lost_above + other.lost_above)  # fmt: skip
 
-    def __mul__(self, factor: float) -> Form:
+    def __mul__(self, factor: float) -> LinearForm:
         below, above = (self.lost_below, self.lost_above) if factor >= 0 else (self.lost_above, self.lost_below)
         moved = {cell: each * factor for cell, each in self.moved.items()}
-        return Form(self.value * factor, moved, self.law, below * abs(factor), above * abs(factor))
+        return LinearForm(self.value * factor, moved, self.law, below * abs(factor), above * abs(factor))
 
-    def plus(self, constant: float) -> Form:
-        return Form(self.value + constant, self.moved, self.law, self.lost_below, self.lost_above)
+    def plus(self, constant: float) -> LinearForm:
+        return LinearForm(self.value + constant, self.moved, self.law, self.lost_below, self.lost_above)
 
     @property
     def half_width(self) -> float:
@@ -100,7 +100,7 @@ class Form:
         return self.law.together(*self.moved.values())
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> ConfidenceInterval:
         """Where that lies which the form stands for."""
         half = self.half_width
         return self.value - reach(half, self.lost_below), self.value + reach(half, self.lost_above)
@@ -111,7 +111,7 @@ def reach(half: float, lost: float) -> float:
     return half if 2 * lost <= half else lost + half * half / (4 * lost)
 
 
-def ratio(above: Form, below: Form, within: Interval) -> Interval:
+def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> ConfidenceInterval:
     """Fieller's set: the θ within two ends for which above − θ·below is within its own noise, from its least to its
     greatest.
 
@@ -136,7 +136,7 @@ def ratio(above: Form, below: Form, within: Interval) -> Interval:
     return _outside(((b + root) / a, (b - root) / a), within)
 
 
-def _missed(above: Form, below: Form, theta: float, down: bool) -> float:
+def _missed(above: LinearForm, below: LinearForm, theta: float, down: bool) -> float:
     """How much further an end lies because the forms are only nearly linear."""
     if above.lost_below == above.lost_above == below.lost_below == below.lost_above == 0:
         return 0.0
@@ -145,7 +145,7 @@ def _missed(above: Form, below: Form, theta: float, down: bool) -> float:
     return (reach(half, gap.lost_below if down else gap.lost_above) - half) / below.value
 
 
-def _outside(gap: Interval, within: Interval) -> Interval:
+def _outside(gap: ConfidenceInterval, within: ConfidenceInterval) -> ConfidenceInterval:
     """What lies within the ends and not inside the gap, from its least to its greatest."""
     low, high = within
     if low <= gap[0] and gap[1] <= high:
@@ -157,7 +157,7 @@ def _outside(gap: Interval, within: Interval) -> Interval:
     return within
 
 
-def cut(interval: Interval, within: Interval) -> Interval:
+def cut(interval: ConfidenceInterval, within: ConfidenceInterval) -> ConfidenceInterval:
     """The interval inside the ends; one that lies wholly outside becomes the nearer end."""
     least, most = within
     return min(max(interval[0], least), most), max(min(interval[1], most), least)

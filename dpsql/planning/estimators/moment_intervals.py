@@ -15,43 +15,43 @@ from dpsql.planning.estimators.linear_forms import (
     EVERYTHING,
     FROM_ZERO,
     GAUSSIAN,
-    Form,
-    Interval,
-    Law,
-    Noisy,
+    ConfidenceInterval,
+    LinearForm,
+    NoiseLaw,
+    NoisyCell,
     cut,
     ratio,
 )
-from dpsql.planning.estimators.moments import Moment, Variable
+from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate
 from dpsql.sql.ir.aggregate_properties import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class CentredForms:
     """The sums that statistics are ratios of, in units of the variables' reaches."""
 
-    count: Form
+    count: LinearForm
     mean_x: float
     mean_y: float
-    total_x: Form
-    total_y: Form
-    square_x: Form | None
-    square_y: Form | None
-    product: Form | None
+    total_x: LinearForm
+    total_y: LinearForm
+    square_x: LinearForm | None
+    square_y: LinearForm | None
+    product: LinearForm | None
 
 
-def forms(moment: Moment, cells: Sequence[Noisy], law: Law) -> Forms:
+def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> CentredForms:
     """Count, totals, and the centred sums Σ(x − u)², Σ(y − v)², Σ(x − u)(y − v) about the noisy means u, v."""
 
-    def form(place: int, *reaches: Fraction) -> Form:
+    def form(place: int, *reaches: Fraction) -> LinearForm:
         value, half = cells[place]
         scale = math.prod(reaches, start=Fraction(1))
-        return Form(float(value / scale), {place: float(half / scale)}, law)
+        return LinearForm(float(value / scale), {place: float(half / scale)}, law)
 
     count = form(moment.count)
     rows = max(count.value, 1.0)
 
-    def first(variable: Variable) -> tuple[Form, float]:
+    def first(variable: CentredVariable) -> tuple[LinearForm, float]:
         total = form(variable.total, variable.reach)
         return total, min(max(total.value / rows, -1.0), 1.0)
 
@@ -59,7 +59,7 @@ def forms(moment: Moment, cells: Sequence[Noisy], law: Law) -> Forms:
     total_y, mean_y = (total_x, mean_x) if moment.y is None else first(moment.y)
     loose_x, loose_y = ((total + count * -mean).half_width for total, mean in ((total_x, mean_x), (total_y, mean_y)))
 
-    def second(variable: Variable, total: Form, mean: float, loose: float) -> Form | None:
+    def second(variable: CentredVariable, total: LinearForm, mean: float, loose: float) -> LinearForm | None:
         if variable.squares is None:
             return None
         square = form(variable.squares, variable.reach, variable.reach) + count * variable.half
@@ -76,10 +76,10 @@ def forms(moment: Moment, cells: Sequence[Noisy], law: Law) -> Forms:
         product = replace(centred, lost_below=lost, lost_above=lost)
     square_x = second(moment.x, total_x, mean_x, loose_x)
     square_y = None if moment.y is None else second(moment.y, total_y, mean_y, loose_y)
-    return Forms(count, mean_x, mean_y, total_x, total_y, square_x, square_y, product)
+    return CentredForms(count, mean_x, mean_y, total_x, total_y, square_x, square_y, product)
 
 
-def moment_interval(moment: Moment, cells: Sequence[Noisy], law: Law = GAUSSIAN) -> Interval:
+def moment_interval(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw = GAUSSIAN) -> ConfidenceInterval:
     """The values of the statistic that the noise leaves open."""
     found = forms(moment, cells, law)
     x, y = float(moment.x.reach), 1.0 if moment.y is None else float(moment.y.reach)
@@ -116,7 +116,7 @@ def moment_interval(moment: Moment, cells: Sequence[Noisy], law: Law = GAUSSIAN)
             assert_never(moment.statistic)
 
 
-def _correlation(found: Forms) -> Interval:
+def _correlation(found: CentredForms) -> ConfidenceInterval:
     """Fieller's interval for the product over the root of both squares, which is taken as linear near its value."""
     x, y, product = _known(found.square_x), _known(found.square_y), _known(found.product)
     if x.interval[0] <= 0 or y.interval[0] <= 0:
@@ -126,7 +126,7 @@ def _correlation(found: Forms) -> Interval:
     return ratio(product, replace(spread, value=root), (-1.0, 1.0))
 
 
-def _intercept(moment: Moment, found: Forms) -> Interval:
+def _intercept(moment: MomentEstimate, found: CentredForms) -> ConfidenceInterval:
     """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)², linear near its value."""
     x, y = moment.x, moment.pair[0]
     square, product, rows = _known(found.square_x), _known(found.product), max(found.count.value, 1.0)
@@ -139,25 +139,25 @@ def _intercept(moment: Moment, found: Forms) -> Interval:
     return _scaled(ratio(above, square, EVERYTHING), float(y.reach))
 
 
-def _alone(square: Form) -> Interval:
+def _alone(square: LinearForm) -> ConfidenceInterval:
     return cut(square.interval, FROM_ZERO)
 
 
-def _root(interval: Interval, scale: float) -> Interval:
+def _root(interval: ConfidenceInterval, scale: float) -> ConfidenceInterval:
     return math.sqrt(interval[0]) * scale, math.sqrt(interval[1]) * scale
 
 
-def _scaled(interval: Interval, scale: float) -> Interval:
+def _scaled(interval: ConfidenceInterval, scale: float) -> ConfidenceInterval:
     low, high = (end * scale if math.isfinite(end) and end else end for end in interval)
     return low, high
 
 
-def _known(form: Form | None) -> Form:
+def _known(form: LinearForm | None) -> LinearForm:
     assert form is not None
     return form
 
 
-def typical_half_width(moment: Moment, halves: Sequence[float]) -> str:
+def typical_half_width(moment: MomentEstimate, halves: Sequence[float]) -> str:
     """Half the width of the interval with means near the middle of the bounds, as a formula of what will be known."""
     square_x, square_y, product = (
         math.hypot(halves[place], missing * halves[moment.count]) if place is not None else 0.0

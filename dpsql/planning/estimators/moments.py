@@ -13,18 +13,18 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.cell_list import CellList, Pairs
+from dpsql.planning.cell_list import CellList, ValuePair
 from dpsql.sql.analysis.quantisation import product_quantum, quantum
 from dpsql.sql.ir.aggregate_properties import MomentSums, Power, Statistic
 from dpsql.sql.ir.cell import ProductSum
 from dpsql.sql.ir.core import Aggregate
 from dpsql.sql.ir.expression import Expression
 
-Numbers: TypeAlias = NDArray[np.float64]
+FloatArray: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class CentredVariable:
     """Where the sums of one variable are measured, from the middle of its bounds; values lie within ``middle ± reach``.
 
     ``squares`` is None where the statistic needs no squares. Their cell, too, counts from the middle of what a square
@@ -44,7 +44,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MomentEstimate:
     """A statistic of ``x``, or of the pairs of ``y`` and ``x``; ``count`` is the number of rows that have both.
 
     ``product_middle`` for each row is missing in the cell of products: it is not 0 where both are one expression.
@@ -52,36 +52,36 @@ class Moment:
 
     statistic: Statistic
     count: int
-    x: Variable
-    y: Variable | None = None
+    x: CentredVariable
+    y: CentredVariable | None = None
     products: int | None = None
     product_middle: Fraction = Fraction(0)
 
     @property
-    def pair(self) -> tuple[Variable, Variable]:
+    def pair(self) -> tuple[CentredVariable, CentredVariable]:
         """``y`` and ``x``."""
         assert self.y is not None
         return self.y, self.x
 
 
-def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> Moment:
+def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEstimate:
     """The statistic with the cells that it needs; those of pairs are of the rows in which both have a value."""
     if aggregate.other is None:
         assert aggregate.argument is not None
         x = _variable(aggregate.argument, aggregate.condition, sums.x, cells)
-        return Moment(sums.statistic, cells.rows(aggregate.argument, aggregate.condition), x)
-    pairs = Pairs.of(aggregate)
+        return MomentEstimate(sums.statistic, cells.rows(aggregate.argument, aggregate.condition), x)
+    pairs = ValuePair.of(aggregate)
     count = cells.rows(*pairs.counted)
     x = _variable(pairs.x, pairs.x_where, sums.x, cells)
     y = _variable(pairs.y, pairs.y_where, sums.y, cells)
     if not sums.products:
-        return Moment(sums.statistic, count, x, y)
+        return MomentEstimate(sums.statistic, count, x, y)
     products = cells.place(ProductSum(*pairs.factors, pairs.condition))
     grid = product_quantum(*pairs.factors)
-    return Moment(sums.statistic, count, x, y, products, grid.middle * grid.size)
+    return MomentEstimate(sums.statistic, count, x, y, products, grid.middle * grid.size)
 
 
-def _variable(argument: Expression, condition: Expression | None, power: Power, cells: CellList) -> Variable:
+def _variable(argument: Expression, condition: Expression | None, power: Power, cells: CellList) -> CentredVariable:
     grid, squares = quantum(argument), product_quantum(argument, argument)
     total = cells.total(argument, condition)
     match power:
@@ -92,22 +92,22 @@ def _variable(argument: Expression, condition: Expression | None, power: Power, 
         case _:
             assert_never(power)
     reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size
-    return Variable(total, place, middle, reach, squares.middle * squares.size)
+    return CentredVariable(total, place, middle, reach, squares.middle * squares.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
     """Count, means, variances and covariance in units of the variables' reaches, each kept where it can lie."""
 
-    count: Numbers
-    mean_x: Numbers
-    variance_x: Numbers
-    mean_y: Numbers
-    variance_y: Numbers
-    covariance: Numbers
+    count: FloatArray
+    mean_x: FloatArray
+    variance_x: FloatArray
+    mean_y: FloatArray
+    variance_y: FloatArray
+    covariance: FloatArray
 
 
-def moments(moment: Moment, cells: Sequence[Numbers]) -> Moments:
+def moments(moment: MomentEstimate, cells: Sequence[FloatArray]) -> Moments:
     """The moments that the cells tell, for as many draws of the cells as there are.
 
     A count below 1 is taken for 1. Where a mean is u, a variance lies between 0 and 1 − u², and a covariance within the
@@ -128,7 +128,9 @@ def moments(moment: Moment, cells: Sequence[Numbers]) -> Moments:
     return Moments(count, mean_x, variance_x, mean_y, variance_y, covariance)
 
 
-def _mean_and_variance(variable: Variable, count: Numbers, cells: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
+def _mean_and_variance(
+    variable: CentredVariable, count: FloatArray, cells: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
     reach = float(variable.reach)
     mean = np.clip(cells[variable.total] / reach / count, -1.0, 1.0)
     if variable.squares is None:
@@ -137,13 +139,13 @@ def _mean_and_variance(variable: Variable, count: Numbers, cells: Sequence[Numbe
     return mean, np.clip(square - mean**2, 0.0, 1.0 - mean**2)
 
 
-def statistic(moment: Moment, cells: Sequence[Numbers]) -> Numbers:
+def statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray:
     """The statistic on every draw; NaN where a variance that it divides by is 0."""
     with np.errstate(all="ignore"):
         return _statistic(moment, cells)
 
 
-def _statistic(moment: Moment, cells: Sequence[Numbers]) -> Numbers:
+def _statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray:
     found = moments(moment, cells)
     count, x = found.count, float(moment.x.reach)
     sample = np.maximum(count, 2.0) / (np.maximum(count, 2.0) - 1.0)
@@ -183,15 +185,15 @@ def _statistic(moment: Moment, cells: Sequence[Numbers]) -> Numbers:
             assert_never(moment.statistic)
 
 
-def _correlation(found: Moments) -> Numbers:
+def _correlation(found: Moments) -> FloatArray:
     spread = np.sqrt(found.variance_x * found.variance_y)
     return np.clip(_ratio(found.covariance, spread), -1.0, 1.0)
 
 
-def _slope(found: Moments) -> Numbers:
+def _slope(found: Moments) -> FloatArray:
     return _ratio(found.covariance, found.variance_x)
 
 
-def _ratio(above: Numbers, below: Numbers) -> Numbers:
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """The ratio, NaN where it has none."""
     return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0)

@@ -24,7 +24,7 @@ from dpsql.sql.ir.core import Ranks
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class RankNoise:
     """How noise moves the ranks of the edges between a node's children, in variances of a node's noise."""
 
     children: int
@@ -35,8 +35,10 @@ class Moved:
     def covariance(self, first: int, second: int) -> float:
         """That of two edges, the first not behind the second.
 
-        >>> Moved(4, 0.5).covariance(1, 1), Moved(4, 1.0).covariance(1, 1), Moved(2, 0.5, (1, 1, 0.5)).covariance(1, 1)
-        (1.0, 3.0, 1.25)
+        >>> RankNoise(4, 0.5).covariance(1, 1), RankNoise(4, 1.0).covariance(1, 1)
+        (1.0, 3.0)
+        >>> RankNoise(2, 0.5, (1, 1, 0.5)).covariance(1, 1)
+        1.25
         """
         if self.above is None:
             low, high = 1 - self.fraction, self.fraction
@@ -59,11 +61,11 @@ class Moved:
 
 #: The place among a node's children to go on with, given their cumulative counts from the start of the node on, how
 #: noise moves the ranks of these edges, and the level.
-Choose: TypeAlias = Callable[[list[float], Moved, int], int]
+Choose: TypeAlias = Callable[[list[float], RankNoise, int], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class QuantileEstimate:
     """Quantiles: the values at some ranks of a histogram."""
 
     histogram: int
@@ -71,7 +73,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class CumulativeBin:
     """A bin, and the cumulative counts at its ends."""
 
     place: int
@@ -80,7 +82,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Curve:
+class QuantileCurve:
     """A quantile and the ends of its interval, which lie ``reach`` rows from it in rank.
 
     The noise of its rank is ``scale`` times that of a node.
@@ -98,7 +100,7 @@ class Curve:
         return np.interp(noise, [-self.reach, 0.0, self.reach], self.points)
 
 
-class Distribution:
+class NoisyDistribution:
     """One group's noisy distribution, in rows: ranks go in, values come out; it does not outlive the release."""
 
     def __init__(self, noisy: NoisyTree, bins: Bins, step: Fraction, confidence: float) -> None:
@@ -124,28 +126,28 @@ class Distribution:
         fraction = 1 - fraction if ranks.descending else fraction
         target, half = float(fraction) * self._counted, self._half(ranks.edge)
 
-        def below(sums: list[float], moved: Moved, _: int) -> int:
+        def below(sums: list[float], moved: RankNoise, _: int) -> int:
             sure = [each - target + half * most + 1 for each, most in zip(sums, moved.deviations(), strict=True)]
             return _first(sure[1:], lambda each: each >= 0)
 
-        def above(sums: list[float], moved: Moved, _: int) -> int:
+        def above(sums: list[float], moved: RankNoise, _: int) -> int:
             sure = [each - target - half * most - 1 for each, most in zip(sums, moved.deviations(), strict=True)]
             return _last(sure[:-1], lambda each: each <= 0)
 
         low, high = self._descend(below, fraction), self._descend(above, fraction)
         if ranks.edge:
-            low = Leaf(0, 0.0, 0.0) if fraction == 0 else low
-            high = Leaf(self._bins.count - 1, 0.0, 0.0) if fraction == 1 else high
+            low = CumulativeBin(0, 0.0, 0.0) if fraction == 0 else low
+            high = CumulativeBin(self._bins.count - 1, 0.0, 0.0) if fraction == 1 else high
         return self._end(low, 0), self._end(high, 1)
 
-    def curve(self, ranks: Ranks) -> Curve:
+    def curve(self, ranks: Ranks) -> QuantileCurve:
         """The first of the values, and what it would be at other ranks nearby."""
         tree, (fraction, *_) = self._noisy.tree, ranks.fractions
         low, high = self.interval(fraction, ranks)
         value = self._value(fraction, ranks)
         points = (float(min(low, value)), float(value), float(max(high, value)))
         spread = tree.spread(float(fraction))
-        return Curve(tree.node, spread * self._step, spread * self._half(ranks.edge) + 1, points)
+        return QuantileCurve(tree.node, spread * self._step, spread * self._half(ranks.edge) + 1, points)
 
     def _half(self, edge: bool) -> float:
         """The half-width of a node at the confidence that each level gets, in rows.
@@ -176,23 +178,23 @@ class Distribution:
         part = min(max((wanted + 0.5 - leaf.before) / inside, 0.0), 1.0) if inside > 0 else 0.5
         return self._bins.position(leaf.place, Fraction(part))
 
-    def _end(self, leaf: Leaf, end: int) -> Fraction:
+    def _end(self, leaf: CumulativeBin, end: int) -> Fraction:
         if self._bins.are_values:
             return self._bins.value(leaf.place)
         return self._bins.position(leaf.place, Fraction(end))
 
-    def _descend(self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False) -> Leaf:
+    def _descend(self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False) -> CumulativeBin:
         """The leaf that is reached by choosing a child on each level; ``smooth`` counts never fall."""
         tree, start, before, after = self._noisy.tree, 0, 0.0, self._total
         above = None
         for level in range(1, tree.levels + 1):
             sums = [before + each for each in self._children(level, start, after - before)]
             sums = _monotone(sums) if smooth else sums
-            moved = Moved(len(sums) - 1, float(fraction), above)
+            moved = RankNoise(len(sums) - 1, float(fraction), above)
             child = choose(sums, moved, level)
             start, before, after = edges(tree, level, start)[child], sums[child], sums[child + 1]
             above = moved.below(child)
-        return Leaf(start, before, after)
+        return CumulativeBin(start, before, after)
 
     def _children(self, level: int, start: int, total: float | None = None) -> list[float]:
         """The cumulative counts of a node's children, which add up to the node's own count where that is given."""
@@ -200,14 +202,14 @@ class Distribution:
         missing = 0.0 if total is None or level == 1 else (total - sum(counts)) / len(counts)
         return list(accumulate((count + missing for count in counts), initial=0.0))
 
-    def _least(self, sums: list[float], _: Moved, level: int) -> int:
+    def _least(self, sums: list[float], _: RankNoise, level: int) -> int:
         """The first child before whose end the noise cannot explain the rows."""
         certain = self._certain(len(sums) - 1, level)
         return _first(
             [each - sums[0] - need for each, need in zip(sums[1:], certain, strict=True)], lambda each: each > 0
         )
 
-    def _greatest(self, sums: list[float], _: Moved, level: int) -> int:
+    def _greatest(self, sums: list[float], _: RankNoise, level: int) -> int:
         certain = self._certain(len(sums) - 1, level)
         above = [sums[-1] - each - need for each, need in zip(reversed(sums[:-1]), certain, strict=True)]
         return len(above) - 1 - _first(above, lambda each: each > 0)

@@ -11,7 +11,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload.disjoint import conditions, determined, points
 from dpsql.planning.workload.dominating_pairs import losses, released_costs
 from dpsql.privacy.accountants import Theorem
-from dpsql.privacy.accountants.theorem import Invalid
+from dpsql.privacy.accountants.theorem import TheoremInvalid
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.privacy_loss_distributions import Loss
 from dpsql.schema import Schema
@@ -101,7 +101,9 @@ def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
     Over the columns on which conditions are known it is the least.
     """
     if schema.privacy.neighbours == "replace":
-        raise Invalid('with neighbours = "replace" a unit may be in one part and the one in its place in another')
+        raise TheoremInvalid(
+            'with neighbours = "replace" a unit may be in one part and the one in its place in another'
+        )
     cores = [core for plan in plans for core in plan.cores]
     demanded = [conditions(core.core, schema) for core in cores]
     total, best = sum((core.cost for core in cores), FREE), None
@@ -115,8 +117,8 @@ def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
     if best is None or best.rho >= total.rho:
         table, column = schema.unit
         needed = "" if determined(schema) else f'; for columns of {table} the schema must say key = "{column}" there'
-        raise Invalid(f"no conditions show that the statements are about different {table}: rows that are apart may "
-                      f"belong to one unit{needed}")  # fmt: skip
+        raise TheoremInvalid(f"no conditions show that the statements are about different {table}: rows that are apart "
+                             f"may belong to one unit{needed}")  # fmt: skip
     return best
 
 

@@ -34,7 +34,7 @@ _COMPARED = {
 
 
 @dataclass(frozen=True)
-class Conditions:
+class UnitConditions:
     """What a core demands of its rows, where it reads columns that the unit determines; by ``UNIT`` or table.column."""
 
     demanded: Mapping[str, tuple[tuple[Column, Expression], ...]]
@@ -44,12 +44,12 @@ class Conditions:
         return all(True in _truth(condition, column, point) for column, condition in self.demanded.get(name, ()))
 
 
-def conditions(core: Core, schema: Schema) -> Conditions:
+def conditions(core: Core, schema: Schema) -> UnitConditions:
     """The conditions of a core on the unit itself, and on columns of the unit's own table, whose key is checked."""
     found: dict[str, list[tuple[Column, Expression]]] = {}
     for name, column, condition in _demanded(core.relation, core.unit, schema):
         found.setdefault(name, []).append((column, condition))
-    return Conditions({name: tuple(pairs) for name, pairs in found.items()})
+    return UnitConditions({name: tuple(pairs) for name, pairs in found.items()})
 
 
 def determined(schema: Schema) -> bool:
@@ -57,7 +57,7 @@ def determined(schema: Schema) -> bool:
     return schema.tables[schema.unit_table].key == (schema.unit_column,)
 
 
-def points(every: Sequence[Conditions], name: str) -> list[Point]:
+def points(every: Sequence[UnitConditions], name: str) -> list[Point]:
     """Values of a column, one at least of each kind that the conditions tell apart, and NULL."""
     pairs = [pair for each in every for pair in each.demanded.get(name, ())]
     constants = [_point(part) for _, condition in pairs for part in _literals(condition)]

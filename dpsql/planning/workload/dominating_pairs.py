@@ -7,19 +7,19 @@ from math import isqrt
 from typing import assert_never
 
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.privacy.accountants.theorem import Invalid
+from dpsql.privacy.accountants.theorem import TheoremInvalid
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Ranking
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.privacy_loss_distributions import WIDEST as WIDEST_GAUSSIAN
 from dpsql.privacy.privacy_loss_distributions import (
+    ApproximateLoss,
     GaussianLoss,
     GaussianVectorLoss,
     LaplaceLoss,
-    Leak,
     Loss,
     PureLoss,
     smoothing,
@@ -33,28 +33,28 @@ def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:
 
 def _of_core(core: CorePlan) -> Iterator[Loss]:
     if sum(_known(core), FREE) != _whole(core):
-        raise Invalid("a release of these statements has no dominating pair")
+        raise TheoremInvalid("a release of these statements has no dominating pair")
     alone = not core.core.keys
     for cell in core.cells:
         yield _of_noise(cell.mechanism, alone)
     for histogram in core.histograms:
         match histogram.mechanism:
-            case Tree() as tree:
+            case TreeMechanism() as tree:
                 yield from _of_tree(tree)
-            case Ranking() as ranking:
+            case QuantileChoices() as ranking:
                 for quantile in ranking.quantiles:
                     yield _of_choice(quantile.value.cost)
                     if quantile.around is not None:
                         yield from _of_tree(quantile.around.tree)
-            case Peeling() as peeling:
+            case TopKPeeling() as peeling:
                 yield from [_of_choice(peeling.each.cost)] * peeling.most
-            case Scan() as scan:
+            case ClippingBoundSearch() as scan:
                 yield _of_choice(scan.cost)
             case _:
                 assert_never(histogram.mechanism)
     if core.selection is not None:
         yield _of_noise(core.selection.noise, alone=core.selection.groups == 1)
-        yield Leak(core.selection.delta)
+        yield ApproximateLoss(core.selection.delta)
 
 
 def released_costs(core: CorePlan) -> list[Cost]:
@@ -73,7 +73,7 @@ def _known(core: CorePlan) -> list[Cost]:
     return found if core.selection is None else [*found, core.selection.noise.cost]
 
 
-def _of_tree(tree: Tree) -> list[Loss]:
+def _of_tree(tree: TreeMechanism) -> list[Loss]:
     return [_of_noise(tree.node, alone=False)] * tree.levels
 
 
@@ -86,7 +86,7 @@ def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
             if alone and variance <= WIDEST_GAUSSIAN**2:
                 return GaussianLoss(variance, isqrt(square))
             if variance <= smoothing(square):
-                raise Invalid("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
+                raise TheoremInvalid("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
             return GaussianVectorLoss(variance, square)
         case _:
             assert_never(noise)
@@ -94,5 +94,5 @@ def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
 
 def _of_choice(cost: Cost) -> Loss:
     if cost.epsilon is None:
-        raise Invalid("choices that are priced in zCDP have no dominating pair")
+        raise TheoremInvalid("choices that are priced in zCDP have no dominating pair")
     return PureLoss(cost.epsilon)

@@ -11,8 +11,8 @@ from dpsql.errors import DataError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload.block import Block
 from dpsql.privacy.accountants import THEOREMS, Theorem
-from dpsql.privacy.accountants.theorem import Invalid
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.accountants.theorem import TheoremInvalid
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost, shown
 from dpsql.schema import Schema
 
@@ -20,7 +20,7 @@ from dpsql.schema import Schema
 BLOCK_SHARE = Fraction(1, 10)
 
 #: Why a statement of a workload costs nothing, or that it is bought.
-Status = OneOf["bought", "paid for already", "the same as one before", "public"]
+OfferStatus = OneOf["bought", "paid for already", "the same as one before", "public"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Workload:
     """Statements that are fixed together, and what each accountant would charge for them; ``str()`` is a table."""
 
     plans: tuple[Plan, ...]
-    statuses: tuple[Status, ...]
+    statuses: tuple[OfferStatus, ...]
     delta: Fraction
     offers: tuple[Offer, ...]
 
@@ -59,7 +59,7 @@ class Workload:
         """The plans that the block pays for; the others are free."""
         return self.with_status("bought")
 
-    def with_status(self, status: Status) -> tuple[Plan, ...]:
+    def with_status(self, status: OfferStatus) -> tuple[Plan, ...]:
         """The plans of one status, in order."""
         return tuple(plan for plan, each in zip(self.plans, self.statuses, strict=True) if each == status)
 
@@ -108,7 +108,11 @@ class Workload:
 
 
 def priced(
-    plans: Sequence[Plan], statuses: Sequence[Status], schema: Schema, remaining: Remaining, delta: Fraction | None
+    plans: Sequence[Plan],
+    statuses: Sequence[OfferStatus],
+    schema: Schema,
+    remaining: RemainingBudget,
+    delta: Fraction | None,
 ) -> Workload:
     """The workload with all offers; ``delta`` is what a block may use where it is priced as (ε, δ).
 
@@ -128,14 +132,14 @@ def priced(
     return Workload(tuple(plans), tuple(statuses), budget.delta, tuple(offers))
 
 
-def _offer(theorem: type[Theorem], block: Block, delta: Fraction, remaining: Remaining) -> Offer:
+def _offer(theorem: type[Theorem], block: Block, delta: Fraction, remaining: RemainingBudget) -> Offer:
     """What one accountant makes of a block, at the δ of the whole promise."""
     try:
         cost = block.cost.rounded_up()
         epsilon = theorem.block_epsilon(block, cost, delta)
         shares = remaining.shares_after(cost)
         return Offer(theorem.name, block, epsilon, cost, None if shares is None else min(shares), "")
-    except Invalid as error:
+    except TheoremInvalid as error:
         return Offer(theorem.name, block, None, None, None, str(error))
 
 

@@ -23,7 +23,7 @@ _ROUNDED = _NUMBERS | {
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearSum:
     """A sum of aggregates, by their places, each with its factor, and of a constant."""
 
     factors: tuple[tuple[int, Fraction], ...] = ()
@@ -33,23 +33,25 @@ class Linear:
     def is_constant(self) -> bool:
         return not self.factors
 
-    def plus(self, other: Linear, sign: int = 1) -> Linear:
+    def plus(self, other: LinearSum, sign: int = 1) -> LinearSum:
         """The sum, or with ``sign`` −1 the difference."""
         mine, theirs, zero = dict(self.factors), dict(other.factors), Fraction(0)
         places = dict.fromkeys([*mine, *theirs])
         factors = ((place, mine.get(place, zero) + sign * theirs.get(place, zero)) for place in places)
-        return Linear(tuple(each for each in factors if each[1]), self.constant + sign * other.constant)
+        return LinearSum(tuple(each for each in factors if each[1]), self.constant + sign * other.constant)
 
-    def times(self, factor: Fraction) -> Linear:
-        return Linear(tuple((place, each * factor) for place, each in self.factors if factor), self.constant * factor)
+    def times(self, factor: Fraction) -> LinearSum:
+        return LinearSum(
+            tuple((place, each * factor) for place, each in self.factors if factor), self.constant * factor
+        )
 
 
 @dataclass(frozen=True)
 class Quotient:
     """``above`` over ``below``."""
 
-    above: Linear
-    below: Linear = Linear((), Fraction(1))
+    above: LinearSum
+    below: LinearSum = LinearSum((), Fraction(1))
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def function_of_one(sql: str) -> Arithmetic | None:
     if len(names) != 1:
         return None
     around = node.transform(lambda part: _inner_column() if isinstance(part, exp.Column) and _read(part) else part)
-    return Arithmetic(Quotient(Linear(((int(names.pop()[1:]), Fraction(1)),))), SANDBOX.write(around), False)
+    return Arithmetic(Quotient(LinearSum(((int(names.pop()[1:]), Fraction(1)),))), SANDBOX.write(around), False)
 
 
 def _inner_column() -> exp.Column:
@@ -170,12 +172,12 @@ def _quotient(node: exp.Expr) -> Quotient | None:
     """The node as a quotient of linear forms, None where it is none."""
     constant = _constant(node)
     if constant is not None:
-        return Quotient(Linear((), constant))
+        return Quotient(LinearSum((), constant))
     match node:
         case exp.Paren():
             return _quotient(node.this)
         case exp.Column():
-            return Quotient(Linear(((int(node.name[1:]), Fraction(1)),))) if node.name[0] == "a" else None
+            return Quotient(LinearSum(((int(node.name[1:]), Fraction(1)),))) if node.name[0] == "a" else None
         case exp.Cast(to=exp.DataType(this=kind)) if kind in _NUMBERS:
             return _quotient(node.this)
         case exp.Nullif() if _constant(node.expression) == 0:
@@ -212,7 +214,7 @@ def _sum(left: Quotient | None, right: Quotient | None, sign: int) -> Quotient |
 
 
 def _over(above: Quotient | None, below: Quotient | None) -> Quotient | None:
-    if above is None or below is None or below.above == Linear():
+    if above is None or below is None or below.above == LinearSum():
         return None
     if below.above.is_constant and below.below.is_constant:
         return _scaled(above, below.below.constant / below.above.constant)

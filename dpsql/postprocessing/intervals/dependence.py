@@ -31,7 +31,7 @@ class Dependence(IntEnum):
 
 
 #: The names of columns with how each depends on noise.
-Columns: TypeAlias = list[tuple[str, Dependence]]
+ColumnDependences: TypeAlias = list[tuple[str, Dependence]]
 #: What noise goes through without a choice: arithmetic, roots, logarithms, sums, averages and windows.
 _SMOOTH = (
     exp.Paren, exp.Alias, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Cast, exp.TryCast,
@@ -42,10 +42,10 @@ _SMOOTH = (
 
 
 @dataclass(frozen=True)
-class Relation:
+class QueryDependence:
     """The columns of a query, and whether noise chooses its rows."""
 
-    columns: Columns
+    columns: ColumnDependences
     chosen_rows: bool = False
 
 
@@ -56,7 +56,7 @@ class _Scope:
     A source is a relation, the name of a released table, or None where its columns are not known.
     """
 
-    sources: Mapping[str, Relation | str | None]
+    sources: Mapping[str, QueryDependence | str | None]
     items: Mapping[str, exp.Expr] = field(default_factory=dict)
     chosen_rows: bool = False
     around: _Scope | None = None
@@ -73,7 +73,7 @@ class Dependences:
     def __init__(self, public: Mapping[str, Sequence[str]], chosen: Mapping[str, Collection[str]]) -> None:
         self._public, self._chosen = public, chosen
 
-    def query(self, query: exp.Expr, names: Sequence[str] = (), around: _Scope | None = None) -> Relation | None:
+    def query(self, query: exp.Expr, names: Sequence[str] = (), around: _Scope | None = None) -> QueryDependence | None:
         """The columns of the query; None where they are not known.
 
         ``names`` are those of its columns, for a query that shows all columns of a PIVOT.
@@ -139,7 +139,7 @@ class Dependences:
             return self._column(column, scope.around)
         return Dependence.CHOSEN
 
-    def _named(self, name: str, relation: Relation | str | None) -> list[Dependence]:
+    def _named(self, name: str, relation: QueryDependence | str | None) -> list[Dependence]:
         """The dependences of a source's columns of the name."""
         match relation:
             case None:
@@ -154,13 +154,13 @@ class Dependences:
             case _:
                 return [each for own, each in relation.columns if own == name]
 
-    def _select(self, select: exp.Select, around: _Scope | None) -> Relation | None:
+    def _select(self, select: exp.Select, around: _Scope | None) -> QueryDependence | None:
         sources = {fold(node.alias_or_name): self._source(node, around) for node in sources_of(select)}
         items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
-        above = any(isinstance(each, Relation) and each.chosen_rows for each in sources.values())
+        above = any(isinstance(each, QueryDependence) and each.chosen_rows for each in sources.values())
         scope = _Scope(sources, items, above, around)
         scope = _Scope(sources, items, above or self._chooses_rows(select, scope), around)
-        found: Columns = []
+        found: ColumnDependences = []
         for place, item in enumerate(select.expressions):
             star = item.this if isinstance(item, exp.Column) else item
             if not isinstance(star, exp.Star):
@@ -171,8 +171,8 @@ class Dependences:
                 return None
             found += starred
         if select.args.get("distinct") is not None and any(each for _, each in found):
-            return _with_chosen_rows(Relation(found))
-        relation = Relation(found, scope.chosen_rows)
+            return _with_chosen_rows(QueryDependence(found))
+        relation = QueryDependence(found, scope.chosen_rows)
         return _with_chosen_rows(relation) if scope.chosen_rows else relation
 
     def _chooses_rows(self, select: exp.Select, scope: _Scope) -> bool:
@@ -193,17 +193,17 @@ class Dependences:
             by += [_at(each.this, select) for each in order.expressions]
         return any(each is not None and self.expression(each, scope) is not Dependence.PUBLIC for each in by)
 
-    def _set_operation(self, query: exp.SetOperation, around: _Scope | None) -> Relation | None:
+    def _set_operation(self, query: exp.SetOperation, around: _Scope | None) -> QueryDependence | None:
         left, right = self.query(query.this, (), around), self.query(query.expression, (), around)
         if left is None or right is None or len(left.columns) != len(right.columns):
             return None
         pairs = zip(left.columns, right.columns, strict=True)
-        both = Relation([(name, max(mine, theirs)) for (name, mine), (_, theirs) in pairs],
+        both = QueryDependence([(name, max(mine, theirs)) for (name, mine), (_, theirs) in pairs],
                         left.chosen_rows or right.chosen_rows)  # fmt: skip
         compared = not isinstance(query, exp.Union) and any(each for _, each in both.columns)
         return _with_chosen_rows(both) if compared else both
 
-    def _source(self, node: exp.Expr, around: _Scope | None) -> Relation | str | None:
+    def _source(self, node: exp.Expr, around: _Scope | None) -> QueryDependence | str | None:
         names = alias_columns(node)
         match node:
             case _ if node.args.get("pivots"):
@@ -212,18 +212,18 @@ class Dependences:
                 return node.name
             case exp.Table() if node.db == "public" and not names:
                 known = self._public.get(fold(node.name))
-                return None if known is None else Relation([(fold(name), Dependence.PUBLIC) for name in known])
+                return None if known is None else QueryDependence([(fold(name), Dependence.PUBLIC) for name in known])
             case exp.Subquery():
                 inner = self.query(node, (), around)
                 if inner is None or len(names) > len(inner.columns):
                     return None
                 own = [*names, *(name for name, _ in inner.columns[len(names) :])]
                 pairs = zip(own, inner.columns, strict=True)
-                return Relation([(name, each) for name, (_, each) in pairs], inner.chosen_rows)
+                return QueryDependence([(name, each) for name, (_, each) in pairs], inner.chosen_rows)
             case _:
                 return None
 
-    def _pivoted(self, select: exp.Select, names: Sequence[str]) -> Relation | None:
+    def _pivoted(self, select: exp.Select, names: Sequence[str]) -> QueryDependence | None:
         """The columns of ``SELECT * FROM (…) PIVOT …``: those that it groups by keep their names."""
         source = select.args.get("from_")
         if source is None or select.args.get("joins") or list(select.expressions) != [exp.Star()]:
@@ -232,24 +232,26 @@ class Dependences:
         pivots = inner.args.get("pivots") or []
         inner.set("pivots", None)
         relation = self._source(inner, None)
-        if not isinstance(relation, Relation) or len(pivots) != 1 or pivots[0].args.get("unpivot"):
+        if not isinstance(relation, QueryDependence) or len(pivots) != 1 or pivots[0].args.get("unpivot"):
             return None
         scope = _Scope({"": relation}, {}, relation.chosen_rows)
         by = [self.expression(each.this, scope) for each in pivots[0].args.get("fields") or ()]
         made = max((self.expression(each, scope) for each in pivots[0].expressions), default=Dependence.CHOSEN)
         made = Dependence.CHOSEN if any(by) else made
         keys = {name for name, each in relation.columns if each is Dependence.PUBLIC}
-        return Relation([(name, Dependence.PUBLIC if name in keys else made) for name in names], relation.chosen_rows)
+        return QueryDependence(
+            [(name, Dependence.PUBLIC if name in keys else made) for name in names], relation.chosen_rows
+        )
 
 
-def _with_chosen_rows(relation: Relation) -> Relation:
+def _with_chosen_rows(relation: QueryDependence) -> QueryDependence:
     """The relation as it is where noise chooses its rows: public values stay, the others are chosen."""
-    return Relation([(name, Dependence.CHOSEN if each else each) for name, each in relation.columns], True)
+    return QueryDependence([(name, Dependence.CHOSEN if each else each) for name, each in relation.columns], True)
 
 
 def _starred(
-    star: exp.Star, table: str, select: exp.Select, sources: Mapping[str, Relation | str | None]
-) -> Columns | None:
+    star: exp.Star, table: str, select: exp.Select, sources: Mapping[str, QueryDependence | str | None]
+) -> ColumnDependences | None:
     """The columns that a star stands for; None where that is not known."""
     joins = select.args.get("joins") or []
     if any(join.args.get("using") or join.args.get("method") for join in joins):
@@ -257,10 +259,10 @@ def _starred(
     if star.args.get("replace") or star.args.get("rename"):
         return None
     left_out = {fold(each.name) for each in star.args.get("except_") or ()}
-    found: Columns = []
+    found: ColumnDependences = []
     for name, relation in sources.items():
         if table in ("", name):
-            if not isinstance(relation, Relation):
+            if not isinstance(relation, QueryDependence):
                 return None
             found += [each for each in relation.columns if each[0] not in left_out]
     return found

@@ -11,9 +11,17 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.planning.estimators.estimate import Interval
-from dpsql.planning.result_columns import Ends, Later
-from dpsql.postprocessing.intervals.lineage import Lineage, Origin, Source, Ways, carried, origin_of, own_nodes
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.result_columns import DeferredEnd, IntervalEndColumns
+from dpsql.postprocessing.intervals.lineage import (
+    CellOrigin,
+    FromSource,
+    Lineage,
+    RowPaths,
+    carried,
+    origin_of,
+    own_nodes,
+)
 from dpsql.schema import fold
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.refusal import refuse
@@ -22,7 +30,7 @@ from dpsql.sql.postprocess.functions import interval_end
 
 def with_ends(
     shell: exp.Query, public: Mapping[str, Sequence[str]]
-) -> tuple[exp.Query, tuple[Ends, ...], tuple[Later, ...]]:
+) -> tuple[exp.Query, tuple[IntervalEndColumns, ...], tuple[DeferredEnd, ...]]:
     """The shell with columns in the place of the calls, and what these columns hold.
 
     A call of what several released rows make is NULL until all rows are there, and its argument becomes a column behind
@@ -41,12 +49,14 @@ def with_ends(
     width = len(query.expressions)
     for place, (_, argument) in enumerate(calls.later):
         query.append("expressions", exp.alias_(argument, f"dpsql beside {place}", quoted=True))
-    later = tuple(Later(each.column, width + place, each.side) for place, (each, _) in enumerate(calls.later))
+    later = tuple(DeferredEnd(each.column, width + place, each.side) for place, (each, _) in enumerate(calls.later))
     return query, tuple(calls.ends), later
 
 
 def with_later_ends(
-    later: Sequence[Later], rows: Sequence[Sequence[object]], intervals: Mapping[tuple[int, int], Interval]
+    later: Sequence[DeferredEnd],
+    rows: Sequence[Sequence[object]],
+    intervals: Mapping[tuple[int, int], ConfidenceInterval],
 ) -> list[tuple[object, ...]]:
     """The rows of the result with the ends that are known once all rows are there."""
     found = []
@@ -65,10 +75,10 @@ class _Calls:
     def __init__(self, public: Mapping[str, Sequence[str]], outermost: exp.Query) -> None:
         self.lineage = Lineage(public, self._visit)
         self._outermost = outermost
-        self.ends: list[Ends] = []
-        self.later: list[tuple[Later, exp.Expr]] = []
+        self.ends: list[IntervalEndColumns] = []
+        self.later: list[tuple[DeferredEnd, exp.Expr]] = []
 
-    def _visit(self, select: exp.Select, sources: Sequence[Source], ways: Ways) -> None:
+    def _visit(self, select: exp.Select, sources: Sequence[FromSource], ways: RowPaths) -> None:
         own = list(own_nodes(select, lambda node: interval_end(node) is not None))
         for call in own:
             side = interval_end(call)
@@ -76,7 +86,7 @@ class _Calls:
                 _open_aliases(call, select, sources)
                 self._replace(call, side, sources, ways)
 
-    def _replace(self, call: exp.Anonymous, side: int, sources: Sequence[Source], ways: Ways) -> None:
+    def _replace(self, call: exp.Anonymous, side: int, sources: Sequence[FromSource], ways: RowPaths) -> None:
         argument = call.expressions[0]
         if any(interval_end(node) is not None for node in argument.find_all(exp.Anonymous)):
             refuse("E_FUNC", f"an interval has no interval of its own: {_called(call)} takes an aggregate, or "
@@ -102,15 +112,15 @@ class _Calls:
             _refuse_place(call)
         if any(each.find(exp.Star) is not None and each.find(exp.AggFunc) is None for each in items):
             _refuse_place(call)
-        self.later.append((Later(place, 0, side), call.expressions[0].copy()))
+        self.later.append((DeferredEnd(place, 0, side), call.expressions[0].copy()))
         call.replace(exp.cast(exp.null(), "double"))
 
-    def _ends(self, table: str, origin: Origin) -> Ends:
+    def _ends(self, table: str, origin: CellOrigin) -> IntervalEndColumns:
         sql = SANDBOX.write(origin.expression)
         for known in self.ends:
             if (known.table, known.sql) == (table, sql):
                 return known
-        self.ends.append(Ends(table, sql, len(self.ends), origin.aggregate))
+        self.ends.append(IntervalEndColumns(table, sql, len(self.ends), origin.aggregate))
         return self.ends[-1]
 
 
@@ -127,7 +137,7 @@ def _is_read(select: exp.Select, item: exp.Expr, place: int) -> bool:
     )
 
 
-def _open_aliases(call: exp.Anonymous, select: exp.Select, sources: Sequence[Source]) -> None:
+def _open_aliases(call: exp.Anonymous, select: exp.Select, sources: Sequence[FromSource]) -> None:
     """Put what the SELECT list says in the place of its aliases, where no source has a column of that name."""
     items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
     for column in list(call.find_all(exp.Column)):

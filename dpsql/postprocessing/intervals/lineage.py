@@ -15,7 +15,7 @@ from dpsql.sql.binder.scope import alias_columns
 
 
 @dataclass(frozen=True)
-class Origin:
+class CellOrigin:
     """An expression over the columns of one row of a released table; ``row`` is the place of that table."""
 
     row: int
@@ -35,7 +35,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Step:
+class SelectStep:
     """A SELECT on the way from a released row to the result, and the source of that SELECT which has the row."""
 
     select: exp.Select
@@ -43,44 +43,44 @@ class Step:
 
 
 #: For each released table, by its place, the SELECTs that its rows go through.
-Ways: TypeAlias = dict[int, tuple[Step, ...]]
+RowPaths: TypeAlias = dict[int, tuple[SelectStep, ...]]
 
 
 @dataclass(frozen=True)
-class Source:
+class FromSource:
     """A source of a FROM clause: the columns that a star stands for, None where they are not known, and the origins of
     those that come from released rows.
     """
 
     name: str
     names: Sequence[str] | None
-    columns: Mapping[str, Origin]
+    columns: Mapping[str, CellOrigin]
 
 
 @dataclass(frozen=True)
-class Level:
+class RowSelect:
     """A SELECT each of whose rows is made of single released rows.
 
     ``columns`` are by name, and None where they come from elsewhere; ``ordered`` are by place, where that is known.
     """
 
-    columns: Mapping[str, Origin | None]
-    ordered: tuple[Origin | None, ...] | None
-    ways: Ways
+    columns: Mapping[str, CellOrigin | None]
+    ordered: tuple[CellOrigin | None, ...] | None
+    ways: RowPaths
 
 
 #: What is done to a SELECT before its columns are followed: it is given with its sources and the ways to their rows.
-Visit: TypeAlias = Callable[[exp.Select, Sequence[Source], Ways], None]
+RowSelectVisitor: TypeAlias = Callable[[exp.Select, Sequence[FromSource], RowPaths], None]
 
 
 class Lineage:
     """Follows a statement; ``tables`` are the released tables that it meets, each as often as it stands there."""
 
-    def __init__(self, public: Mapping[str, Sequence[str]], visit: Visit | None = None) -> None:
+    def __init__(self, public: Mapping[str, Sequence[str]], visit: RowSelectVisitor | None = None) -> None:
         self._public, self._visit = public, visit
         self.tables: list[str] = []
 
-    def level(self, query: exp.Expr) -> Level | None:
+    def level(self, query: exp.Expr) -> RowSelect | None:
         """What the query's columns come from; None where a row of it is made of several released rows."""
         match query:
             case exp.Subquery():
@@ -92,8 +92,8 @@ class Lineage:
                 self.level(query.expression)
         return None
 
-    def _select(self, select: exp.Select) -> Level | None:
-        nodes, ways = sources_of(select), Ways()
+    def _select(self, select: exp.Select) -> RowSelect | None:
+        nodes, ways = sources_of(select), RowPaths()
         sources = [self._source(node, select, ways) for node in nodes]
         for nested in own_nodes(select):
             if isinstance(nested, exp.Query) and not any(nested is node for node in nodes):
@@ -104,46 +104,46 @@ class Lineage:
             return None
         if any(map(_is_partial, select.args.get("joins") or ())) or any(map(_hides_star, select.expressions)):
             return None
-        return Level(*_output_origins(select, sources), ways)
+        return RowSelect(*_output_origins(select, sources), ways)
 
-    def _source(self, node: exp.Expr, select: exp.Select, ways: Ways) -> Source:
-        name, here = node.alias_or_name, Step(select, node.alias_or_name)
+    def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> FromSource:
+        name, here = node.alias_or_name, SelectStep(select, node.alias_or_name)
         match node:
             case exp.Table() if node.db == "released":
                 self.tables.append(node.name)
                 place = len(self.tables) - 1
                 ways[place] = (here,)
-                return Source(name, None, _ReleasedColumns(place))
+                return FromSource(name, None, _ReleasedColumns(place))
             case exp.Table() if not node.args.get("pivots") and not alias_columns(node):
-                return Source(name, self._public.get(fold(node.name)), {})
+                return FromSource(name, self._public.get(fold(node.name)), {})
             case exp.Subquery():
                 level = self.level(node.this)
                 if level is None or node.args.get("pivots") or not name:
-                    return Source(name, None, {})
+                    return FromSource(name, None, {})
                 ways.update({place: (*way, here) for place, way in level.ways.items()})
                 columns = _renamed(level, alias_columns(node))
                 names = None if level.ordered is None and None in level.columns.values() else list(columns)
-                return Source(name, names, {each: origin for each, origin in columns.items() if origin is not None})
+                return FromSource(name, names, {each: origin for each, origin in columns.items() if origin is not None})
             case _:
-                return Source(name, None, {})
+                return FromSource(name, None, {})
 
 
-class _ReleasedColumns(dict[str, Origin]):
+class _ReleasedColumns(dict[str, CellOrigin]):
     """The columns of a released table: any that is asked for."""
 
     def __init__(self, place: int) -> None:
         super().__init__()
         self._place = place
 
-    def __missing__(self, name: str) -> Origin:
-        return Origin(self._place, exp.column(exp.to_identifier(name, quoted=True)))
+    def __missing__(self, name: str) -> CellOrigin:
+        return CellOrigin(self._place, exp.column(exp.to_identifier(name, quoted=True)))
 
     def __contains__(self, name: object) -> bool:
         return True
 
 
 @dataclass(frozen=True)
-class Traced:
+class TracedQuery:
     """A query with the numbers of released rows as its last columns, and where its other columns come from.
 
     ``tables`` are the released tables whose rows are numbered, in the order of those columns.
@@ -151,11 +151,11 @@ class Traced:
 
     query: exp.Select
     tables: tuple[str, ...]
-    columns: Mapping[str, Origin]
-    ordered: tuple[Origin | None, ...] | None
+    columns: Mapping[str, CellOrigin]
+    ordered: tuple[CellOrigin | None, ...] | None
 
 
-def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> Traced | None:
+def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> TracedQuery | None:
     """The query with its rows numbered; None where a row of the result is not made of single released rows.
 
     ``public`` holds the columns of the public tables that the query reads.
@@ -170,15 +170,15 @@ def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> Traced | Non
         copy.append("expressions", carried("row", place, way))
     numbers = {place: number for number, place in enumerate(level.ways)}
 
-    def renumbered(origin: Origin | None) -> Origin | None:
+    def renumbered(origin: CellOrigin | None) -> CellOrigin | None:
         return None if origin is None else replace(origin, row=numbers[origin.row])
 
     columns = {name: origin for name, each in level.columns.items() if (origin := renumbered(each)) is not None}
     ordered = None if level.ordered is None else tuple(map(renumbered, level.ordered))
-    return Traced(copy, tuple(lineage.tables[place] for place in level.ways), columns, ordered)
+    return TracedQuery(copy, tuple(lineage.tables[place] for place in level.ways), columns, ordered)
 
 
-def carried(name: str, place: int, way: Sequence[Step]) -> exp.Column:
+def carried(name: str, place: int, way: Sequence[SelectStep]) -> exp.Column:
     """A released row's column where the way ends: each SELECT on the way hands it on, and no star stands for it."""
     column = _quoted(name, way[0].source)
     for inner, outer in pairwise(way):
@@ -190,7 +190,7 @@ def carried(name: str, place: int, way: Sequence[Step]) -> exp.Column:
     return column
 
 
-def _hide(step: Step, hidden: str) -> None:
+def _hide(step: SelectStep, hidden: str) -> None:
     """Leave the column out of each star of the SELECT that stands for the source's columns."""
     for item in step.select.expressions:
         star = _star(item)
@@ -211,11 +211,11 @@ def own_nodes(select: exp.Expr, also: Callable[[exp.Expr], bool] = lambda node: 
     return (node for node in inner if node is not select)
 
 
-def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
+def origin_of(node: exp.Expr, sources: Sequence[FromSource]) -> CellOrigin | None:
     """The expression over the columns of one released row; None where it reads more, or less."""
     if node.find(exp.Window, exp.Query, exp.AggFunc, exp.Star, exp.Explode) is not None:
         return None
-    found: list[Origin | None] = []
+    found: list[CellOrigin | None] = []
 
     def substituted(part: exp.Expr) -> exp.Expr:
         if not isinstance(part, exp.Column):
@@ -230,18 +230,18 @@ def origin_of(node: exp.Expr, sources: Sequence[Source]) -> Origin | None:
     expression = node.copy().transform(substituted)
     rows = {None if origin is None else origin.row for origin in found}
     (row,) = rows if len(rows) == 1 else (None,)
-    return None if row is None else Origin(row, expression.unnest())
+    return None if row is None else CellOrigin(row, expression.unnest())
 
 
 def _output_origins(
-    query: exp.Select, sources: Sequence[Source]
-) -> tuple[dict[str, Origin | None], tuple[Origin | None, ...] | None]:
+    query: exp.Select, sources: Sequence[FromSource]
+) -> tuple[dict[str, CellOrigin | None], tuple[CellOrigin | None, ...] | None]:
     """What each output column comes from, by name and by place; a name that stands twice comes from nowhere."""
-    found: dict[str, Origin | None] = {}
-    ordered: list[Origin | None] = []
+    found: dict[str, CellOrigin | None] = {}
+    ordered: list[CellOrigin | None] = []
     places_known = True
 
-    def add(name: str, origin: Origin | None) -> None:
+    def add(name: str, origin: CellOrigin | None) -> None:
         found[fold(name)] = None if fold(name) in found else origin
 
     for place, item in enumerate(query.expressions):
@@ -283,7 +283,7 @@ def with_names(query: exp.Query) -> exp.Query:
     return named
 
 
-def _renamed(level: Level, names: Sequence[str]) -> Mapping[str, Origin | None]:
+def _renamed(level: RowSelect, names: Sequence[str]) -> Mapping[str, CellOrigin | None]:
     """The columns under the names that ``AS t(a, b)`` gives the first of them; none where their order is not known."""
     if not names:
         return level.columns

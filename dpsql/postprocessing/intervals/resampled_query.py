@@ -10,15 +10,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.errors import Refused, ShellFailed, ShellStopped
-from dpsql.planning.estimators.estimate import Interval
-from dpsql.planning.result_columns import Later, OutputColumn, Resampling
+from dpsql.errors import PostProcessingFailed, PostProcessingStopped, Refused
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.result_columns import DeferredEnd, OutputColumn, Resampling
 from dpsql.postprocessing.intervals.dependence import Dependence, Dependences
 from dpsql.postprocessing.intervals.lineage import trace
 from dpsql.postprocessing.intervals.resampling import (
     FEWEST,
     SAMPLES,
-    Rows,
+    AnyReleasedTable,
     chosen_columns,
     interval_of,
     is_number,
@@ -97,7 +97,7 @@ def resampled_query(
     return Resampling(sql, wanted, known, tables, without)
 
 
-def with_later(resampling: Resampling | None, later: Sequence[Later]) -> Resampling:
+def with_later(resampling: Resampling | None, later: Sequence[DeferredEnd]) -> Resampling:
     """The same with the ends that are known last; refused where one of them can never be."""
     if resampling is None or any(each.of not in resampling.wanted for each in later):
         raise Refused("E_FUNC", "what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and "
@@ -108,8 +108,12 @@ def with_later(resampling: Resampling | None, later: Sequence[Later]) -> Resampl
 
 
 def resampled_intervals(
-    sandbox: Sandbox, plan: Resampling, tables: Mapping[str, Rows], rows: Sequence[Sequence[object]], confidence: float
-) -> dict[tuple[int, int], Interval] | None:
+    sandbox: Sandbox,
+    plan: Resampling,
+    tables: Mapping[str, AnyReleasedTable],
+    rows: Sequence[Sequence[object]],
+    confidence: float,
+) -> dict[tuple[int, int], ConfidenceInterval] | None:
     """The intervals of cells of the result, by row and column; None where the statement fails on the samples."""
     samples = min(SAMPLES, MOST_MADE // max(sum(len(tables[name].keys) for name in plan.tables), 1))
     if samples < FEWEST or not rows or not plan.wanted:
@@ -124,7 +128,7 @@ def resampled_intervals(
     low, high = tails(confidence)
     try:
         found = sandbox.execute(plan.sql.replace(":low", low).replace(":high", high))
-    except (ShellFailed, ShellStopped):
+    except (PostProcessingFailed, PostProcessingStopped):
         return None
     width = len(plan.known)
     seen = {_identity(each[:width]): [each[at : at + 3] for at in range(width + 2, len(each), 3)]

@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.estimate import Interval
-from dpsql.planning.estimators.quantiles import Curve
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.quantiles import QuantileCurve
 from dpsql.planning.result_types import result_type
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable
@@ -24,7 +24,7 @@ from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.core import Core
 
-Rows: TypeAlias = ReleasedTable | CubeTable
+AnyReleasedTable: TypeAlias = ReleasedTable | CubeTable
 
 #: How many samples of its noise a table gets, and the fewest of which percentiles are taken.
 SAMPLES, FEWEST = 1_000, 200
@@ -61,7 +61,7 @@ def dates(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
     return values
 
 
-def date_ends(curve: Curve, sql_type: str) -> tuple[date, date]:
+def date_ends(curve: QuantileCurve, sql_type: str) -> tuple[date, date]:
     """The interval of a quantile of dates or timestamps: the whole steps of the type that it goes into."""
     low, _, high = curve.points
     step = _STEPS[sql_type]
@@ -99,7 +99,7 @@ def column_values(samples: NDArray[np.float64], released: object, sql_type: str)
 def put_samples(
     sandbox: Sandbox,
     name: str,
-    table: Rows,
+    table: AnyReleasedTable,
     rows: Sequence[int],
     places: Collection[int],
     samples: int,
@@ -142,7 +142,7 @@ def percentiles(sql: str, low: str, high: str) -> list[str]:
     return [low_end, high_end, f"avg({value}) FILTER (WHERE isfinite({value}))"]
 
 
-def interval_of(value: object, low: float | None, high: float | None, mean: float | None) -> Interval | None:
+def interval_of(value: object, low: float | None, high: float | None, mean: float | None) -> ConfidenceInterval | None:
     """The interval of a released value, of which samples show how far noise moves it, to both sides and on the average.
 
     It holds both the percentile and the pivotal interval, and is longer where noise moves the value to one side.

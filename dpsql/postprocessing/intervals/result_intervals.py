@@ -10,14 +10,14 @@ from datetime import date
 from typing import TypeAlias
 
 from dpsql.planning.estimators.columns import column
-from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import Plan
-from dpsql.planning.result_columns import CellInterval, Ends, OutputColumn
+from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, OutputColumn
 from dpsql.planning.result_types import end_type
 from dpsql.postprocessing.intervals import resampled_query, row_intervals
 from dpsql.postprocessing.intervals.arithmetic import aggregates_read
-from dpsql.postprocessing.intervals.lineage import Origin, Traced
-from dpsql.postprocessing.intervals.resampling import Rows, chosen_columns, date_ends, is_date, is_number
+from dpsql.postprocessing.intervals.lineage import CellOrigin, TracedQuery
+from dpsql.postprocessing.intervals.resampling import AnyReleasedTable, chosen_columns, date_ends, is_date, is_number
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals, is_smooth
 from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.sandbox import Sandbox, column_types
@@ -27,14 +27,14 @@ from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.core import Core
 
 #: The lower and the upper ends of some intervals, None where there is none.
-Sides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]
+IntervalSides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]
 
 
-def output_columns(described: Sequence[tuple[str, str]], traced: Traced | None) -> tuple[OutputColumn, ...]:
+def output_columns(described: Sequence[tuple[str, str]], traced: TracedQuery | None) -> tuple[OutputColumn, ...]:
     """The columns of a result, each with what its interval is read off or computed from."""
     names = [fold(name) for name, _ in described]
 
-    def origin_of(place: int) -> Origin | None:
+    def origin_of(place: int) -> CellOrigin | None:
         if traced is None:
             return None
         if traced.ordered is not None:
@@ -61,9 +61,9 @@ def has_intervals(columns: Sequence[OutputColumn]) -> bool:
 def intervals(
     sandbox: Sandbox,
     plan: Plan,
-    tables: Mapping[str, Rows],
+    tables: Mapping[str, AnyReleasedTable],
     rows: Sequence[Sequence[object]],
-    resampled: Mapping[tuple[int, int], Interval],
+    resampled: Mapping[tuple[int, int], ConfidenceInterval],
 ) -> list[tuple[CellInterval | None, ...]]:
     """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
 
@@ -73,7 +73,7 @@ def intervals(
     if not has_intervals(plan.columns) and plan.resampling is None:
         return [(None,) * width for _ in rows]
     numbers = [row[width + beside :] for row in rows]
-    computed: dict[tuple[int, int], Interval] = {}
+    computed: dict[tuple[int, int], ConfidenceInterval] = {}
     for row, table in sorted({(each.row, each.table) for each in plan.columns if each.computed is not None}):
         wanted = {number: each.computed for number, each in enumerate(plan.columns)
                   if each.computed is not None and each.row == row}  # fmt: skip
@@ -96,27 +96,27 @@ def intervals(
     return list(zip(*found, strict=True)) if found else [()] * len(rows)
 
 
-def _own(table: Rows, place: int, sql_type: str) -> Sequence[CellInterval | None]:
+def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInterval | None]:
     """The intervals of an aggregate as they were released: of numbers, or of dates or timestamps."""
     if not is_date(sql_type):
         return column(table.intervals, place)
     return [None if curve is None else date_ends(curve, sql_type) for curve in column(table.curves, place)]
 
 
-def end_types(table: str, shape: Core | Cube, ends: Sequence[Ends]) -> dict[str, str]:
+def end_types(table: str, shape: Core | Cube, ends: Sequence[IntervalEndColumns]) -> dict[str, str]:
     """The columns that the ends of intervals are in a released table: as dates are, or doubles."""
     return {name: _end_type(shape, each) for each in ends if each.table == table for name in each.columns}
 
 
-def _end_type(shape: Core | Cube, ends: Ends) -> str:
+def _end_type(shape: Core | Cube, ends: IntervalEndColumns) -> str:
     return "DOUBLE" if ends.aggregate is None else end_type(column_types(shape)[f"a{ends.aggregate}"])
 
 
 def end_values(
-    sandbox: Sandbox, ends: Sequence[Ends], tables: Mapping[str, Rows], confidence: float
-) -> dict[Ends, Sides]:
+    sandbox: Sandbox, ends: Sequence[IntervalEndColumns], tables: Mapping[str, AnyReleasedTable], confidence: float
+) -> dict[IntervalEndColumns, IntervalSides]:
     """The ends of the intervals of every row of their tables."""
-    found: dict[Ends, Sides] = {}
+    found: dict[IntervalEndColumns, IntervalSides] = {}
     for name in dict.fromkeys(each.table for each in ends):
         table, own = tables[name], [each for each in ends if each.table == name]
         rows = range(len(table.keys))
@@ -134,7 +134,7 @@ def end_values(
 
 
 def missing_intervals(
-    plan: Plan, tables: Mapping[str, Rows], found: Sequence[Sequence[CellInterval | None]], ran: bool
+    plan: Plan, tables: Mapping[str, AnyReleasedTable], found: Sequence[Sequence[CellInterval | None]], ran: bool
 ) -> tuple[str, ...]:
     """One sentence for each reason why columns of numbers lack intervals.
 
@@ -171,7 +171,7 @@ def missing_intervals(
     return tuple(said)
 
 
-def _is_chosen(column: OutputColumn, tables: Mapping[str, Rows]) -> bool:
+def _is_chosen(column: OutputColumn, tables: Mapping[str, AnyReleasedTable]) -> bool:
     """Whether noise chooses what the column computes of several aggregates of one row."""
     assert column.computed is not None
     chosen = tuple(chosen_columns(tables[column.table].shape))

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpsql.errors import ShellFailed, ShellStopped
-from dpsql.planning.estimators.estimate import Average, Interval
-from dpsql.planning.estimators.linear_forms import EVERYTHING, Form, ratio
+from dpsql.errors import PostProcessingFailed, PostProcessingStopped
+from dpsql.planning.estimators.estimate import AverageForms
+from dpsql.planning.estimators.linear_forms import EVERYTHING, ConfidenceInterval, LinearForm, ratio
 from dpsql.postprocessing.intervals.arithmetic import (
     INNER,
     Arithmetic,
-    Linear,
+    LinearSum,
     Quotient,
     aggregates_read,
     arithmetic,
@@ -29,7 +29,7 @@ from dpsql.postprocessing.intervals.dependence import Dependence, Dependences
 from dpsql.postprocessing.intervals.resampling import (
     FEWEST,
     SAMPLES,
-    Rows,
+    AnyReleasedTable,
     chosen_columns,
     column_values,
     has_noise,
@@ -44,7 +44,7 @@ from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.aggregate_properties import Measure
 
 #: The interval of an expression, by its number, on a row of its table.
-Found: TypeAlias = dict[tuple[int, int], Interval]
+CellIntervals: TypeAlias = dict[tuple[int, int], ConfidenceInterval]
 
 #: How many sampled rows may be made in all, how many at a time, and the most released rows that are resampled.
 MOST_MADE, AT_A_TIME = 5_000_000, 200_000
@@ -59,13 +59,13 @@ _ROWS, _POINTS, _SAMPLES = "dpsql rows", "dpsql points", "dpsql row samples"
 
 
 def computed_intervals(
-    sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
-) -> Found:
+    sandbox: Sandbox, table: AnyReleasedTable, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
+) -> CellIntervals:
     """The intervals of expressions over the columns of a released table, on these of its rows."""
     if not wanted or not rows:
         return {}
     sandbox.put(_ROWS, table, {}, ())
-    found, resampled, divided = Found(), dict[int, str](), dict[int, str]()
+    found, resampled, divided = CellIntervals(), dict[int, str](), dict[int, str]()
     usable = {place for place in range(len(table.shape.aggregates)) if has_noise(table.shape, place)}
     wanted = {number: sql for number, sql in wanted.items() if aggregates_read(sql) <= usable}
     for number, sql in wanted.items():
@@ -95,7 +95,9 @@ def is_smooth(sql: str, chosen: tuple[str, ...]) -> bool:
     return Dependences({}, {"": chosen}).row(tree, "") is Dependence.SMOOTH
 
 
-def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: float) -> dict[int, Interval] | None:
+def _inner(
+    table: AnyReleasedTable, quotient: Quotient, rows: Sequence[int], confidence: float
+) -> dict[int, ConfidenceInterval] | None:
     """The intervals of a quotient; None where there is no closed form."""
     above, below = quotient.above, quotient.below
     if below.is_constant:
@@ -110,7 +112,7 @@ def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: flo
         sums = {row: _sum_of_averages(table, row, above, confidence) for row in rows}
         if any(each is not None for each in sums.values()):
             return {row: interval for row, interval in sums.items() if interval is not None}
-    found: dict[int, Interval] = {}
+    found: dict[int, ConfidenceInterval] = {}
     for row in rows:
         over, under = _form(table, row, above, confidence), _form(table, row, below, confidence)
         if over is None or under is None:
@@ -124,7 +126,7 @@ def _inner(table: Rows, quotient: Quotient, rows: Sequence[int], confidence: flo
     return found
 
 
-def _added(table: Rows, row: int, total: Linear) -> Interval | None:
+def _added(table: AnyReleasedTable, row: int, total: LinearSum) -> ConfidenceInterval | None:
     """The ends of one aggregate's interval, or of several quantiles', each times its factor, added up."""
     low = high = float(total.constant)
     for place, factor in total.factors:
@@ -138,7 +140,9 @@ def _added(table: Rows, row: int, total: Linear) -> Interval | None:
     return low, high
 
 
-def _sum_of_averages(table: Rows, row: int, total: Linear, confidence: float) -> Interval | None:
+def _sum_of_averages(
+    table: AnyReleasedTable, row: int, total: LinearSum, confidence: float
+) -> ConfidenceInterval | None:
     averages = []
     for place, factor in total.factors:
         known = table.average(row, place, confidence)
@@ -148,7 +152,7 @@ def _sum_of_averages(table: Rows, row: int, total: Linear, confidence: float) ->
     return sum_interval(averages, float(total.constant)) if averages else None
 
 
-def sum_interval(averages: Sequence[tuple[float, Average]], constant: float) -> Interval:
+def sum_interval(averages: Sequence[tuple[float, AverageForms]], constant: float) -> ConfidenceInterval:
     """Where a sum of averages, each times its factor, and of a constant lies.
 
     Averages over the same rows are one ratio. On a side to which noise leaves an average open, all up to the end of
@@ -159,7 +163,7 @@ def sum_interval(averages: Sequence[tuple[float, Average]], constant: float) -> 
     open_sides, halves = [0.0, 0.0], ([0.0], [0.0])
     for count in {tuple(each.count.moved.items()): each.count for _, each in averages}.values():
         same = [(factor, each) for factor, each in averages if each.count.moved == count.moved]
-        above, reach, value = Form(0.0, {}, count.law), 0.0, 0.0
+        above, reach, value = LinearForm(0.0, {}, count.law), 0.0, 0.0
         for factor, each in same:
             above = above + each.total * factor
             reach += abs(factor) * each.reach
@@ -174,8 +178,8 @@ def sum_interval(averages: Sequence[tuple[float, Average]], constant: float) -> 
     return middle - open_sides[0] - law.together(*halves[0]), middle + open_sides[1] + law.together(*halves[1])
 
 
-def _form(table: Rows, row: int, total: Linear, confidence: float) -> Form | None:
-    whole = Form(0.0)
+def _form(table: AnyReleasedTable, row: int, total: LinearSum, confidence: float) -> LinearForm | None:
+    whole = LinearForm(0.0)
     for number, (place, factor) in enumerate(total.factors):
         form = table.form(row, place, confidence)
         if form is None:
@@ -185,8 +189,8 @@ def _form(table: Rows, row: int, total: Linear, confidence: float) -> Form | Non
 
 
 def _around(
-    sandbox: Sandbox, table: Rows, known: Arithmetic, inner: Mapping[int, Interval], sql: str
-) -> dict[int, Interval]:
+    sandbox: Sandbox, table: AnyReleasedTable, known: Arithmetic, inner: Mapping[int, ConfidenceInterval], sql: str
+) -> dict[int, ConfidenceInterval]:
     """From the least to the greatest value of a function where its argument's interval goes.
 
     A function that nowhere falls or nowhere rises is looked at on the ends, another one on points of the interval too.
@@ -221,7 +225,7 @@ def _around(
     return made
 
 
-def _kind(table: Rows, known: Arithmetic) -> str:
+def _kind(table: AnyReleasedTable, known: Arithmetic) -> str:
     """The type of what stands for the inner part: that of a date, where it is one, else a double."""
     factors = known.inner.above.factors
     kind = column_types(table.shape)[f"a{factors[0][0]}"] if len(factors) == 1 else ""
@@ -232,7 +236,7 @@ def _parts(rows: int) -> int:
     return max(min(PARTS, MOST_POINTS // max(rows, 1)), FEWEST_PARTS)
 
 
-def _is_finite(ends: Interval) -> bool:
+def _is_finite(ends: ConfidenceInterval) -> bool:
     return all(map(math.isfinite, ends))
 
 
@@ -245,8 +249,8 @@ def _released(sandbox: Sandbox, wanted: Mapping[int, str]) -> dict[tuple[int, in
 
 
 def _resampled(
-    sandbox: Sandbox, table: Rows, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
-) -> Found:
+    sandbox: Sandbox, table: AnyReleasedTable, wanted: Mapping[int, str], rows: Sequence[int], confidence: float
+) -> CellIntervals:
     """The intervals of expressions by resampling the rows that they are computed of."""
     samples = min(SAMPLES, MOST_MADE // len(rows))
     if not wanted or samples < FEWEST:
@@ -256,7 +260,7 @@ def _resampled(
     source = (f'(SELECT t.* EXCLUDE ({listed}), s.* EXCLUDE ("row") FROM released."{_ROWS}" AS t '
               f'JOIN released."{_SAMPLES}" AS s USING ("row"))')  # fmt: skip
     figures = ", ".join(each for sql in wanted.values() for each in percentiles(sql, *tails(confidence)))
-    released, found = _released(sandbox, wanted), Found()
+    released, found = _released(sandbox, wanted), CellIntervals()
     at_a_time = max(AT_A_TIME // samples, 1)
     for start in range(0, len(rows), at_a_time):
         put_samples(sandbox, _SAMPLES, table, rows[start : start + at_a_time], places, samples, confidence)
@@ -273,5 +277,5 @@ def _executed(sandbox: Sandbox, sql: str) -> list[tuple[Any, ...]]:
     """The rows of a query; none where it fails on some sample or point."""
     try:
         return sandbox.execute(sql)
-    except (ShellFailed, ShellStopped):
+    except (PostProcessingFailed, PostProcessingStopped):
         return []

@@ -13,8 +13,14 @@ from math import isqrt
 from typing import ClassVar, final
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants.rule import Tallied, Total, price_of
-from dpsql.privacy.accountants.theorem import Invalid, Releases, approximate_cost, require_delta, threshold_delta
+from dpsql.privacy.accountants.rule import ChargedTotal, WeightedRule, price_of
+from dpsql.privacy.accountants.theorem import (
+    FixedReleases,
+    TheoremInvalid,
+    approximate_cost,
+    require_delta,
+    threshold_delta,
+)
 from dpsql.privacy.measure import PLACES, Cost, Promise, shown
 from dpsql.privacy.rounding import exp_bounds, log_bounds
 
@@ -24,7 +30,7 @@ MOST_STATEMENTS = 10**9
 
 @final
 @dataclass(frozen=True)
-class AdvancedComposition(Tallied):
+class AdvancedComposition(WeightedRule):
     """Advanced composition, whose number of statements and whose price are fixed before the first one."""
 
     statements: int = field(
@@ -66,10 +72,10 @@ class AdvancedComposition(Tallied):
         """Whether a cost is the one that was fixed for every statement."""
         return cost.delta == 0 and cost.epsilon == Cost(self.epsilon, self.epsilon).rounded_up().epsilon
 
-    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
         return self.epsilon if total.weight < self.allowance(promise) else Fraction(0)
 
-    def refusal(self, promise: Promise, total: Total, cost: Cost, whose: str) -> str | None:
+    def refusal(self, promise: Promise, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
         """Why it is not the price that was fixed, or that all statements are spent."""
         if cost.delta:
             return None
@@ -100,20 +106,20 @@ class AdvancedComposition(Tallied):
         return None
 
     @classmethod
-    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         return approximate_cost(_block_epsilon(releases, require_delta(delta)), delta)
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         return _block_epsilon(releases, delta)
 
 
-def _block_epsilon(releases: Releases, delta: Fraction) -> Fraction:
+def _block_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
     """ε at δ by advanced composition; Invalid where statements are not pure or not of one price."""
     prices = {cost.epsilon for cost in releases.costs}
     (price, *others) = prices
     if others or price is None or threshold_delta(releases):
-        raise Invalid("the statements must be pure, without thresholds, and of one price")
+        raise TheoremInvalid("the statements must be pure, without thresholds, and of one price")
     return advanced(len(releases.costs), price, delta)
 
 

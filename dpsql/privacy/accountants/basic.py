@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from dpsql.privacy.accountants.rule import LedgerSums, Total
-from dpsql.privacy.accountants.theorem import Invalid, Releases
+from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums
+from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.measure import Cost, Promise
 
 
@@ -31,31 +31,31 @@ class Basic(LedgerSums):
     def window_rho(self, promise: Promise) -> Fraction | None:
         return None
 
-    def holds(self, promise: Promise, total: Total) -> bool:
+    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
         return total.cost.epsilon is not None and total.cost.epsilon <= promise.epsilon
 
-    def share(self, promise: Promise, total: Total) -> Fraction:
+    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
         """What is left of ε."""
         left = Fraction(0) if total.cost.epsilon is None else 1 - total.cost.epsilon / promise.epsilon
         return max(left, Fraction(0))
 
-    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
         """How often ε, or what is left of it, holds the price; never without a pure ε."""
         if cost.epsilon is None or total.cost.epsilon is None:
             return 0
         return max(int((promise.epsilon - total.cost.epsilon) // cost.epsilon), 0)
 
-    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
         """What is left of ε, for noise that has one."""
         if cost.epsilon is None or total.cost.epsilon is None:
             return Fraction(0)
         return max(promise.epsilon - total.cost.epsilon, Fraction(0))
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """Σε."""
         if cost.epsilon is None:
-            raise Invalid("Gaussian noise has no pure ε to add up")
+            raise TheoremInvalid("Gaussian noise has no pure ε to add up")
         if cost.delta > delta:
-            raise Invalid("thresholds use all of δ")
+            raise TheoremInvalid("thresholds use all of δ")
         return cost.epsilon

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Final, final
 
 from dpsql.privacy.accountants.basic import Basic
-from dpsql.privacy.accountants.rule import LedgerSums, Total
-from dpsql.privacy.accountants.theorem import Invalid, Releases
+from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums
+from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.measure import Cost, Promise
 
@@ -38,26 +38,26 @@ class Hybrid(LedgerSums):
         """A sum of ε of at most ε is ε²/2 at most."""
         return max(self.rho_total(promise), promise.epsilon**2 / 2)
 
-    def holds(self, promise: Promise, total: Total) -> bool:
+    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
         return _PURE.holds(promise, total) or _CONCENTRATED.holds(promise, total)
 
-    def share(self, promise: Promise, total: Total) -> Fraction:
+    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
         return max(_PURE.share(promise, total), _CONCENTRATED.share(promise, total))
 
-    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
         return max(_PURE.affordable(promise, total, cost), _CONCENTRATED.affordable(promise, total, cost))
 
-    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
         return max(_PURE.largest_price(promise, total, cost), _CONCENTRATED.largest_price(promise, total, cost))
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """The smaller of the sum of ε and of zCDP converted, of those that hold."""
         found: list[Fraction] = []
         for each in (_PURE, _CONCENTRATED):
             try:
                 found.append(each.block_epsilon(releases, cost, delta))
-            except Invalid as error:
+            except TheoremInvalid as error:
                 refusal = error
         if not found:
             raise refusal

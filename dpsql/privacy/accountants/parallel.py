@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from dpsql.privacy.accountants.hybrid import Hybrid
-from dpsql.privacy.accountants.theorem import Releases, Theorem
+from dpsql.privacy.accountants.theorem import FixedReleases, Theorem
 from dpsql.privacy.measure import Cost
 
 
@@ -22,9 +22,9 @@ class Parallel(Theorem):
     }
 
     @classmethod
-    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         return releases.largest_cost_of_a_unit
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         return Hybrid.block_epsilon(releases, cost, delta)

@@ -8,9 +8,9 @@ from typing import ClassVar, final
 
 from dpsql.errors import DataError
 from dpsql.privacy.accountants.theorem import (
-    Invalid,
-    Releases,
+    FixedReleases,
     Theorem,
+    TheoremInvalid,
     approximate_cost,
     require_delta,
     sum_of,
@@ -31,17 +31,17 @@ class LossDistributions(Theorem):
     }
 
     @classmethod
-    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         """ε at the δ of the block and of its thresholds."""
         whole = require_delta(delta) + threshold_delta(releases)
         return approximate_cost(_epsilon(releases, whole), whole)
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         return _epsilon(releases, delta)
 
 
-def _epsilon(releases: Releases, delta: Fraction) -> Fraction:
+def _epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
     """ε at δ, with what thresholds use; Invalid where a release has no distribution.
 
     Losses are rounded up to a grid, so that the sum of ε of a few pure releases may be the smaller bound.
@@ -49,6 +49,6 @@ def _epsilon(releases: Releases, delta: Fraction) -> Fraction:
     try:
         composed = epsilon_of_losses(releases.losses, delta)
     except DataError as error:
-        raise Invalid(str(error)) from None
+        raise TheoremInvalid(str(error)) from None
     pure = sum_of(releases.costs).epsilon
     return composed if pure is None else min(composed, pure)

@@ -10,8 +10,14 @@ from functools import lru_cache
 from typing import ClassVar, final
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants.rule import Tallied, Total, gaussian_price
-from dpsql.privacy.accountants.theorem import Invalid, Releases, approximate_cost, require_delta, threshold_delta
+from dpsql.privacy.accountants.rule import ChargedTotal, WeightedRule, gaussian_price
+from dpsql.privacy.accountants.theorem import (
+    FixedReleases,
+    TheoremInvalid,
+    approximate_cost,
+    require_delta,
+    threshold_delta,
+)
 from dpsql.privacy.measure import PLACES, Cost, Promise, rho_total
 from dpsql.privacy.rounding import exp_bounds, log_bounds
 
@@ -26,7 +32,7 @@ _SMALL = 2**128
 
 @final
 @dataclass(frozen=True)
-class Renyi(Tallied):
+class Renyi(WeightedRule):
     """The sum of Rényi divergences of the one order that the promise gives: the moments accountant."""
 
     name = "rdp"
@@ -47,26 +53,26 @@ class Renyi(Tallied):
     def weight(self, promise: Promise, cost: Cost) -> Fraction:
         return renyi_of(cost, self.order(promise))
 
-    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
         """The ε that Gaussian noise would have."""
         return gaussian_price(max(self.allowance(promise) - total.weight, Fraction(0)) / self.order(promise))
 
     @classmethod
-    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         """ε at the best order, with the δ of thresholds beside it."""
         leaks = threshold_delta(releases)
         return approximate_cost(best_epsilon(releases, require_delta(delta)), delta + leaks)
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """ε at the best order and the δ that thresholds leave."""
         leaks = threshold_delta(releases)
         if delta <= leaks:
-            raise Invalid("thresholds use all of δ")
+            raise TheoremInvalid("thresholds use all of δ")
         return best_epsilon(releases, delta - leaks)
 
 
-def best_epsilon(releases: Releases, delta: Fraction) -> Fraction:
+def best_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
     """ε at δ, beside what thresholds use, by Rényi divergences at the order that is best for these releases."""
     much = Fraction(10**9)
     found = min(

@@ -11,12 +11,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsql.privacy.accountants.theorem import Releases, Theorem, sum_of
+from dpsql.privacy.accountants.theorem import FixedReleases, Theorem, sum_of
 from dpsql.privacy.measure import FREE, Cost, Promise
 
 
 @dataclass(frozen=True)
-class Total:
+class ChargedTotal:
     """What was charged so far: the sum of all costs, and that of the weights that the rule gives them."""
 
     cost: Cost = FREE
@@ -71,19 +71,19 @@ class Rule(Theorem):
         """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
 
     @abstractmethod
-    def holds(self, promise: Promise, total: Total) -> bool:
+    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
         """Whether all that was charged keeps the promise."""
 
     @abstractmethod
-    def share(self, promise: Promise, total: Total) -> Fraction:
+    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
         """What is left of the budget, from 0 to 1."""
 
     @abstractmethod
-    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
         """How many more charges of one cost keep the promise."""
 
     @abstractmethod
-    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
         """The largest ε at which one more statement with the cost's kind of noise is admitted, to four digits."""
 
     @property
@@ -91,7 +91,7 @@ class Rule(Theorem):
         """The rule in a sentence."""
         return self.name
 
-    def refusal(self, promise: Promise, total: Total, cost: Cost, whose: str) -> str | None:
+    def refusal(self, promise: Promise, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
         """Why a cost is refused, in words of the rule's own; None where the filter's words do."""
         return None
 
@@ -117,11 +117,11 @@ class LedgerSums(Rule):
         return Fraction(0)
 
     @classmethod
-    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         return sum_of(releases.costs)
 
 
-class Tallied(Rule):
+class WeightedRule(Rule):
     """A rule that weighs each entry, and keeps the sum of the weights within its allowance."""
 
     is_tallied = True
@@ -132,15 +132,15 @@ class Tallied(Rule):
     def window_rho(self, promise: Promise) -> Fraction | None:
         return None
 
-    def holds(self, promise: Promise, total: Total) -> bool:
+    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
         return total.weight <= self.allowance(promise)
 
-    def share(self, promise: Promise, total: Total) -> Fraction:
+    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
         """What is left of the allowance."""
         most = self.allowance(promise)
         return max(1 - total.weight / most, Fraction(0)) if most else Fraction(0)
 
-    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
         return max(int((self.allowance(promise) - total.weight) // self.weight(promise, cost)), 0)
 
 

@@ -14,11 +14,11 @@ from dpsql.privacy.measure import FREE, Cost, pure_rho
 from dpsql.privacy.privacy_loss_distributions import Loss
 
 
-class Invalid(Exception):
+class TheoremInvalid(Exception):
     """A theorem does not hold for these statements; the text says why."""
 
 
-class Releases(Protocol):
+class FixedReleases(Protocol):
     """Statements that are all fixed before the first of them is run, as a theorem sees them."""
 
     @property
@@ -51,7 +51,7 @@ class Theorem(ABC):
 
     @classmethod
     @abstractmethod
-    def block_cost(cls, releases: Releases, delta: Fraction) -> Cost:
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         """What the ledger is charged for all releases together.
 
         Args:
@@ -63,7 +63,7 @@ class Theorem(ABC):
 
     @classmethod
     @abstractmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """The ε of all releases together, for people to compare.
 
         Args:
@@ -80,7 +80,7 @@ def sum_of(costs: Iterable[Cost]) -> Cost:
     return sum(costs, FREE)
 
 
-def threshold_delta(releases: Releases) -> Fraction:
+def threshold_delta(releases: FixedReleases) -> Fraction:
     """What the thresholds of the statements use of δ."""
     return sum_of(releases.costs).delta
 
@@ -88,7 +88,7 @@ def threshold_delta(releases: Releases) -> Fraction:
 def require_delta(delta: Fraction) -> Fraction:
     """The δ that a block has of its own; Invalid where there is none."""
     if not 0 < delta < 1:
-        raise Invalid("it needs a δ of its own, and the budget has none for it")
+        raise TheoremInvalid("it needs a δ of its own, and the budget has none for it")
     return delta
 
 

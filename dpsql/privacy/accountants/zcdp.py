@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from dpsql.privacy.accountants.rule import LedgerSums, Total, gaussian_price
-from dpsql.privacy.accountants.theorem import Invalid, Releases
+from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums, gaussian_price
+from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.measure import Cost, Promise, epsilon_of_rho, rho_total
 
 
@@ -29,23 +29,23 @@ class Concentrated(LedgerSums):
     def window_rho(self, promise: Promise) -> Fraction | None:
         return self.rho_total(promise)
 
-    def holds(self, promise: Promise, total: Total) -> bool:
+    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
         return total.cost.rho <= self.rho_total(promise)
 
-    def share(self, promise: Promise, total: Total) -> Fraction:
+    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
         """What is left of ρ."""
         most = self.rho_total(promise)
         return max(1 - total.cost.rho / most, Fraction(0)) if most else Fraction(0)
 
-    def affordable(self, promise: Promise, total: Total, cost: Cost) -> int:
+    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
         return max(int((self.rho_total(promise) - total.cost.rho) // cost.rho), 0)
 
-    def largest_price(self, promise: Promise, total: Total, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
         return gaussian_price(max(self.rho_total(promise) - total.cost.rho, Fraction(0)))
 
     @classmethod
-    def block_epsilon(cls, releases: Releases, cost: Cost, delta: Fraction) -> Fraction:
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """Σρ, converted at the δ that thresholds leave."""
         if cost.delta >= delta:
-            raise Invalid("zCDP is said in (ε, δ) at a δ above 0, beside what thresholds use")
+            raise TheoremInvalid("zCDP is said in (ε, δ) at a δ above 0, beside what thresholds use")
         return epsilon_of_rho(cost.rho, delta - cost.delta)

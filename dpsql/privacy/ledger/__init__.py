@@ -3,10 +3,21 @@
 Proved in ``docs/proofs/ledger.md``.
 """
 
-from dpsql.privacy.ledger.entry import Entry, Line
+from dpsql.privacy.ledger.entry import Entry, NewEntry
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.opening import NAMELESS, Names, ledger_path, names_of
-from dpsql.privacy.ledger.spent import Spent, Tally
-from dpsql.privacy.ledger.stores.layout import Belongs
+from dpsql.privacy.ledger.opening import NAMELESS, DatabaseNames, ledger_path, names_of
+from dpsql.privacy.ledger.spent import Spent, WeightTally
+from dpsql.privacy.ledger.stores.layout import LedgerIdentity
 
-__all__ = ["NAMELESS", "Belongs", "Entry", "Ledger", "Line", "Names", "Spent", "Tally", "ledger_path", "names_of"]
+__all__ = [
+    "NAMELESS",
+    "DatabaseNames",
+    "Entry",
+    "Ledger",
+    "LedgerIdentity",
+    "NewEntry",
+    "Spent",
+    "WeightTally",
+    "ledger_path",
+    "names_of",
+]

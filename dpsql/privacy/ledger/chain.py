@@ -10,7 +10,7 @@ from datetime import datetime
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, damaged, moment
-from dpsql.privacy.ledger.stores.store import Found, Tables
+from dpsql.privacy.ledger.stores.store import LedgerTables, TableRows
 from dpsql.privacy.measure import FREE, Cost
 
 #: A number above that of every entry.
@@ -24,25 +24,25 @@ _ONE = f"SELECT {COLUMNS} FROM entries WHERE seq = ?"
 _NEWEST = f"SELECT {COLUMNS} FROM entries WHERE analyst = ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
 
 
-def page_after(tables: Tables, seq: int, analyst: str | None = None) -> list[Entry]:
+def page_after(tables: LedgerTables, seq: int, analyst: str | None = None) -> list[Entry]:
     """The next entries after a number, everybody's or one analyst's."""
     return [Entry.of(row) for row in tables.execute(_AFTER, (seq, analyst, analyst)).fetchall()]
 
 
-def entries_after(tables: Tables, seq: int, analyst: str | None = None) -> Iterator[Entry]:
+def entries_after(tables: LedgerTables, seq: int, analyst: str | None = None) -> Iterator[Entry]:
     """Every entry after a number, within one transaction."""
     while page := page_after(tables, seq, analyst):
         yield from page
         seq = page[-1].seq
 
 
-def entry(tables: Tables, seq: int) -> Entry | None:
+def entry(tables: LedgerTables, seq: int) -> Entry | None:
     """The entry of a number; None where there is none."""
     row = tables.execute(_ONE, (seq,)).fetchone()
     return None if row is None else Entry.of(row)
 
 
-def newest_before(tables: Tables, start: datetime, seq: int) -> Entry | None:
+def newest_before(tables: LedgerTables, start: datetime, seq: int) -> Entry | None:
     """Of the entries up to a number, the newest that was written before a moment; None where there is none."""
     while rows := tables.execute(_BACK, (seq,)).fetchall():
         for seq, at in rows:
@@ -52,34 +52,34 @@ def newest_before(tables: Tables, start: datetime, seq: int) -> Entry | None:
     return None
 
 
-def newest_of(tables: Tables, analyst: str, until: int) -> Cost:
+def newest_of(tables: LedgerTables, analyst: str, until: int) -> Cost:
     """What the analyst had spent once entry number ``until`` was written."""
     return own(ask_newest_of(tables, analyst, until))
 
 
-def ask_newest_of(tables: Tables, analyst: str, until: int) -> Found:
+def ask_newest_of(tables: LedgerTables, analyst: str, until: int) -> TableRows:
     """Ask for the analyst's newest entry, to be read later."""
     return tables.execute(_NEWEST, (analyst, until))
 
 
-def own(found: Found) -> Cost:
+def own(found: TableRows) -> Cost:
     """What the analyst had spent, of the answer to that."""
     row = found.fetchone()
     return FREE if row is None else Entry.of(row).own
 
 
 #: The number and the digest of an entry.
-Seen = tuple[int, str]
+KnownEntry = tuple[int, str]
 #: That of a ledger without entries.
-NOTHING: Seen = (0, "")
+NOTHING: KnownEntry = (0, "")
 
 
-def seen_of(last: Entry | None) -> Seen:
+def seen_of(last: Entry | None) -> KnownEntry:
     """What is known of a ledger once this is its newest entry."""
     return NOTHING if last is None else (last.seq, last.digest)
 
 
-def newest(tables: Tables, start: str, seen: Seen) -> Entry | None:
+def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
     """The newest entry, which must be the one that the head names, in a ledger that still holds what was seen of it."""
     seq, digest = seen
     asked = [
@@ -105,7 +105,7 @@ def newest(tables: Tables, start: str, seen: Seen) -> Entry | None:
     return last
 
 
-def walk(tables: Tables, start: str, base: int) -> None:
+def walk(tables: LedgerTables, start: str, base: int) -> None:
     """Check the chain and the totals of every entry after number ``base``."""
     last, owns = entry(tables, base), dict[str, Cost]()
     if base and last is None:

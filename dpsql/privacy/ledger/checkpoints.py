@@ -18,7 +18,7 @@ from typing import Any
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import Entry, cost_of, cost_texts
-from dpsql.privacy.ledger.stores.store import Whereabouts
+from dpsql.privacy.ledger.stores.store import LedgerLocation
 from dpsql.privacy.measure import Cost
 
 #: Bytes of each of the two places of which one is written while the other holds what was there before.
@@ -82,14 +82,16 @@ class Checkpoints:
             if self.ledgers_of([name]) != {ledger}:
                 _write(self._database(name), {"name": name, "ledger": ledger})
 
-    def whereabouts(self, ledger: str) -> Whereabouts | None:
+    def whereabouts(self, ledger: str) -> LedgerLocation | None:
         """Where the ledger lay when it was last opened; None where it is seen for the first time."""
         found = _read(self._ledger(ledger) / "place.json")
         if found is None:
             return None
-        return Whereabouts(str(found["place"]), None if found["file"] is None else (found["file"][0], found["file"][1]))
+        return LedgerLocation(
+            str(found["place"]), None if found["file"] is None else (found["file"][0], found["file"][1])
+        )
 
-    def place(self, ledger: str, at: Whereabouts) -> None:
+    def place(self, ledger: str, at: LedgerLocation) -> None:
         """From now on the ledger lies here."""
         if self.whereabouts(ledger) != at:
             _write(self._ledger(ledger) / "place.json", {"place": at.place, "file": at.file})

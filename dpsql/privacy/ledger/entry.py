@@ -17,11 +17,11 @@ COLUMNS = (
 )
 
 #: A row of the journal as SQLite holds it: the number first, all else text.
-Row = tuple[int | str, ...]
+EntryRow = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class NewEntry:
     """What is to be written: who asked what, how it is answered, at which cost."""
 
     analyst: str
@@ -46,7 +46,7 @@ class Entry:
     own: Cost
 
     @classmethod
-    def after(cls, last: Entry | None, own: Cost, line: Line, *, start: str, at: str) -> Entry:
+    def after(cls, last: Entry | None, own: Cost, line: NewEntry, *, start: str, at: str) -> Entry:
         """The entry that follows ``last``; ``own`` is what its analyst had spent before, ``start`` begins the chain."""
         entry = cls(
             seq=1 if last is None else last.seq + 1,
@@ -63,7 +63,7 @@ class Entry:
         return replace(entry, digest=_digest(entry.row()))
 
     @classmethod
-    def of(cls, row: Row) -> Entry:
+    def of(cls, row: EntryRow) -> Entry:
         """The entry of a stored row, or LedgerError where the row is not what was written."""
         try:
             if row[2] != _digest(row):
@@ -87,7 +87,7 @@ class Entry:
         """When it was written, in UTC; never before the entry that it follows."""
         return moment(self.at, self.seq)
 
-    def row(self) -> Row:
+    def row(self) -> EntryRow:
         """The entry as the columns of its line."""
         facts = (self.seq, self.previous, self.digest, self.at, self.analyst, self.statement, self.cells)
         return facts + cost_texts(self.cost) + cost_texts(self.total) + cost_texts(self.own)
@@ -128,7 +128,7 @@ def damaged(seq: object) -> LedgerError:
     return LedgerError(f"the ledger is damaged: entry {seq} is not what was written; nothing is released")
 
 
-def _digest(row: Row) -> str:
+def _digest(row: EntryRow) -> str:
     return _hash([*row[:2], *row[3:]])
 
 

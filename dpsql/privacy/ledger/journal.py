@@ -8,26 +8,28 @@ from typing import NoReturn, SupportsIndex
 
 from dpsql.privacy.ledger import chain as checking
 from dpsql.privacy.ledger import stored_answers
-from dpsql.privacy.ledger.chain import EVER, NOTHING, Seen, ask_newest_of, own, page_after, seen_of
+from dpsql.privacy.ledger.chain import EVER, NOTHING, KnownEntry, ask_newest_of, own, page_after, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line, storable, written
-from dpsql.privacy.ledger.opening import NAMELESS, Names, found
-from dpsql.privacy.ledger.spent import Begins, Spent, Sums, Tally
-from dpsql.privacy.ledger.stores.layout import Belongs, Meta
-from dpsql.privacy.ledger.stores.store import Store, Tables
+from dpsql.privacy.ledger.entry import COLUMNS, Entry, NewEntry, storable, written
+from dpsql.privacy.ledger.opening import NAMELESS, DatabaseNames, found
+from dpsql.privacy.ledger.spent import Spent, SpentSums, WeightTally, WindowStart
+from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
+from dpsql.privacy.ledger.stores.store import LedgerTables, Store
 from dpsql.privacy.measure import FREE, Cost
 
 
 class Ledger:
     """The journal of one dataset; safe to share between threads, and its store between processes."""
 
-    def __init__(self, store: Store, meta: Meta, checkpoints: Checkpoints | None = None, seen: Seen = NOTHING) -> None:
+    def __init__(
+        self, store: Store, meta: LedgerMeta, checkpoints: Checkpoints | None = None, seen: KnownEntry = NOTHING
+    ) -> None:
         self._store, self._meta, self._checkpoints = store, meta, checkpoints
         self._start, self._seen = meta.start, seen
-        self._clock, self._sums = store.now, Sums()
+        self._clock, self._sums = store.now, SpentSums()
 
     @classmethod
-    def open(cls, place: str | Path, belongs: Belongs, names: Names = NAMELESS) -> Ledger:
+    def open(cls, place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS) -> Ledger:
         """The ledger at a path or a ``postgresql://`` address, begun where there is none and none is remembered.
 
         ``names`` are those by which the database is known again. LedgerError where the ledger is missing, behind, a
@@ -43,7 +45,7 @@ class Ledger:
         return self._meta.id
 
     @property
-    def meta(self) -> Meta:
+    def meta(self) -> LedgerMeta:
         """What it says of itself."""
         return self._meta
 
@@ -59,10 +61,10 @@ class Ledger:
 
     def append(
         self,
-        line: Line,
+        line: NewEntry,
         decide: Callable[[Spent], None],
-        begins: Begins | None = None,
-        tally: Tally | None = None,
+        begins: WindowStart | None = None,
+        tally: WeightTally | None = None,
     ) -> int:
         """Write the line if ``decide`` lets it, and return its number once it is on the disk.
 
@@ -85,7 +87,9 @@ class Ledger:
             self._checkpoints.advance(self.id, new)
         return new.seq
 
-    def spent(self, analyst: str | None = None, begins: Begins | None = None, tally: Tally | None = None) -> Spent:
+    def spent(
+        self, analyst: str | None = None, begins: WindowStart | None = None, tally: WeightTally | None = None
+    ) -> Spent:
         """What everybody and this analyst have spent, in all and since the present window began."""
         known = self._known()
         with self._store.transaction(write=False) as tables:
@@ -137,7 +141,7 @@ class Ledger:
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError("a Ledger cannot be copied or pickled")
 
-    def _known(self) -> Seen:
+    def _known(self) -> KnownEntry:
         """The newest entry that this process, or any on this machine, knows of.
 
         Asked before a transaction that reads, and within one that writes: an entry is remembered once it is durable.
@@ -146,7 +150,12 @@ class Ledger:
         return self._seen if newest is None or newest.seq < self._seen[0] else (newest.seq, newest.digest)
 
     def _spent(
-        self, tables: Tables, analyst: str | None, begins: Begins | None, tally: Tally | None, known: Seen
+        self,
+        tables: LedgerTables,
+        analyst: str | None,
+        begins: WindowStart | None,
+        tally: WeightTally | None,
+        known: KnownEntry,
     ) -> tuple[Entry | None, Spent]:
         """The newest entry, and what was spent, at the moment of the store's clock or, if later, of that entry."""
         asked = None if analyst is None else ask_newest_of(tables, analyst, EVER)
@@ -162,7 +171,7 @@ class Ledger:
             window = self._sums.since(tables, begins(now), last, spent[1], analyst)
         return last, Spent(now, self._sums.first(tables), last.seq, *window, *spent)
 
-    def _last(self, tables: Tables, known: Seen) -> Entry | None:
+    def _last(self, tables: LedgerTables, known: KnownEntry) -> Entry | None:
         """The newest entry of a ledger that still holds what is known of it."""
         last = checking.newest(tables, self._start, known)
         self._seen = seen_of(last)

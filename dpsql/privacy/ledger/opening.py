@@ -12,12 +12,12 @@ from typing import Final
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import chain
-from dpsql.privacy.ledger.chain import NOTHING, Seen, seen_of
+from dpsql.privacy.ledger.chain import NOTHING, KnownEntry, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
 from dpsql.privacy.ledger.stores import layout
-from dpsql.privacy.ledger.stores.layout import Belongs, Meta
+from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
-from dpsql.privacy.ledger.stores.store import Store, Whereabouts
+from dpsql.privacy.ledger.stores.store import LedgerLocation, Store
 
 
 def is_address(place: str | Path) -> bool:
@@ -45,7 +45,7 @@ def ledger_path(source: str | Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Names:
+class DatabaseNames:
     """The names by which a database is known again, whatever ledger its schema names.
 
     A database that comes under one of ``sought`` has the ledger that was remembered under it. ``kept`` are remembered
@@ -61,16 +61,16 @@ class Names:
         """All that are remembered."""
         return (*self.sought, *self.kept)
 
-    def at(self, store: Store) -> Names:
+    def at(self, store: Store) -> DatabaseNames:
         """The same names, and that of the place of the ledger."""
-        return Names((f"ledger {store.whereabouts().place}", *self.sought), self.kept)
+        return DatabaseNames((f"ledger {store.whereabouts().place}", *self.sought), self.kept)
 
 
 #: Of a ledger that is known by its place alone.
-NAMELESS: Final = Names()
+NAMELESS: Final = DatabaseNames()
 
 
-def names_of(dataset: str, source: Path, schema: Path | None) -> Names:
+def names_of(dataset: str, source: Path, schema: Path | None) -> DatabaseNames:
     """The names of a database: of its data as written and with links followed, of its schema file, and of the inodes of
     its data files, which are sought where a file has hard links; each together with the dataset's own.
     """
@@ -83,7 +83,7 @@ def names_of(dataset: str, source: Path, schema: Path | None) -> Names:
         raise LedgerError("the data that the ledger belongs to cannot be found") from error
     linked, single = ([_inode(each) for each in inodes if (each.st_nlink > 1) == several] for several in (True, False))
     sought, kept = ([f"{each} {dataset}" for each in dict.fromkeys(names)] for names in ([*files, *linked], single))
-    return Names(tuple(sought), tuple(kept))
+    return DatabaseNames(tuple(sought), tuple(kept))
 
 
 def _inode(file: os.stat_result) -> str:
@@ -95,13 +95,13 @@ CHECKED_ON_OPEN = 100
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundLedger:
     """A ledger that may be charged: where it is, what it says of itself, and what is remembered of it."""
 
     store: Store
-    meta: Meta
+    meta: LedgerMeta
     checkpoints: Checkpoints
-    seen: Seen
+    seen: KnownEntry
 
 
 def store_at(place: str | Path) -> Store:
@@ -113,7 +113,7 @@ def store_at(place: str | Path) -> Store:
     return LedgerFile(Path(place))
 
 
-def found(place: str | Path, belongs: Belongs, names: Names = NAMELESS) -> Found:
+def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS) -> FoundLedger:
     """The ledger at the place, begun where there is none and where no database of these names had one.
 
     LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
@@ -123,7 +123,7 @@ def found(place: str | Path, belongs: Belongs, names: Names = NAMELESS) -> Found
     known = checkpoints.ledgers_of(named.sought)
     if known and not store.exists():
         raise _missing(checkpoints, known)
-    store.create(layout.begun(Meta.new(belongs)))
+    store.create(layout.begun(LedgerMeta.new(belongs)))
     with store.transaction(write=True) as tables:
         meta = layout.read(tables, belongs.neighbours)
         if meta.is_backup:
@@ -146,16 +146,16 @@ def found(place: str | Path, belongs: Belongs, names: Names = NAMELESS) -> Found
     if last is not None and (newest is None or newest.seq < last.seq):
         checkpoints.prepare(meta.id, last.analyst)
         checkpoints.advance(meta.id, last)
-    return Found(store, meta, checkpoints, seen_of(last))
+    return FoundLedger(store, meta, checkpoints, seen_of(last))
 
 
-def remember(checkpoints: Checkpoints, names: Names, meta: Meta, here: Whereabouts) -> None:
+def remember(checkpoints: Checkpoints, names: DatabaseNames, meta: LedgerMeta, here: LedgerLocation) -> None:
     """From now on the databases of these names have this ledger, and it lies here."""
     checkpoints.bind(names.all, meta.id)
     checkpoints.place(meta.id, here)
 
 
-def require_known(known: set[str], meta: Meta) -> None:
+def require_known(known: set[str], meta: LedgerMeta) -> None:
     """LedgerError where the database is known to have another ledger."""
     if known - {meta.id}:
         raise LedgerError(
@@ -164,7 +164,7 @@ def require_known(known: set[str], meta: Meta) -> None:
         )
 
 
-def _require_original(meta: Meta, here: Whereabouts, before: Whereabouts | None) -> None:
+def _require_original(meta: LedgerMeta, here: LedgerLocation, before: LedgerLocation | None) -> None:
     """LedgerError where the ledger lay somewhere else, and still does."""
     if before is None or before.place == here.place or before.file in (None, here.file) or here.file is None:
         return
@@ -175,7 +175,7 @@ def _require_original(meta: Meta, here: Whereabouts, before: Whereabouts | None)
         )
 
 
-def _id_at(path: Path, meta: Meta) -> str | None:
+def _id_at(path: Path, meta: LedgerMeta) -> str | None:
     """The id of the ledger in a file; None where there is none that can be read."""
     store = LedgerFile(path)
     try:

@@ -13,13 +13,13 @@ from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import chain
 from dpsql.privacy.ledger.chain import EVER, newest_of, page_after
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, Line
+from dpsql.privacy.ledger.entry import COLUMNS, Entry, NewEntry
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.opening import Names, remember, require_known, store_at
+from dpsql.privacy.ledger.opening import DatabaseNames, remember, require_known, store_at
 from dpsql.privacy.ledger.stores import layout
-from dpsql.privacy.ledger.stores.layout import Belongs, Meta
+from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
-from dpsql.privacy.ledger.stores.store import Store, Written
+from dpsql.privacy.ledger.stores.store import Store, WriteStatement
 from dpsql.privacy.measure import FREE, Cost
 
 #: Who is said to have spent what nobody else is known to have.
@@ -35,7 +35,7 @@ _ANSWER = "INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)"
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredLedger:
     """A ledger that was put back: its entries, and what was charged to it, by whom it was spent."""
 
     id: str
@@ -44,7 +44,7 @@ class Restored:
 
 
 @dataclass(frozen=True)
-class Remembered:
+class KnownLedger:
     """A ledger that a database had: how many entries it had and where it lay, as far as that is remembered."""
 
     id: str
@@ -52,22 +52,22 @@ class Remembered:
     place: str
 
 
-def remembered(place: str | Path, names: Names) -> list[Remembered]:
+def remembered(place: str | Path, names: DatabaseNames) -> list[KnownLedger]:
     """The ledgers that a database of these names, or with its ledger at this place, had."""
     checkpoints, found = Checkpoints(), []
     for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(place)).sought)):
         newest, at = checkpoints.newest(ledger), checkpoints.whereabouts(ledger)
         entries = 0 if newest is None else newest.seq
-        found.append(Remembered(ledger, entries, "a place that is not known" if at is None else at.place))
+        found.append(KnownLedger(ledger, entries, "a place that is not known" if at is None else at.place))
     return found
 
 
-def begin(place: str | Path, belongs: Belongs, names: Names, *, again: bool = False) -> str:
+def begin(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames, *, again: bool = False) -> str:
     """Begin a ledger where none is, and return its id.
 
     LedgerError where something lies there, or where the database had a ledger before and is not to begin ``again``.
     """
-    store, checkpoints, meta = store_at(place), Checkpoints(), Meta.new(belongs)
+    store, checkpoints, meta = store_at(place), Checkpoints(), LedgerMeta.new(belongs)
     named = names.at(store)
     before = remembered(place, names)
     if before and not again:
@@ -98,8 +98,8 @@ def backup(ledger: Ledger, target: Path) -> int:
 
 
 def restore(
-    place: str | Path, belongs: Belongs, names: Names, source: Path | None, charge: Cost | None = None
-) -> Restored:
+    place: str | Path, belongs: LedgerIdentity, names: DatabaseNames, source: Path | None, charge: Cost | None = None
+) -> RestoredLedger:
     """Put a backup where no ledger is, or accept the one that lies there (``source`` None), and charge what it lacks.
 
     What it lacks is what this machine remembers to have been charged, in all and by each analyst, beyond what it holds;
@@ -128,10 +128,10 @@ def restore(
     checkpoints.begin_again(meta.id, _newest_of_each(ledger))
     remember(checkpoints, named, meta, store.whereabouts())
     store.close()
-    return Restored(meta.id, entries, tuple(lacking))
+    return RestoredLedger(meta.id, entries, tuple(lacking))
 
 
-def _accepted(store: Store, meta: Meta, lacking: Sequence[tuple[str, Cost]]) -> Ledger:
+def _accepted(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]]) -> Ledger:
     """The ledger that lies there, with what it lacks. Until it has all of it, what is remembered refuses it."""
     with store.transaction(write=True) as tables:
         layout.bring_up(tables, meta)
@@ -142,7 +142,7 @@ def _accepted(store: Store, meta: Meta, lacking: Sequence[tuple[str, Cost]]) -> 
     return ledger
 
 
-def _put(store: Store, meta: Meta, lacking: Sequence[tuple[str, Cost]], origin: Store) -> Ledger:
+def _put(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]], origin: Store) -> Ledger:
     """A copy of the ledger with what it lacks, all at once."""
     meta = replace(meta, is_backup=False)
     with tempfile.TemporaryDirectory() as folder:
@@ -158,7 +158,7 @@ def _put(store: Store, meta: Meta, lacking: Sequence[tuple[str, Cost]], origin: 
 
 def _charge(ledger: Ledger, lacking: Sequence[tuple[str, Cost]]) -> None:
     for analyst, cost in lacking:
-        ledger.append(Line(analyst, SAID, "[]", cost), lambda spent: None)
+        ledger.append(NewEntry(analyst, SAID, "[]", cost), lambda spent: None)
 
 
 def _lacking(
@@ -186,7 +186,7 @@ def _beyond(more: Cost, less: Cost) -> Cost:
 
 
 @contextmanager
-def _whole(store: Store, belongs: Belongs) -> Iterator[tuple[Store, Meta, Entry | None]]:
+def _whole(store: Store, belongs: LedgerIdentity) -> Iterator[tuple[Store, LedgerMeta, Entry | None]]:
     """A ledger of this database that is whole, wherever it lies and whatever is remembered: its newest entry."""
     try:
         with store.transaction(write=False) as tables:
@@ -200,7 +200,7 @@ def _whole(store: Store, belongs: Belongs) -> Iterator[tuple[Store, Meta, Entry 
         store.close()
 
 
-def _copied(store: Store, meta: Meta) -> Iterator[Written]:
+def _copied(store: Store, meta: LedgerMeta) -> Iterator[WriteStatement]:
     """All that the ledger holds at this moment, page by page, so that nobody who charges it waits for long."""
     with store.transaction(write=False) as tables:
         ((newest, digest),) = tables.execute("SELECT seq, digest FROM head").fetchall()

@@ -13,11 +13,11 @@ from fractions import Fraction
 from dpsql.errors import InternalError
 from dpsql.privacy.ledger.chain import entries_after, entry, newest_before, newest_of
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, chained, damaged
-from dpsql.privacy.ledger.stores.store import Tables
+from dpsql.privacy.ledger.stores.store import LedgerTables
 from dpsql.privacy.measure import FREE, Cost
 
 #: The first moment of the window in which a moment lies.
-Begins = Callable[[datetime], datetime]
+WindowStart = Callable[[datetime], datetime]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Spent:
         return Cost(Fraction(0) if rho == 0 else pure, rho, ever.delta - now.delta)
 
 
-class Sums:
+class SpentSums:
     """Reads what was spent off the totals of two entries; one transaction uses it at a time.
 
     It remembers where the present window began and what was read of it, which no later entry changes.
@@ -58,7 +58,7 @@ class Sums:
         self._owns: dict[str, Cost] = {}
         self._pure: dict[str | None, tuple[int, Fraction | None]] = {}
 
-    def first(self, tables: Tables) -> datetime:
+    def first(self, tables: LedgerTables) -> datetime:
         """The moment of the oldest entry, where there is one."""
         if self._first is None:
             oldest = entry(tables, 1)
@@ -67,7 +67,9 @@ class Sums:
             self._first = oldest.moment
         return self._first
 
-    def since(self, tables: Tables, start: datetime, last: Entry, own: Cost, analyst: str | None) -> tuple[Cost, Cost]:
+    def since(
+        self, tables: LedgerTables, start: datetime, last: Entry, own: Cost, analyst: str | None
+    ) -> tuple[Cost, Cost]:
         """What everybody and the analyst have spent since ``start``; ``own`` is what the analyst ever spent."""
         if last.moment < start:
             return FREE, FREE
@@ -80,13 +82,13 @@ class Sums:
             self._owns[analyst] = FREE if before is None else newest_of(tables, analyst, before.seq)
         return total, self._difference(tables, last, self._owns[analyst], own, analyst)
 
-    def _begin(self, tables: Tables, start: datetime, last: Entry) -> None:
+    def _begin(self, tables: LedgerTables, start: datetime, last: Entry) -> None:
         """Find the newest entry before the window, which is final once the window has an entry."""
         if start != self._start:
             self._before = newest_before(tables, start, last.seq)
             self._start, self._owns, self._pure = start, {}, {}
 
-    def _difference(self, tables: Tables, last: Entry, before: Cost, after: Cost, analyst: str | None) -> Cost:
+    def _difference(self, tables: LedgerTables, last: Entry, before: Cost, after: Cost, analyst: str | None) -> Cost:
         """The sum of the costs between two totals; what ∞ hides in those of ε is added up from the entries."""
         if after.epsilon is None or before.epsilon is None:
             pure = None if before.epsilon is not None else self._added(tables, last, analyst)
@@ -97,7 +99,7 @@ class Sums:
         except InternalError as error:
             raise damaged(last.seq) from error
 
-    def _added(self, tables: Tables, last: Entry, analyst: str | None) -> Fraction | None:
+    def _added(self, tables: LedgerTables, last: Entry, analyst: str | None) -> Fraction | None:
         """The sum of ε of the window's entries, everybody's or the analyst's; None with one that has no ε."""
         began = 0 if self._before is None else self._before.seq
         seq, pure = self._pure.get(analyst, (began, Fraction(0)))
@@ -113,7 +115,7 @@ class Sums:
 _AFTER = f"SELECT {COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT 500"
 
 
-class Tally:
+class WeightTally:
     """For each holder the sum of what its weight makes of every entry's cost: None is everybody, others analysts.
 
     With ``begins`` the sums are those of the window of the newest entry, and each window begins at 0.
@@ -121,13 +123,15 @@ class Tally:
     so that no entry comes between the sum and the decision; one ledger uses it, in one transaction at a time.
     """
 
-    def __init__(self, weights: Mapping[str | None, Callable[[Cost], Fraction]], begins: Begins | None = None) -> None:
+    def __init__(
+        self, weights: Mapping[str | None, Callable[[Cost], Fraction]], begins: WindowStart | None = None
+    ) -> None:
         self._weights, self._begins = dict(weights), begins
         self._window: datetime | None = None
         self._sums = dict.fromkeys(self._weights, Fraction(0))
         self._last: Entry | None = None
 
-    def bring(self, tables: Tables, start: str) -> None:
+    def bring(self, tables: LedgerTables, start: str) -> None:
         """Add the entries that were written since; ``start`` is what the first one is chained to."""
         while page := tables.execute(_AFTER, (0 if self._last is None else self._last.seq,)).fetchall():
             for row in page:

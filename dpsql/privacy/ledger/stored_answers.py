@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from dpsql.privacy.ledger.stores.store import Tables
+from dpsql.privacy.ledger.stores.store import LedgerTables
 
 #: How many lines a ledger keeps (an answer has two, one of them its price), how large one may be, and all together in
 #: bytes; the oldest go first.
@@ -17,7 +17,7 @@ _FOUND = """
 _OLDEST = "SELECT number, length(answer) FROM answers ORDER BY number LIMIT 1"
 
 
-def find(tables: Tables, start: str, key: str) -> bytes | None:
+def find(tables: LedgerTables, start: str, key: str) -> bytes | None:
     """The answer that was kept under the key; None where there is none, or where it is not what was written."""
     row = tables.execute(_FOUND, (key,)).fetchone()
     if row is None:
@@ -27,7 +27,7 @@ def find(tables: Tables, start: str, key: str) -> bytes | None:
     return answer if whole else None
 
 
-def keep(tables: Tables, start: str, key: str, entry: int, answer: bytes) -> None:
+def keep(tables: LedgerTables, start: str, key: str, entry: int, answer: bytes) -> None:
     """Keep the answer that the entry paid for, unless one is kept under the key already; a damaged one is replaced."""
     paid = tables.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
     if len(answer) > LARGEST or paid is None or find(tables, start, key) is not None:
@@ -38,7 +38,7 @@ def keep(tables: Tables, start: str, key: str, entry: int, answer: bytes) -> Non
     _forget_oldest(tables)
 
 
-def _forget_oldest(tables: Tables) -> None:
+def _forget_oldest(tables: LedgerTables) -> None:
     """Hold the table within its bounds."""
     tables.execute(
         "DELETE FROM answers WHERE number <= (SELECT number FROM answers ORDER BY number DESC LIMIT 1 OFFSET ?)",

@@ -19,7 +19,7 @@ THRESHOLD_SHARE = Fraction(7, 10)
 
 
 @dataclass(frozen=True)
-class Scan:
+class ClippingBoundSearch:
     """In each group the first of ``sizes`` ascending sizes that few rows exceed.
 
     One unit moves the counts of a group by at most s: the sum of s over groups is at most ``moved``, or the sum of s²

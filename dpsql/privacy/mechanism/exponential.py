@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpsql.privacy.measure import Cost, pure_rho
 from dpsql.privacy.rounding import exp_bounds, log_bounds, positive, root_below, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
-from dpsql.privacy.sampling.categorical import Integers
+from dpsql.privacy.sampling.categorical import IntegerArray
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,9 @@ class ExponentialMechanism:
         epsilon = self.spread * self.rate
         return Cost(epsilon, bounded_range_rho(epsilon))
 
-    def draw(self, utilities: Integers, widths: Integers | None = None, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+    def draw(
+        self, utilities: IntegerArray, widths: IntegerArray | None = None, *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> int:
         """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
         return exponential(utilities, self.rate, widths, _entropy=_entropy)
 
@@ -65,7 +67,9 @@ class ConcentratedExponential:
         """ρ; there is no pure ε, as the number of groups is not bounded."""
         return Cost(None, self.rho)
 
-    def draw(self, utilities: Integers, widths: Integers | None = None, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+    def draw(
+        self, utilities: IntegerArray, widths: IntegerArray | None = None, *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> int:
         """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
         return exponential(utilities, self.rate, widths, _entropy=_entropy)
 
@@ -95,7 +99,7 @@ class PermuteAndFlip:
         epsilon = self.spread * self.rate
         return Cost(epsilon, pure_rho(epsilon))
 
-    def draw(self, utilities: Integers, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+    def draw(self, utilities: IntegerArray, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
         """The place of one group's chosen candidate."""
         return permute_and_flip(utilities, self.rate, _entropy=_entropy)
 

@@ -24,7 +24,7 @@ LEAST_TAIL = 1e-9
 
 
 @dataclass(frozen=True)
-class Term:
+class NoiseTerm:
     """``times`` independent draws of a noise, each ``weight`` times as large as one of its grid units."""
 
     noise: Laplace | Gaussian
@@ -37,12 +37,12 @@ class Term:
         return self.noise.standard_deviation * float(abs(self.weight))
 
 
-def sum_half_width(terms: Sequence[Term], confidence: float) -> float:
+def sum_half_width(terms: Sequence[NoiseTerm], confidence: float) -> float:
     """The least h with P(|sum of the terms| <= h) >= confidence, in the unit of the weights.
 
     >>> from dpsql.privacy.mechanism import Laplace
     >>> noise = Laplace(1, Fraction(10))
-    >>> noise.half_width(0.95), sum_half_width([Term(noise, Fraction(1))] * 2, 0.95)
+    >>> noise.half_width(0.95), sum_half_width([NoiseTerm(noise, Fraction(1))] * 2, 0.95)
     (30, 41.0)
     """
     left = tuple(sorted((each for each in terms if each.weight and each.times), key=repr))
@@ -54,7 +54,7 @@ def sum_half_width(terms: Sequence[Term], confidence: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _half_width(terms: tuple[Term, ...], confidence: float) -> float:
+def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
     tail = confidence_tail(confidence)
     if tail < LEAST_TAIL:
         return hypot(*(sqrt(each.times) * float(each.noise.half_width(confidence) * each.weight) for each in terms))
@@ -73,7 +73,7 @@ def _half_width(terms: tuple[Term, ...], confidence: float) -> float:
     return float(ceil(half / float(finest) - 0.5) * finest)  # the masses at ±k·finest reach half a step further
 
 
-def _reach(terms: Sequence[Term], wanted: float) -> float:
+def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
     """A bound that the sum passes with probability at most exp(−wanted) on either side, by Chernoff's inequality."""
     variance = sum(each.times * _spread(each.noise) * float(each.weight) ** 2 for each in terms)
     scales = [float(each.noise.scale * abs(each.weight)) for each in terms if isinstance(each.noise, Laplace)]
@@ -95,7 +95,7 @@ def _log_moment(noise: Laplace | Gaussian, rate: float) -> float:
     return -log1p(-ratio * ratio)
 
 
-def _lattice(terms: Sequence[Term]) -> Fraction:
+def _lattice(terms: Sequence[NoiseTerm]) -> Fraction:
     """The largest number of which all weights are multiples: the sum is one, too."""
     whole = reduce(lcm, (each.weight.denominator for each in terms))
     return Fraction(
@@ -103,7 +103,7 @@ def _lattice(terms: Sequence[Term]) -> Fraction:
     )
 
 
-def _inside(terms: Sequence[Term], step: float, most: int) -> NDArray[np.float64]:
+def _inside(terms: Sequence[NoiseTerm], step: float, most: int) -> NDArray[np.float64]:
     """P(|sum| <= k·step) for k = 0 … most, on a lattice that wraps around far beyond."""
     size = 1 << (2 * most + 1).bit_length()
     whole = np.ones(size // 2 + 1)
@@ -113,7 +113,7 @@ def _inside(terms: Sequence[Term], step: float, most: int) -> NDArray[np.float64
     return np.asarray(np.cumsum(np.concatenate([masses[:1], 2 * masses[1 : most + 1]])), dtype=np.float64)
 
 
-def _masses(term: Term, step: float, size: int) -> NDArray[np.float64]:
+def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
     """The probabilities of one draw at 0, step, … and, at the end, at −step, …: its own where its weight is a multiple.
 
     Else those of the noise of the same family and variance on the lattice.

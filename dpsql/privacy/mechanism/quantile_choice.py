@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Exponential
-from dpsql.privacy.mechanism.rank_interval import Around
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.rank_interval import RankInterval
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
@@ -28,7 +28,7 @@ MOST_COUNT = 2**45
 
 
 @dataclass(frozen=True)
-class Target:
+class RankTarget:
     """A rank, as a part of all rows; ``ties`` tells which of two values is meant where it lies just between them."""
 
     part: Fraction
@@ -41,7 +41,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenQuantile:
     """The bin of a quantile, and where there is an interval its first and last bin."""
 
     place: int
@@ -49,12 +49,12 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Quantile:
+class QuantileChoice:
     """A quantile: the choice of its bin and, where it has an interval, the counts around that."""
 
-    target: Target
+    target: RankTarget
     value: Exponential
-    around: Around | None
+    around: RankInterval | None
 
     @property
     def cost(self) -> Cost:
@@ -65,20 +65,20 @@ class Quantile:
         """How far the value's rank is off at most with that confidence, in the steps of counts."""
         return log(bins / confidence_tail(confidence)) / float(self.value.rate) / self.target.part.denominator
 
-    def choose(self, ordered: Ordered, confidence: float, row: int, entropy: Entropy) -> Chosen:
+    def choose(self, ordered: OrderedBins, confidence: float, row: int, entropy: Entropy) -> ChosenQuantile:
         """The quantile's bins in a group; ``row`` is how much one row counts."""
         place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
         if self.around is None:
-            return Chosen(place, None)
-        return Chosen(place, self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy))
+            return ChosenQuantile(place, None)
+        return ChosenQuantile(place, self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy))
 
 
 @dataclass(frozen=True)
-class Ranking:
+class QuantileChoices:
     """The quantiles that are chosen from one histogram of ``bins`` bins in each group."""
 
     bins: int
-    quantiles: tuple[Quantile, ...]
+    quantiles: tuple[QuantileChoice, ...]
 
     @property
     def cost(self) -> Cost:
@@ -93,13 +93,13 @@ class Ranking:
         row: int,
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
-    ) -> dict[Target, Chosen]:
+    ) -> dict[RankTarget, ChosenQuantile]:
         """The chosen bins, over one group's bins and their exact counts, of which a row adds ``row``."""
-        ordered = Ordered(places, counts, self.bins)
+        ordered = OrderedBins(places, counts, self.bins)
         return {each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles}
 
 
-class Ordered:
+class OrderedBins:
     """One group's bins in order, runs of empty ones together, with the counts before and after each; it is exact."""
 
     __slots__ = ("_after", "_before", "_places", "_sums", "_total", "_widths", "bins")
@@ -121,7 +121,7 @@ class Ordered:
     def __repr__(self) -> str:
         return "Ordered(…)"
 
-    def near(self, target: Target) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def near(self, target: RankTarget) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The utilities of the bins for a rank: how far it is from theirs, in parts of a row; and their numbers."""
         whole, rank = target.part.denominator, target.part.numerator * self._total
         short, over = rank - self._after * whole, self._before * whole - rank
@@ -142,18 +142,18 @@ class Ordered:
 
 
 def exact_utilities(
-    ranking: Ranking, places: Sequence[int], counts: Sequence[int]
+    ranking: QuantileChoices, places: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[Exponential, NDArray[np.int64], NDArray[np.int64]]]:
     """The choices of one group, each with the utilities it is made by and their widths: what the tests look at."""
-    ordered = Ordered(places, counts, ranking.bins)
+    ordered = OrderedBins(places, counts, ranking.bins)
     return [(each.value, *ordered.near(each.target)) for each in ranking.quantiles]
 
 
 def exact_cells(
-    ranking: Ranking, around: int, places: Sequence[int], counts: Sequence[int]
-) -> list[tuple[Tree, list[int]]]:
+    ranking: QuantileChoices, around: int, places: Sequence[int], counts: Sequence[int]
+) -> list[tuple[TreeMechanism, list[int]]]:
     """The trees of one group, had the bin ``around`` been chosen, each with its leaves' counts: for the tests, too."""
-    ordered = Ordered(places, counts, ranking.bins)
+    ordered = OrderedBins(places, counts, ranking.bins)
     grown = [each.around.grown(around) for each in ranking.quantiles if each.around is not None]
     return [(tree, ordered.counts(cells)) for tree, cells in grown]
 

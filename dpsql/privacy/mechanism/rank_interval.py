@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
-from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
-from dpsql.privacy.mechanism.tree import NoisyTree, Tree, edges
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
+from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism, edges
 from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import Entropy
 
@@ -53,7 +53,7 @@ def most_cells(bins: int) -> int:
 
 
 @dataclass(frozen=True)
-class Around:
+class RankInterval:
     """The interval of the rank that is ``part`` of all rows, by a noisy tree over the cells around a released bin.
 
     ``tree`` is that of the most cells; where there are fewer, it has fewer leaves.
@@ -61,7 +61,7 @@ class Around:
 
     part: Fraction
     bins: int
-    tree: Tree
+    tree: TreeMechanism
 
     def __post_init__(self) -> None:
         if self.tree.bins < most_cells(self.bins):
@@ -87,7 +87,7 @@ class Around:
         last = next((edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0)
         return min(cells[first - 1], place), max(cells[last + 1] - 1, place)
 
-    def grown(self, place: int) -> tuple[Tree, list[int]]:
+    def grown(self, place: int) -> tuple[TreeMechanism, list[int]]:
         """The tree around a released bin, and the edges of its leaves."""
         cells = cells_around(place, self.bins)
         return replace(self.tree, bins=len(cells) - 1), cells
@@ -99,7 +99,7 @@ def _nodes(noisy: NoisyTree) -> list[int]:
     return [count for parent in _parents(noisy.tree) for count in noisy.children(*parent)]
 
 
-def _parents(tree: Tree) -> list[tuple[int, int]]:
+def _parents(tree: TreeMechanism) -> list[tuple[int, int]]:
     """Of each level, the level and the leaves at which the parents of its nodes begin."""
     starts, found = [0], list[tuple[int, int]]()
     for level in range(1, tree.levels + 1):
@@ -109,7 +109,7 @@ def _parents(tree: Tree) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _weights(tree: Tree, part: Fraction) -> NDArray[np.object_]:
+def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
     """By what the counts of all nodes are multiplied to give how far each edge is behind the rank.
 
     The estimates of a node's children are moved by one common amount, so that they add up to the node's own.
@@ -129,13 +129,13 @@ def _weights(tree: Tree, part: Fraction) -> NDArray[np.object_]:
 
 
 @lru_cache(maxsize=256)
-def _factors(tree: Tree, part: Fraction) -> NDArray[np.float64]:
+def _factors(tree: TreeMechanism, part: Fraction) -> NDArray[np.float64]:
     """The weights as doubles."""
     return _weights(tree, part).astype(np.float64)
 
 
 @lru_cache(maxsize=256)
-def _half_widths(tree: Tree, part: Fraction, confidence: float) -> NDArray[np.float64]:
+def _half_widths(tree: TreeMechanism, part: Fraction, confidence: float) -> NDArray[np.float64]:
     """How far the noise moves each of these ranks at most, with that confidence."""
     return np.array([_half_width(tree.node, each, confidence) for each in _weights(tree, part)])
 
@@ -146,6 +146,6 @@ def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confiden
         return (noise.half_width(confidence) + 1) * hypot(*weights)
     times = Counter(abs(each) for each in weights if each)
     if noise.scale <= FINE_SCALE:
-        return sum_half_width([Term(noise, *each) for each in times.items()], confidence)
-    fine = [Term(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]
+        return sum_half_width([NoiseTerm(noise, *each) for each in times.items()], confidence)
+    fine = [NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]
     return (sum_half_width(fine, confidence) + 1) * float(noise.scale / FINE_SCALE)

@@ -16,7 +16,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 
 @dataclass(frozen=True)
-class Peeling:
+class TopKPeeling:
     """``most`` of ``values`` values in each group: each is chosen by its count among those that are left."""
 
     values: int

@@ -21,7 +21,7 @@ MOST_LEVELS = 8
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeMechanism:
     """Counts of ``bins`` leaves and of all nodes above them but the root, on ``levels`` levels.
 
     A node of one level has ``branching`` children on the next, fewer at the right edge. ``node`` is the noise of one
@@ -99,7 +99,7 @@ class NoisyTree:
 
     __slots__ = ("_bins", "_entropy", "_read", "_sums", "tree")
 
-    def __init__(self, tree: Tree, places: Sequence[int], counts: Sequence[int], entropy: Entropy) -> None:
+    def __init__(self, tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], entropy: Entropy) -> None:
         self.tree = tree
         pairs = zip(places, counts, strict=True)
         inside = sorted((place, count) for place, count in pairs if 0 <= place < tree.bins)
@@ -129,14 +129,14 @@ class NoisyTree:
         return [after - before for before, after in pairwise(sums)]
 
 
-def edges(tree: Tree, level: int, start: int) -> list[int]:
+def edges(tree: TreeMechanism, level: int, start: int) -> list[int]:
     """The bins at which the children of a parent begin, and the end of the last."""
     width = tree.width(level)
     last = min(start + width * tree.branching, tree.bins)
     return [*range(start, last, width), last]
 
 
-def exact_levels(tree: Tree, places: Sequence[int], counts: Sequence[int]) -> list[dict[int, int]]:
+def exact_levels(tree: TreeMechanism, places: Sequence[int], counts: Sequence[int]) -> list[dict[int, int]]:
     """The exact counts that each level perturbs, by the bin at which their node begins: what the tests look at."""
     found: list[dict[int, int]] = []
     for level in range(1, tree.levels + 1):

@@ -14,19 +14,19 @@ from dpsql.privacy.sampling.bernoulli import coins
 from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy, uniform_below, words
 
 #: Whole numbers, those of an array of 64 bits among them.
-Integers: TypeAlias = Sequence[int] | NDArray[np.int64]
+IntegerArray: TypeAlias = Sequence[int] | NDArray[np.int64]
 
 
-def permute_and_flip(utilities: Integers, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+def permute_and_flip(utilities: IntegerArray, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
     """The candidate that a random walk over the permuted candidates stops at, flipping exp(−rate·(best − utility))."""
     heads = np.flatnonzero(_flip(_gaps(utilities, rate), rate, _entropy))
     return int(heads[uniform_below(len(heads), 1, _entropy)[0]])
 
 
 def exponential(
-    utilities: Integers,
+    utilities: IntegerArray,
     rate: Fraction,
-    widths: Integers | None = None,
+    widths: IntegerArray | None = None,
     *,
     _entropy: Entropy = OPERATING_SYSTEM,
 ) -> int:
@@ -73,7 +73,7 @@ def randomized_response(
     return [int(value) for value in np.where(kept, true, other + (other >= true))]
 
 
-def _gaps(utilities: Integers, rate: Fraction) -> NDArray[np.int64]:
+def _gaps(utilities: IntegerArray, rate: Fraction) -> NDArray[np.int64]:
     if rate <= 0:
         raise ValueError("a rate must be positive")
     if not len(utilities):

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from dpsql.planning.cells import aggregate_type
 from dpsql.planning.estimators.columns import as_type
-from dpsql.planning.estimators.estimate import Alone, Shifted, value
+from dpsql.planning.estimators.estimate import CentredSum, SingleCell, value
 from dpsql.planning.estimators.least_squares import (
     DENSE,
-    Measured,
-    Spread,
+    MeasuredLevel,
+    SumVariance,
     cell_variance,
     comparable,
     consistent,
@@ -32,18 +32,18 @@ from dpsql.release.noise_addition import rank
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
-Key = tuple[Any, ...]
+GroupKey = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class LevelGroup:
     """One group of one level: its keys, and its row in the released table of the level's own core, if it has one.
 
     ``cells`` are the sums of the finest level's noisy cells over the group, with the variance (in steps of the cell)
     and the half-width of their noise: where the levels are sums of the finest.
     """
 
-    keys: Key
+    keys: GroupKey
     row: int | None
     cells: tuple[Fraction, ...] = ()
     variances: tuple[float, ...] = ()
@@ -51,7 +51,7 @@ class Group:
     shown: tuple[Any, ...] = ()
 
 
-class Sums:
+class LevelSums:
     """The levels of a cube as sums over its finest level."""
 
     def __init__(self, cube: Cube, tables: Sequence[ReleasedTable], finest: ReleasedTable, confidence: float) -> None:
@@ -71,12 +71,12 @@ class Sums:
         self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
         self._spreads = [self._spreads_of(place) for place in range(len(cells))]
 
-    def groups(self, own: dict[KeyPlaces, list[Group]]) -> dict[KeyPlaces, list[Group]]:
+    def groups(self, own: dict[KeyPlaces, list[LevelGroup]]) -> dict[KeyPlaces, list[LevelGroup]]:
         """Every level's groups with their summed cells and what is shown of them."""
         shown = self._shown_leaves()
         return {keys: self._level(keys, own[keys], shown) for keys in self._cores}
 
-    def _level(self, keys: KeyPlaces, own: list[Group], shown: list[list[Any] | None]) -> list[Group]:
+    def _level(self, keys: KeyPlaces, own: list[LevelGroup], shown: list[list[Any] | None]) -> list[LevelGroup]:
         names, group_of = self._members[keys]
         rows = {tuple(map(rank, group.keys)): group.row for group in own}
         leaves: list[list[int]] = [[] for _ in names]
@@ -88,8 +88,8 @@ class Sums:
         ]
 
     def _group(
-        self, keys: KeyPlaces, name: Key, row: int | None, leaves: list[int], shown: list[list[Any] | None]
-    ) -> Group:
+        self, keys: KeyPlaces, name: GroupKey, row: int | None, leaves: list[int], shown: list[list[Any] | None]
+    ) -> LevelGroup:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
         spreads = [self._spread_of(keys, place, leaves) for place in range(len(sums))]
         variances = tuple(spread.variance for spread in spreads)
@@ -104,12 +104,12 @@ class Sums:
                 values.append(as_type(value(self._plan.arithmetic(place), noisy), sql_type))
             else:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
-        return Group(name, row, sums, variances, halves, tuple(values))
+        return LevelGroup(name, row, sums, variances, halves, tuple(values))
 
-    def _members_of(self, keys: KeyPlaces) -> tuple[list[Key], NDArray[np.int64]]:
+    def _members_of(self, keys: KeyPlaces) -> tuple[list[GroupKey], NDArray[np.int64]]:
         """The groups of a level in the order of their keys, and for each group of the finest level the one it is in."""
         at = [self._whole.index(place) for place in keys]
-        found: dict[Key, Key] = {} if keys else {(): ()}
+        found: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
         projected = [tuple(row[place] for place in at) for row in self._finest.keys]
         for name in [*(self._tables[keys].keys if keys in self._tables else ()), *projected]:
             found.setdefault(tuple(map(rank, name)), name)
@@ -117,7 +117,7 @@ class Sums:
         group = np.array([order[tuple(map(rank, name))] for name in projected], dtype=np.int64)
         return [found[name] for name in order], group
 
-    def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, Measured]]:
+    def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
         """The coarser levels that measured the same cell for themselves, in steps of the finest."""
         cell, step, levels = self._plan.cells[place].contribution.cell, self._steps[place], []
         for keys, table in self._tables.items():
@@ -128,7 +128,7 @@ class Sums:
             names, group = self._members[keys]
             known = {tuple(map(rank, name)): row[column] for name, row in zip(table.keys, table.cells, strict=True)}
             numbers = np.array([float(known[tuple(map(rank, name))] / step) for name in names])
-            levels.append((keys, Measured(group, numbers, cell_variance(table.plan, column, step))))
+            levels.append((keys, MeasuredLevel(group, numbers, cell_variance(table.plan, column, step))))
         return levels
 
     def _consistent(self, place: int, column: list[Fraction]) -> list[Fraction]:
@@ -144,7 +144,7 @@ class Sums:
         shown: list[list[Any] | None] = []
         halves = self._plan.half_widths(self._confidence)[: len(self._leaves)]
         for estimate, aggregate in zip(self._plan.estimates, self._plan.core.aggregates, strict=True):
-            if not isinstance(estimate, Alone | Shifted) or not is_additive(aggregate):
+            if not isinstance(estimate, SingleCell | CentredSum) or not is_additive(aggregate):
                 shown.append(None)
                 continue
             rows = [list(zip(row, halves, strict=True)) for row in zip(*self._leaves, strict=True)]
@@ -152,12 +152,12 @@ class Sums:
             shown.append(carried(numbers, aggregate_type(aggregate)))
         return shown
 
-    def _spreads_of(self, place: int) -> Callable[[Sequence[int]], Spread] | None:
+    def _spreads_of(self, place: int) -> Callable[[Sequence[int]], SumVariance] | None:
         """What tells the spread of sums exactly; None where one level alone was measured, or there are many groups."""
         levels, count = [level for _, level in self._measured[place]], len(self._finest.keys)
         return spreads(count, self._variances[place], levels) if levels and 0 < count <= DENSE else None
 
-    def _spread_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> Spread:
+    def _spread_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> SumVariance:
         """At most the variance of the group's sum: all levels that were measured tell of it independently."""
         of = self._spreads[place]
         if of is not None and leaves:
@@ -166,9 +166,9 @@ class Sums:
         for finer, level in self._measured[place]:
             if leaves and set(keys) <= set(finer):
                 information += 1 / (len(set(level.group[leaves].tolist())) * level.variance)
-        return Spread(1 / information, min(1.0, self._variances[place] * information))
+        return SumVariance(1 / information, min(1.0, self._variances[place] * information))
 
-    def _half_of(self, place: int, spread: Spread) -> Fraction:
+    def _half_of(self, place: int, spread: SumVariance) -> Fraction:
         """Half the interval of noise of that spread: the cell's own where nothing else tells of the group."""
         if math.isclose(spread.variance, self._variances[place]):
             return self._plan.half_widths(self._confidence)[place]

@@ -18,28 +18,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.estimators.estimate import (
-    Alone,
-    Average,
-    Interval,
-    Mean,
-    Shifted,
+    AverageForms,
+    CentredSum,
+    MeanEstimate,
+    SingleCell,
     average,
     interval,
     linear,
     simulated,
 )
-from dpsql.planning.estimators.linear_forms import GAUSSIAN, Form
-from dpsql.planning.estimators.quantiles import Curve
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval, LinearForm
+from dpsql.planning.estimators.quantiles import QuantileCurve
 from dpsql.privacy.sampling import discrete_gaussian
-from dpsql.release.grouping_sets.sums import Group, Key, Sums, steps_of
+from dpsql.release.grouping_sets.sums import GroupKey, LevelGroup, LevelSums, steps_of
 from dpsql.release.noise_addition import rank
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
 
 def present_groups(
-    cube: Cube, tables: Sequence[ReleasedTable], made: Mapping[KeyPlaces, list[Group]], evident: frozenset[KeyPlaces]
-) -> dict[KeyPlaces, list[Group]]:
+    cube: Cube,
+    tables: Sequence[ReleasedTable],
+    made: Mapping[KeyPlaces, list[LevelGroup]],
+    evident: frozenset[KeyPlaces],
+) -> dict[KeyPlaces, list[LevelGroup]]:
     """The groups of each set without the absent ones of those sets that need evidence.
 
     A group is present where its own count says so, or where a part of it is present.
@@ -61,7 +63,7 @@ def _with_evidence(cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces)
     return {tuple(map(rank, name)) for place, name in enumerate(table.keys) if place not in absent}
 
 
-def _identity(group: Group) -> Any:
+def _identity(group: LevelGroup) -> Any:
     return tuple(map(rank, group.keys))
 
 
@@ -75,10 +77,10 @@ class CubeTable:
 
     shape: Cube
     tables: tuple[ReleasedTable, ...]
-    groups: tuple[tuple[int, Group], ...]
+    groups: tuple[tuple[int, LevelGroup], ...]
 
     @cached_property
-    def keys(self) -> tuple[Key, ...]:
+    def keys(self) -> tuple[GroupKey, ...]:
         """The keys of each row, those that it is a total over NULL."""
         found = []
         for level, group in self.groups:
@@ -100,12 +102,12 @@ class CubeTable:
         return tuple(tuple(self._cells(level, group, "aggregates")) for level, group in self.groups)
 
     @cached_property
-    def intervals(self) -> tuple[tuple[Interval | None, ...], ...]:
+    def intervals(self) -> tuple[tuple[ConfidenceInterval | None, ...], ...]:
         """The interval of each aggregate of each row."""
         return tuple(tuple(self._cells(level, group, "intervals")) for level, group in self.groups)
 
     @cached_property
-    def curves(self) -> tuple[tuple[Curve | None, ...], ...]:
+    def curves(self) -> tuple[tuple[QuantileCurve | None, ...], ...]:
         """The curve of each aggregate of each row that is a quantile."""
         return tuple(tuple(self._cells(level, group, "curves")) for level, group in self.groups)
 
@@ -128,7 +130,7 @@ class CubeTable:
                 found.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
         return found
 
-    def form(self, row: int, aggregate: int, confidence: float) -> Form | None:
+    def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
         level, group = self.groups[row]
         asked, finest = self.shape.aggregates[aggregate], self._finest
@@ -140,7 +142,7 @@ class CubeTable:
                 else table.form(group.row, table.plan.core.aggregates.index(asked), confidence)
             )
         estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
-        if not isinstance(estimate, Alone | Shifted):
+        if not isinstance(estimate, SingleCell | CentredSum):
             return None
         return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
@@ -148,7 +150,7 @@ class CubeTable:
         """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
         return None
 
-    def average(self, row: int, aggregate: int, confidence: float) -> Average | None:
+    def average(self, row: int, aggregate: int, confidence: float) -> AverageForms | None:
         """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
         level, group = self.groups[row]
         asked, finest = self.shape.aggregates[aggregate], self._finest
@@ -158,7 +160,7 @@ class CubeTable:
             table = self._table(level)
             return table.average(group.row, table.plan.core.aggregates.index(asked), confidence)
         estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
-        if not isinstance(estimate, Mean):
+        if not isinstance(estimate, MeanEstimate):
             return None
         return average(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
@@ -171,7 +173,7 @@ class CubeTable:
         assert core is not None
         return self.tables[core]
 
-    def _cells(self, level: int, group: Group, of: str) -> Iterator[Any]:
+    def _cells(self, level: int, group: LevelGroup, of: str) -> Iterator[Any]:
         finest = self._finest
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
@@ -194,16 +196,16 @@ def cube_table(
     """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
     if cube.finest is not None:
-        made = Sums(cube, tables, tables[cube.finest], confidence).groups(made)
+        made = LevelSums(cube, tables, tables[cube.finest], confidence).groups(made)
     if evident:
         made = present_groups(cube, tables, made, evident)
     rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]
     return CubeTable(cube, tuple(tables), tuple(rows))
 
 
-def _own_groups(cube: Cube, places: KeyPlaces, tables: Sequence[ReleasedTable]) -> list[Group]:
+def _own_groups(cube: Cube, places: KeyPlaces, tables: Sequence[ReleasedTable]) -> list[LevelGroup]:
     core = next(level.core for level in cube.levels if level.keys == places)
-    return [] if core is None else [Group(keys, row) for row, keys in enumerate(tables[core].keys)]
+    return [] if core is None else [LevelGroup(keys, row) for row, keys in enumerate(tables[core].keys)]
 
 
 def _noise(variance: float, count: int) -> NDArray[np.float64]:

@@ -10,10 +10,10 @@ from dpsql.errors import (
     LedgerError,
     NotSupportedError,
     OperationalError,
+    PostProcessingFailed,
+    PostProcessingStopped,
     ProgrammingError,
     Refused,
-    ShellFailed,
-    ShellStopped,
     StatementError,
     incident,
     owners_log,
@@ -56,7 +56,7 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             fields |= {"C": error.sqlstate, "M": str(error)}
             if error.place is not None:
                 fields["P"] = str(error.place + 1)
-        case ShellFailed() | ShellStopped():
+        case PostProcessingFailed() | PostProcessingStopped():
             fields |= {"C": error.sqlstate, "M": error.reason, "D": "E_SHELL, see docs/refusals.md#e_shell"}
         case LedgerError():
             fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}

@@ -14,12 +14,12 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, cast
 
-from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, Value, column, columns
-from dpsql.planning.estimators.estimate import Interval
+from dpsql.planning.estimators.columns import ColumnarRows, IntervalColumn, StepColumn, Value, column, columns
 from dpsql.planning.estimators.histogram import DRAWN
-from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.schema.types import STORED_FORMS
 
@@ -69,7 +69,7 @@ def _read_table(
 ) -> ReleasedTable:  # fmt: skip
     asked = len(plan.estimates)
     drawn = [[_curve(plan, place, each) for each in column] for place, column in enumerate(curves)]
-    measured = [Multiples(_read_column(counts), step) for counts, step in zip(cells, plan.steps, strict=True)]
+    measured = [StepColumn(_read_column(counts), step) for counts, step in zip(cells, plan.steps, strict=True)]
     return ReleasedTable(
         plan,
         _rows(rows, len(plan.core.keys), [_read_column(each) for each in keys]),
@@ -80,11 +80,11 @@ def _read_table(
     )
 
 
-def _rows(length: int, width: int, found: Sequence[Sequence[Value]]) -> ByColumn[Value]:
+def _rows(length: int, width: int, found: Sequence[Sequence[Value]]) -> ColumnarRows[Value]:
     """The rows of these columns; ValueError where there are not so many."""
     if len(found) != width or any(len(column) != length for column in found):
         raise ValueError("columns of another table")
-    return ByColumn(tuple(found), length)
+    return ColumnarRows(tuple(found), length)
 
 
 def _column(values: Sequence[object]) -> list[object]:
@@ -108,39 +108,39 @@ def _read_column(written: list[Any]) -> list[Any]:
     return list(values) if how == "plain" else [_read_value(each) for each in values]
 
 
-def _intervals(values: Sequence[Interval | None]) -> list[object]:
+def _intervals(values: Sequence[ConfidenceInterval | None]) -> list[object]:
     """Intervals as a column of lower and one of upper ends, or each by itself where some are missing."""
-    if isinstance(values, Between):
+    if isinstance(values, IntervalColumn):
         return [_column(values.low), _column(values.high)]
     return [[None if each is None else list(each) for each in values]]
 
 
-def _read_intervals(written: list[Any]) -> Sequence[Interval | None]:
+def _read_intervals(written: list[Any]) -> Sequence[ConfidenceInterval | None]:
     if len(written) == 2:
         low, high = map(_read_column, written)
         if len(low) != len(high):
             raise ValueError("ends of other intervals")
-        return Between(low, high)
-    return [None if each is None else cast(Interval, tuple(each)) for each in written[0]]
+        return IntervalColumn(low, high)
+    return [None if each is None else cast(ConfidenceInterval, tuple(each)) for each in written[0]]
 
 
 def _counts(cells: Sequence[Fraction], step: Fraction) -> Sequence[int]:
     """Noisy cells in their steps."""
-    if isinstance(cells, Multiples) and cells.step == step:
+    if isinstance(cells, StepColumn) and cells.step == step:
         return cells.counts
     return [int(each / step) for each in cells]
 
 
-def _curve(plan: CorePlan, place: int, numbers: list[float] | None) -> Curve | None:
+def _curve(plan: CorePlan, place: int, numbers: list[float] | None) -> QuantileCurve | None:
     if numbers is None:
         return None
     estimate = plan.estimates[place]
-    if not isinstance(estimate, Ranked):
+    if not isinstance(estimate, QuantileEstimate):
         raise ValueError("a curve is that of a quantile")
     scale, reach, low, middle, high = numbers
     mechanism = plan.histograms[estimate.histogram].mechanism
-    node = mechanism.node if isinstance(mechanism, Tree) else DRAWN
-    return Curve(node, scale, reach, (low, middle, high))
+    node = mechanism.node if isinstance(mechanism, TreeMechanism) else DRAWN
+    return QuantileCurve(node, scale, reach, (low, middle, high))
 
 
 def _value(value: object) -> object:

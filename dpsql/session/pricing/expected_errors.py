@@ -15,11 +15,12 @@ from typing import assert_never, cast
 
 import numpy as np
 
-from dpsql.planning.estimators.estimate import Alone, Estimate, Interval, Mean, Seen, Shifted
-from dpsql.planning.estimators.histogram import Clip, Counted, Frequent, Most
-from dpsql.planning.estimators.least_squares import DENSE, Measured, cell_variance, spread_half_width, spreads
-from dpsql.planning.estimators.moments import Moment
-from dpsql.planning.estimators.quantiles import Ranked
+from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
+from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, TopValues, ValueCounts
+from dpsql.planning.estimators.least_squares import DENSE, MeasuredLevel, cell_variance, spread_half_width, spreads
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.moments import MomentEstimate
+from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
@@ -37,19 +38,19 @@ def finest_half_width(plan: Plan, cube: Cube, aggregate: int) -> float | None:
         return None
     finest = plan.cores[cube.finest]
     estimate = finest.estimates[finest.core.aggregates.index(cube.aggregates[aggregate])]
-    if not isinstance(estimate, Alone | Shifted):
+    if not isinstance(estimate, SingleCell | CentredSum):
         return None
     halves = [_cell_half_width(plan, cube, finest, cell) for cell in _cells(estimate)]
     known = [half for half in halves if half is not None]
     return float(np.hypot.reduce(known)) if len(known) == len(halves) else None
 
 
-def _cells(estimate: Alone | Shifted) -> list[tuple[int, float]]:
+def _cells(estimate: SingleCell | CentredSum) -> list[tuple[int, float]]:
     """The cells of an estimate with their weights."""
     match estimate:
-        case Alone(cell=cell):
+        case SingleCell(cell=cell):
             return [(cell, 1.0)]
-        case Shifted(total=total, count=count, middle=middle):
+        case CentredSum(total=total, count=count, middle=middle):
             return [(total, 1.0), (count, abs(float(middle)))]
 
 
@@ -81,7 +82,7 @@ def _cell_half_width(plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[i
         for place in inside:
             group = group * shape[place] + places[place]
         count = prod(shape[place] for place in inside)
-        levels.append(Measured(group, np.zeros(count), cell_variance(core, at, step)))
+        levels.append(MeasuredLevel(group, np.zeros(count), cell_variance(core, at, step)))
     spread = spreads(prod(shape), cell_variance(finest, cell, step), levels)([0])
     laplace = isinstance(finest.cells[cell].mechanism, Laplace)
     return spread_half_width(spread, laplace, plan.confidence) * float(step) * weight
@@ -138,12 +139,12 @@ def has_interval(plan: Plan, number: int) -> bool:
         return column.computed is not None or (plan.resampling is not None and number in plan.resampling.wanted)
     core, place = at
     match core.estimates[place]:
-        case Ranked(histogram=number, ranks=ranks):
+        case QuantileEstimate(histogram=number, ranks=ranks):
             bins = core.histograms[number].contribution.bins
             return not ranks.listed and bins is not None and bins.axis == "number"
-        case Seen() | Counted() | Most() | Clip():
+        case PresenceEstimate() | ValueCounts() | TopValues() | ClippingBound():
             return False
-        case Alone() | Shifted() | Mean() | Moment():
+        case SingleCell() | CentredSum() | MeanEstimate() | MomentEstimate():
             return True
         case _:
             assert_never(core.estimates[place])
@@ -165,8 +166,8 @@ def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | No
 
 
 def _half_width(core: CorePlan, place: int, confidence: float, rows: Fraction | None) -> float | None:
-    estimate: Estimate | Ranked | Frequent = core.estimates[place]
-    if not isinstance(estimate, Mean):
+    estimate: Estimate | QuantileEstimate | FrequencyEstimate = core.estimates[place]
+    if not isinstance(estimate, MeanEstimate):
         return core.additive_half_widths(confidence)[place]
     if rows is None:
         return None
@@ -183,7 +184,7 @@ def typical(result: Result) -> tuple[ColumnError | None, ...]:
         for row, intervals in zip(result.rows, result.intervals, strict=True):
             ends, value = intervals[place], row[place]
             if ends is not None and isinstance(value, int | float | Decimal):
-                low, high = cast(Interval, ends)
+                low, high = cast(ConfidenceInterval, ends)
                 halves.append((high - low) / 2)
                 sizes.append(abs(float(value)))
         known = [half for half in halves if half == half]

@@ -14,7 +14,7 @@ from statistics import NormalDist
 from typing import assert_never
 
 from dpsql.errors import Refused
-from dpsql.planning.estimators.estimate import Alone
+from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import shown
@@ -142,7 +142,7 @@ def _single_cell(plan: Plan, column: OutputColumn) -> tuple[Mechanism, Fraction]
         return None
     core, place = at
     estimate = core.estimates[place]
-    return (core.noises[estimate.cell], core.steps[estimate.cell]) if isinstance(estimate, Alone) else None
+    return (core.noises[estimate.cell], core.steps[estimate.cell]) if isinstance(estimate, SingleCell) else None
 
 
 def _shrunk(noise: Mechanism, half: int, confidence: float) -> float:

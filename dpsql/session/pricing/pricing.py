@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import StatementError
-from dpsql.planning.estimators.estimate import Interval, interval
-from dpsql.planning.estimators.histogram import Clip, Counted, Most
-from dpsql.planning.estimators.quantiles import Curve, Ranked
+from dpsql.planning.estimators.estimate import interval
+from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
 from dpsql.planning.explanation import rank_width
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, typical
@@ -53,11 +54,11 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
     intervals, curves = [], []
     for row, cells in enumerate(table.cells):
         measured = list(zip(cells, halves, strict=True))
-        found: list[Interval | None] = []
-        drawn: list[Curve | None] = []
+        found: list[ConfidenceInterval | None] = []
+        drawn: list[QuantileCurve | None] = []
         for place, estimate in enumerate(core.estimates):
             curve, factor = table.curves[row][place], grown[place]
-            if isinstance(estimate, Ranked | Counted | Most | Clip):
+            if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound):
                 wider = None if curve is None else replace(curve, points=_stretched(curve.points, factor))
                 has = table.intervals[row][place] is not None and wider is not None
                 found.append((wider.points[0], wider.points[2]) if has and wider is not None else None)
@@ -73,7 +74,7 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
 def _grown(before: CorePlan, core: CorePlan, place: int, confidence: float) -> float:
     """How many times as far in rank as before a quantile may be: its interval is taken to grow by as much."""
     estimate = core.estimates[place]
-    if not isinstance(estimate, Ranked):
+    if not isinstance(estimate, QuantileEstimate):
         return 1.0
     widths = [rank_width(each.histograms[estimate.histogram], estimate.ranks, confidence) for each in (before, core)]
     return widths[1] / widths[0] if widths[0] else 1.0
@@ -115,7 +116,7 @@ class Pricing:
 
     find: Callable[[Plan], Known | None]
     run: Callable[[Plan, Released], Result]
-    remaining: Remaining
+    remaining: RemainingBudget
     largest: Fraction
 
     def reach(self, plan: Plan, goal: Goal, known: Known | None = None) -> Reached:

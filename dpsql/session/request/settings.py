@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from dpsql.errors import DataError
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
-from dpsql.privacy.filter import Remaining
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import exact
 from dpsql.schema import Privacy
 from dpsql.schema.privacy import Noise
@@ -150,14 +150,14 @@ def _written(wanted: str | float) -> str:
     return format(wanted, "f").rstrip("0").rstrip(".") if wanted % 1 else str(int(wanted))
 
 
-def budget_row(analyst: str, left: Remaining) -> BudgetRow:
+def budget_row(analyst: str, left: RemainingBudget) -> BudgetRow:
     """The row of the table ``dpsql.budget``."""
     total = left.budget
     return BudgetRow(analyst, float(total.epsilon), float(left.epsilon), float(total.delta), float(left.delta),
                      float(left.share), *_lifetime(left))  # fmt: skip
 
 
-def budget(left: Remaining) -> Result:
+def budget(left: RemainingBudget) -> Result:
     """What SHOW dpsql.budget tells."""
     columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
                OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"),
@@ -173,7 +173,7 @@ def lines(name: str, texts: Sequence[str]) -> Result:
     return Result((column,), [(text,) for text in texts], [(None,) for _ in texts])
 
 
-def _lifetime(left: Remaining) -> tuple[float | None, float, date | None]:
+def _lifetime(left: RemainingBudget) -> tuple[float | None, float, date | None]:
     """What all windows promise together, and the day on which the budget is renewed."""
     epsilon = left.lifetime.epsilon
     return None if epsilon is None else float(epsilon), float(left.lifetime.delta), left.renewal

@@ -164,8 +164,8 @@ FAULTS = (
     Fault(
         "a shown count has the interval of any count",
         "dpsql/planning/plan.py",
-        "return self.selection is not None and self.estimates[place] == Alone(len(self.cells))",
-        "return self.selection is None and self.estimates[place] == Alone(len(self.cells))",
+        "return self.selection is not None and self.estimates[place] == SingleCell(len(self.cells))",
+        "return self.selection is None and self.estimates[place] == SingleCell(len(self.cells))",
         ("tests/release/test_shown_counts.py::test_the_interval_is_that_among_shown_groups",),
     ),
     Fault(

@@ -191,8 +191,8 @@ FAULTS = (
     Fault(
         "a cap is not renewed with the budget",
         "dpsql/privacy/accountant.py",
-        "Standing(analyst, cap, spent.own, ",
-        "Standing(analyst, cap, spent.ever_own, ",
+        "FilterState(analyst, cap, spent.own, ",
+        "FilterState(analyst, cap, spent.ever_own, ",
         (f"{LEDGER}_windows.py::test_a_budget_is_renewed_when_its_window_ends",),
     ),
     Fault(

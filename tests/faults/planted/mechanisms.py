@@ -134,8 +134,8 @@ FAULTS = (
     Fault(
         "the interval of a quantile knows the noise of one cell",
         AROUND,
-        "    fine = [Term(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
-        "    fine = [Term(Laplace(1, FINE_SCALE * max(times)), Fraction(1))]",
+        "    fine = [NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "    fine = [NoiseTerm(Laplace(1, FINE_SCALE * max(times)), Fraction(1))]",
         (AROUND_TESTS,),
     ),
     Fault(
@@ -148,8 +148,8 @@ FAULTS = (
     Fault(
         "ranks of odd fractions ask for a lattice of their own",
         AROUND,
-        "[Term(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
-        "[Term(Laplace(1, Fraction(FINE_SCALE)), *each) for each in times.items()]",
+        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "[NoiseTerm(Laplace(1, Fraction(FINE_SCALE)), *each) for each in times.items()]",
         (f"{AROUND_TESTS}::test_ranks_of_odd_fractions_take_no_longer",),
     ),
     Fault(
@@ -313,8 +313,8 @@ FAULTS = (
     Fault(
         "a scan takes a unit for one row",
         "dpsql/planning/calibration.py",
-        "return Scan(sizes, l1_sensitivity(contribution, neighbours), epsilon * share, False, monotone)",
-        "return Scan(sizes, contribution.fine, epsilon * share, False, monotone)",
+        "moved = l1_sensitivity(contribution, neighbours)",
+        "moved = contribution.fine",
         claims("rows", "L1", "size"),
     ),
     Fault(

@@ -88,16 +88,16 @@ FAULTS = (
     Fault(
         "a histogram's counts share a noise that is made for one of them",
         "dpsql/planning/calibration.py",
-        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
-        "Tree(count, count, 1, mechanism(Contribution(contribution.cell, None, 1, 1, Fraction(1)), norm, neighbours, "
-        "epsilon, share))",
+        "TreeMechanism(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
+        "TreeMechanism(count, count, 1, mechanism(Contribution(contribution.cell, None, 1, 1, Fraction(1)), norm, "
+        "neighbours, epsilon, share))",
         claims("rows", "L1", "histogram"),
     ),
     Fault(
         "the noise of a histogram is divided among its values without being paid for",
         "dpsql/planning/calibration.py",
-        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
-        "Tree(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share * count))",
+        "TreeMechanism(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))",
+        "TreeMechanism(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share * count))",
         (f"{PRICE}[L2]",),
     ),
     Fault(

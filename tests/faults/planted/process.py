@@ -126,7 +126,7 @@ FAULTS = (
         "the process stays when DuckDB answers nobody any more",
         "dpsql/engines/duckdb/process/child.py",
         "                os._exit(1)  # after a fault of its own DuckDB answers nobody any more\n",
-        "                answer = Message('failed', request.number)\n",
+        "                answer = EngineMessage('failed', request.number)\n",
         (f"{DEATH}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
     ),
     Fault(
@@ -167,7 +167,7 @@ FAULTS = (
     Fault(
         "who is ended waits until the engine hears of it",
         CLIENT,
-        "        if is_over(GRACE):\n            raise GivenUp\n",
+        "        if is_over(GRACE):\n            raise WaitAbandoned\n",
         "",
         (f"{STUCK}::test_who_is_ended_before_the_charge_pays_nothing",),
     ),

@@ -258,14 +258,14 @@ FAULTS = (
         "dpsql/postprocessing/sandbox_errors.py",
         'return StatementError("E_SHELL", _UNFIT)',
         'return StatementError("E_SHELL", words)',
-        ("tests/postprocessing/test_shell_faults.py::test_what_does_not_fit_is_said_before_it_is_paid",),
+        ("tests/postprocessing/test_sandbox_errors.py::test_what_does_not_fit_is_said_before_it_is_paid",),
     ),
     Fault(
         "what fails over released rows quotes the value",
         "dpsql/postprocessing/sandbox_errors.py",
-        'ShellFailed("22023", "a function was given a value that it does not take")',
-        'ShellFailed("22023", words)',
-        ("tests/postprocessing/test_shell_faults.py::test_what_fails_on_a_value_does_not_quote_it",),
+        'PostProcessingFailed("22023", "a function was given a value that it does not take")',
+        'PostProcessingFailed("22023", words)',
+        ("tests/postprocessing/test_sandbox_errors.py::test_what_fails_on_a_value_does_not_quote_it",),
     ),
     Fault(
         "the sandbox's optimizer decides by statistics",

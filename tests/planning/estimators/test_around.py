@@ -11,26 +11,32 @@ import pytest
 from seeded_entropy import Seeded
 
 from dpsql.privacy.mechanism import ExponentialMechanism, Gaussian, Laplace, Mechanism, noise_sums
-from dpsql.privacy.mechanism.noise_sums import Term
-from dpsql.privacy.mechanism.quantile_choice import Ordered, Quantile, Ranking, Target, exact_cells
-from dpsql.privacy.mechanism.rank_interval import Around, _half_widths, _nodes, _weights, cells_around, most_cells
-from dpsql.privacy.mechanism.tree import Tree, exact_levels
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm
+from dpsql.privacy.mechanism.quantile_choice import (
+    OrderedBins,
+    QuantileChoice,
+    QuantileChoices,
+    RankTarget,
+    exact_cells,
+)
+from dpsql.privacy.mechanism.rank_interval import RankInterval, _half_widths, _nodes, _weights, cells_around, most_cells
+from dpsql.privacy.mechanism.tree import TreeMechanism, exact_levels
 
-MIDDLE, HIGH = Target(Fraction(1, 2), "lower"), Target(Fraction(9, 10), "upper")
+MIDDLE, HIGH = RankTarget(Fraction(1, 2), "lower"), RankTarget(Fraction(9, 10), "upper")
 NOISES = [Laplace(1, Fraction(4)), Gaussian(1, Fraction(16))]
 FINE = [Laplace(1, Fraction(40)), Gaussian(1, Fraction(1600)), Laplace(1, Fraction(1000))]
 NARROW = [Laplace(1, Fraction(1, 8)), Gaussian(1, Fraction(1, 8))]
-ODD = Target(Fraction(1234, 10_000), "lower")
+ODD = RankTarget(Fraction(1234, 10_000), "lower")
 
 
-def around(target: Target, bins: int, node: Mechanism, levels: int = 1) -> Around:
+def around(target: RankTarget, bins: int, node: Mechanism, levels: int = 1) -> RankInterval:
     """With a tree of so many levels."""
     most = most_cells(bins)
-    return Around(target.part, bins, Tree(most, most if levels == 1 else 6, levels, node))
+    return RankInterval(target.part, bins, TreeMechanism(most, most if levels == 1 else 6, levels, node))
 
 
-def quantile(target: Target, bins: int, node: Mechanism, levels: int = 1) -> Quantile:
-    return Quantile(target, ExponentialMechanism.priced(target.spread, Fraction(1, 2)),
+def quantile(target: RankTarget, bins: int, node: Mechanism, levels: int = 1) -> QuantileChoice:
+    return QuantileChoice(target, ExponentialMechanism.priced(target.spread, Fraction(1, 2)),
                     around(target, bins, node, levels))  # fmt: skip
 
 
@@ -57,13 +63,13 @@ def test_cells_hold_every_bin_once_and_double() -> None:
 
 def test_a_tree_of_fewer_leaves_than_cells_is_no_interval() -> None:
     with pytest.raises(ValueError, match="4 leaves are too few for the cells around one of 9 bins"):
-        Around(Fraction(1, 2), 9, Tree(4, 2, 2, NOISES[0]))
+        RankInterval(Fraction(1, 2), 9, TreeMechanism(4, 2, 2, NOISES[0]))
 
 
 @pytest.mark.parametrize("levels", [1, 2])
 def test_a_row_moves_one_node_of_each_level_wherever_the_cells_are(levels: int) -> None:
     draw = np.random.default_rng(1)
-    ranking = Ranking(200, (quantile(MIDDLE, 200, NOISES[0], levels), quantile(HIGH, 200, NOISES[1], levels)))
+    ranking = QuantileChoices(200, (quantile(MIDDLE, 200, NOISES[0], levels), quantile(HIGH, 200, NOISES[1], levels)))
     for place in (0, 1, 17, 100, 198, 199):
         counts, own = draw.integers(0, 3, 200), draw.integers(0, 2, 200)
         one, other = (exact_cells(ranking, place, *full(each.tolist())) for each in (counts, counts + own))
@@ -80,7 +86,7 @@ def test_cells_lie_around_what_is_released() -> None:
     """Not around what is exact: with next to no rows the released bin is anywhere."""
     asked: list[list[int]] = []
 
-    class Asked(Ordered):
+    class Asked(OrderedBins):
         def counts(self, edges: Sequence[int]) -> list[int]:
             asked.append(list(edges))
             return super().counts(edges)
@@ -93,12 +99,12 @@ def test_cells_lie_around_what_is_released() -> None:
 
 @pytest.mark.parametrize("target", [MIDDLE, HIGH], ids=str)
 @pytest.mark.parametrize("levels", [1, 2])
-def test_ranks_are_exact_but_for_noise(target: Target, levels: int) -> None:
+def test_ranks_are_exact_but_for_noise(target: RankTarget, levels: int) -> None:
     made, draw = around(target, 300, Laplace(1, Fraction(1, 1000)), levels), np.random.default_rng(2)
     counts = draw.integers(0, 9, 300)
     for place in (0, 5, 150, 299):
         tree, cells = made.grown(place)
-        noisy = tree.grow(range(tree.bins), Ordered(*full(counts.tolist()), 300).counts(cells))
+        noisy = tree.grow(range(tree.bins), OrderedBins(*full(counts.tolist()), 300).counts(cells))
         found = _weights(tree, target.part) @ np.array(_nodes(noisy))
         exact = [int(counts[:edge].sum()) - target.part * int(counts.sum()) for edge in cells]
         assert found.tolist() == exact
@@ -111,7 +117,7 @@ def test_ranks_are_exact_but_for_noise(target: Target, levels: int) -> None:
     [*product([*FINE, *NOISES, *NARROW], [MIDDLE, HIGH]), (FINE[1], ODD), (FINE[2], ODD)],
     ids=str,
 )
-def test_the_noise_of_a_rank_is_told(node: Mechanism, levels: int, target: Target) -> None:
+def test_the_noise_of_a_rank_is_told(node: Mechanism, levels: int, target: RankTarget) -> None:
     """Of 20,000 draws of each rank, within six deviations of 5 %; 0.7 and 1.3 times as much is told apart.
 
     Noise of few steps holds more often.
@@ -135,7 +141,7 @@ def test_ranks_of_odd_fractions_take_no_longer(monkeypatch: pytest.MonkeyPatch) 
     """All their weights are multiples of a very small number only; a lattice so fine takes a second for each tree."""
     lattices, inside = list[int](), noise_sums._inside
 
-    def watched(terms: Sequence[Term], step: float, most: int) -> object:
+    def watched(terms: Sequence[NoiseTerm], step: float, most: int) -> object:
         lattices.append(most)
         return inside(terms, step, most)
 
@@ -158,10 +164,10 @@ HARD = {
 @pytest.mark.parametrize("counts", HARD.values(), ids=HARD)
 @pytest.mark.parametrize("target", [MIDDLE, HIGH], ids=str)
 @pytest.mark.parametrize(("node", "levels"), [(NOISES[0], 1), (NOISES[1], 2)], ids=["Laplace", "Gaussian"])
-def test_the_interval_holds_the_quantile(counts: list[int], target: Target, node: Mechanism, levels: int) -> None:
+def test_the_interval_holds_the_quantile(counts: list[int], target: RankTarget, node: Mechanism, levels: int) -> None:
     """On data that are hard on it: of 400 of 90 % more than 77 miss with a probability below 1e-9."""
     made, entropy, trials = quantile(target, 300, node, levels), Seeded(3), 400
-    ordered, missed, wide = Ordered(*full(counts), 300), 0, 0
+    ordered, missed, wide = OrderedBins(*full(counts), 300), 0, 0
     utilities, widths = ordered.near(target)
     right = np.flatnonzero(np.repeat(utilities, widths) == utilities.max())
     for _ in range(trials):
@@ -178,7 +184,7 @@ def test_the_interval_holds_the_quantile(counts: list[int], target: Target, node
 def test_one_end_may_miss_wherever_the_released_bin_is(node: Mechanism, place: int) -> None:
     """Of 2,000 of 90 % more than 283 miss with a probability below 1e-9; with half the noise most would."""
     bins, entropy = 20_000, Seeded(6)
-    ordered, made = Ordered(list(range(bins)), [1] * bins, bins), around(MIDDLE, bins, node)
+    ordered, made = OrderedBins(list(range(bins)), [1] * bins, bins), around(MIDDLE, bins, node)
     found = [made.ends(place, ordered.counts, 0.9, 1, _entropy=entropy) for _ in range(2_000)]
     assert all(low <= place <= high for low, high in found)
     assert sum(not low <= 9_999 <= high for low, high in found) <= 283
@@ -191,7 +197,7 @@ def test_the_interval_is_no_longer_than_the_noise_asks_for(node: Mechanism, leve
     """Among many values with a row each: as many rows to each side as the noise of the rank, but for the cell's end."""
     bins, counts = 20_000, [1] * 20_000
     made, entropy = around(MIDDLE, bins, node, levels), Seeded(4)
-    ordered = Ordered(*full(counts), bins)
+    ordered = OrderedBins(*full(counts), bins)
     widths = []
     for _ in range(60):
         low, high = made.ends(10_000, ordered.counts, 0.95, 1, _entropy=entropy)

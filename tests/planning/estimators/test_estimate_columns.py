@@ -12,11 +12,26 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.planning.estimators.columns import Between, ByColumn, Multiples, as_type, column, quotients_as_type
-from dpsql.planning.estimators.estimate import Alone, Estimate, Mean, Seen, Shifted, interval, value
+from dpsql.planning.estimators.columns import (
+    ColumnarRows,
+    IntervalColumn,
+    StepColumn,
+    as_type,
+    column,
+    quotients_as_type,
+)
+from dpsql.planning.estimators.estimate import (
+    CentredSum,
+    Estimate,
+    MeanEstimate,
+    PresenceEstimate,
+    SingleCell,
+    interval,
+    value,
+)
 from dpsql.planning.estimators.estimate_columns import read_column
-from dpsql.planning.estimators.linear_forms import GAUSSIAN, Law, laplace
-from dpsql.planning.estimators.moments import Moment, Variable
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, NoiseLaw, laplace
+from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate
 from dpsql.release.noise_addition import in_order, rank
 from dpsql.sql.ir.aggregate_properties import Statistic
 
@@ -26,11 +41,11 @@ SIZES = (0, 3, 10**3, 10**9, 2**52, 2**61)
 
 @pytest.mark.parametrize("law", [GAUSSIAN, laplace(0.95)], ids=["Gaussian", "Laplace"])
 @pytest.mark.parametrize("seed", range(60))
-def test_columns_are_the_rows(seed: int, law: Law) -> None:
+def test_columns_are_the_rows(seed: int, law: NoiseLaw) -> None:
     drawn = random.Random(seed)
     size, rows = drawn.choice(SIZES), drawn.choice([0, 1, 30])
     cells = [
-        Multiples(
+        StepColumn(
             [drawn.choice([0, min(size, 1), drawn.randint(-size, size)]) for _ in range(rows)], drawn.choice(STEPS)
         )
         for _ in range(2)
@@ -44,7 +59,7 @@ def test_columns_are_the_rows(seed: int, law: Law) -> None:
             measured = [list(zip(row, halves, strict=True)) for row in zip(*cells, strict=True)]
             assert len(values) == len(intervals) == rows
             for at, row in enumerate(measured):
-                _require_equal(values[at], as_type(value(estimate, row), sql_type), isinstance(estimate, Mean))
+                _require_equal(values[at], as_type(value(estimate, row), sql_type), isinstance(estimate, MeanEstimate))
                 known = interval(estimate, row, wide, law)
                 if known is None:
                     assert intervals[at] is None
@@ -52,7 +67,7 @@ def test_columns_are_the_rows(seed: int, law: Law) -> None:
                     found = intervals[at]
                     assert found is not None
                     for one, other in zip(found, known, strict=True):
-                        _require_equal(one, other, isinstance(estimate, Mean | Shifted))
+                        _require_equal(one, other, isinstance(estimate, MeanEstimate | CentredSum))
 
 
 @pytest.mark.parametrize(
@@ -63,20 +78,20 @@ def test_columns_are_the_rows(seed: int, law: Law) -> None:
 def test_quotients_beyond_the_integers_of_a_double_are_rounded_once(size: int, step: Fraction) -> None:
     """Where dividend or divisor is rounded to a double first, the quotient is often the one beside the nearest."""
     drawn, half = random.Random(7), 5 * step
-    cells = [Multiples([drawn.randint(size // 2, size) for _ in range(100)], step)]
-    values, intervals = read_column(Alone(0), cells, [half], None, GAUSSIAN, "DOUBLE")
+    cells = [StepColumn([drawn.randint(size // 2, size) for _ in range(100)], step)]
+    values, intervals = read_column(SingleCell(0), cells, [half], None, GAUSSIAN, "DOUBLE")
     assert list(values) == [float(number) for number in cells[0]]
     assert list(intervals) == [(float(number - half), float(number + half)) for number in cells[0]]
 
 
 def _estimates(middle: Fraction, reach: Fraction) -> list[tuple[Estimate, tuple[str, ...]]]:
-    variable = Variable(0, 1, Fraction(1), Fraction(3), Fraction(2))
+    variable = CentredVariable(0, 1, Fraction(1), Fraction(3), Fraction(2))
     return [
-        (Alone(0), ("BIGINT", "DOUBLE", "DECIMAL(38,2)", "DECIMAL(38,12)", "DECIMAL(38,30)")),
-        (Shifted(0, 1, middle), ("BIGINT", "DOUBLE", "DECIMAL(38,1)")),
-        (Mean(0, 1, middle, reach), ("DOUBLE",)),
-        (Seen(0, against=True), ("BOOLEAN",)),
-        (Moment(Statistic.VAR_POP, 1, variable), ("DOUBLE",)),
+        (SingleCell(0), ("BIGINT", "DOUBLE", "DECIMAL(38,2)", "DECIMAL(38,12)", "DECIMAL(38,30)")),
+        (CentredSum(0, 1, middle), ("BIGINT", "DOUBLE", "DECIMAL(38,1)")),
+        (MeanEstimate(0, 1, middle, reach), ("DOUBLE",)),
+        (PresenceEstimate(0, against=True), ("BOOLEAN",)),
+        (MomentEstimate(Statistic.VAR_POP, 1, variable), ("DOUBLE",)),
     ]
 
 
@@ -91,8 +106,8 @@ def _require_equal(one: object, other: object, nearly: bool) -> None:
 def test_an_average_stays_within_its_bounds() -> None:
     bounds = (Fraction(1, 10), Fraction(7, 10))
     middle, reach = sum(bounds) / 2, (bounds[1] - bounds[0]) / 2
-    cells = [Multiples([-(10**6), 10**6, 5], Fraction(1)), Multiples([1, 1, 10**3], Fraction(1))]
-    values, _ = read_column(Mean(0, 1, middle, reach), cells, [Fraction(1)] * 2, None, GAUSSIAN, "DOUBLE")
+    cells = [StepColumn([-(10**6), 10**6, 5], Fraction(1)), StepColumn([1, 1, 10**3], Fraction(1))]
+    values, _ = read_column(MeanEstimate(0, 1, middle, reach), cells, [Fraction(1)] * 2, None, GAUSSIAN, "DOUBLE")
     assert values[0] == 0.1 and values[1] == 0.7
 
 
@@ -123,8 +138,8 @@ def test_rows_are_in_the_order_of_their_keys(draw: Callable[[random.Random], obj
 
 
 def test_rows_of_columns_read_as_rows_do() -> None:
-    rows = ByColumn(([1, 2, 3], [None, "b", "c"]), 3)
+    rows = ColumnarRows(([1, 2, 3], [None, "b", "c"]), 3)
     assert list(rows) == [(1, None), (2, "b"), (3, "c")] == [rows[place] for place in range(3)] == rows[:]
     assert rows == [(1, None), (2, "b"), (3, "c")] and rows != [(1, None)] and len(rows) == 3
     assert list(column(rows, 1)) == list(column(list(rows), 1)) == [None, "b", "c"]
-    assert list(ByColumn((), 2)) == [(), ()] and list(Between([1.0], [2.0])) == [(1.0, 2.0)]
+    assert list(ColumnarRows((), 2)) == [(), ()] and list(IntervalColumn([1.0], [2.0])) == [(1.0, 2.0)]

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.planning.estimators.linear_forms import EVERYTHING, GAUSSIAN, Form, Law, laplace, ratio, reach
+from dpsql.planning.estimators.linear_forms import EVERYTHING, GAUSSIAN, LinearForm, NoiseLaw, laplace, ratio, reach
 from dpsql.privacy.mechanism import Laplace
-from dpsql.privacy.mechanism.noise_sums import Term, sum_half_width
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 
 NOISE = Laplace(1, Fraction(1000))
 
@@ -20,13 +20,13 @@ NOISE = Laplace(1, Fraction(1000))
 def test_sums_of_laplace_noises_are_as_wide_as_their_law(weights: tuple[int, ...], confidence: float) -> None:
     """Within 1 % of the exact half-width; the hypotenuse is up to 8 % wider."""
     halves = [weight * float(NOISE.half_width(confidence)) for weight in weights]
-    exact = sum_half_width([Term(NOISE, Fraction(weight)) for weight in weights], confidence)
+    exact = sum_half_width([NoiseTerm(NOISE, Fraction(weight)) for weight in weights], confidence)
     assert laplace(confidence).together(*halves) == pytest.approx(exact, rel=0.01)
 
 
 def test_the_hypotenuse_is_not_their_law() -> None:
     halves = [float(NOISE.half_width(0.95))] * 20
-    assert GAUSSIAN.together(*halves) > 1.05 * sum_half_width([Term(NOISE, Fraction(1))] * 20, 0.95)
+    assert GAUSSIAN.together(*halves) > 1.05 * sum_half_width([NoiseTerm(NOISE, Fraction(1))] * 20, 0.95)
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
@@ -51,13 +51,15 @@ def held_ratios(law: str, total: float, count: float, wrong: float = 1.0) -> flo
     truth = total / count if count else 0.0
     held = 0
     for first, second in noise:
-        ends = ratio(Form(total + first, {0: half}, rule), Form(count + second, {1: half}, rule), EVERYTHING)
+        ends = ratio(
+            LinearForm(total + first, {0: half}, rule), LinearForm(count + second, {1: half}, rule), EVERYTHING
+        )
         held += ends[0] <= truth <= ends[1]
     return held / draws
 
 
 def test_a_set_outside_of_a_gap_is_cut_to_what_is_possible() -> None:
-    above, below = Form(10.0, {0: 1.0}), Form(0.5, {1: 1.0})
+    above, below = LinearForm(10.0, {0: 1.0}), LinearForm(0.5, {1: 1.0})
     assert ratio(above, below, (-5.0, 5.0)) == (-5.0, 5.0)  # nothing inside is consistent: nothing is said
     low, high = ratio(above, below, (-5.0, 50.0))
     assert high == 50.0 and 5.0 < low < 20.0
@@ -66,10 +68,10 @@ def test_a_set_outside_of_a_gap_is_cut_to_what_is_possible() -> None:
 
 def test_what_is_lost_is_added_where_it_matters() -> None:
     assert reach(1.0, 0.25) == 1.0 and reach(1.0, 0.5) == 1.0 and reach(1.0, 1.0) == 1.25
-    assert Form(3.0, {0: 1.0}, lost_above=1.0).interval == (2.0, 4.25)
-    assert (Form(3.0, {0: 1.0}, lost_above=1.0) * -1).interval == (-4.25, -2.0)
+    assert LinearForm(3.0, {0: 1.0}, lost_above=1.0).interval == (2.0, 4.25)
+    assert (LinearForm(3.0, {0: 1.0}, lost_above=1.0) * -1).interval == (-4.25, -2.0)
 
 
 def test_forms_add_what_they_share() -> None:
-    shared = Form(1.0, {0: 3.0}) + Form(1.0, {0: -3.0, 1: 4.0})
-    assert shared.half_width == 4.0 and Law().together(3.0, 4.0) == 5.0
+    shared = LinearForm(1.0, {0: 3.0}) + LinearForm(1.0, {0: -3.0, 1: 4.0})
+    assert shared.half_width == 4.0 and NoiseLaw().together(3.0, 4.0) == 5.0

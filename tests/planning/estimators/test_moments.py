@@ -14,7 +14,7 @@ import pytest
 from databases import without_noise
 
 from dpsql.planning.estimators.moment_intervals import moment_interval
-from dpsql.planning.estimators.moments import Moment, Variable, statistic
+from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate, statistic
 from dpsql.planning.explanation import measured
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
@@ -211,8 +211,8 @@ def test_explain_says_what_to_expect(session: Session) -> None:
 
 
 #: Moments of n rows around known means, in a unit of 1 for each variable.
-X = Variable(1, 3, Fraction(3), Fraction(1), Fraction(1, 2))
-Y = Variable(2, 4, Fraction(5), Fraction(1), Fraction(1, 2))
+X = CentredVariable(1, 3, Fraction(3), Fraction(1), Fraction(1, 2))
+Y = CentredVariable(2, 4, Fraction(5), Fraction(1), Fraction(1, 2))
 LOOKED_AT = tuple(each for each in Statistic if each not in (Statistic.STDDEV_POP, Statistic.COVAR_SAMP))
 DRAWS = 600
 
@@ -230,10 +230,10 @@ def test_intervals_hold_as_often_as_they_say(law: str, rows: int, correlation: f
     drawn = random.laplace(size=(DRAWS, 6)) if law == "laplace" else random.normal(size=(DRAWS, 6))
     halves = scale * (math.log(20) if law == "laplace" else 1.96)
     for name in LOOKED_AT:
-        moment = Moment(name, 0, X) if name.startswith(("var", "std")) else Moment(name, 0, X, Y, 5)
+        moment = MomentEstimate(name, 0, X) if name.startswith(("var", "std")) else MomentEstimate(name, 0, X, Y, 5)
         exact = float(statistic(moment, [np.array([cell]) for cell in true])[0])
 
-        def covered(widths: np.ndarray, moment: Moment = moment, exact: float = exact) -> int:
+        def covered(widths: np.ndarray, moment: MomentEstimate = moment, exact: float = exact) -> int:
             ends = [moment_interval(moment, [(Fraction(float(c)), Fraction(float(w))) for c, w in zip(cells, widths,
                     strict=True)]) for cells in true + drawn * scale]  # fmt: skip
             return sum(low - 1e-9 <= exact <= high + 1e-9 for low, high in ends)

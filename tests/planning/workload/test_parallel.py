@@ -16,7 +16,7 @@ from dpsql.planning.workload.disjoint import conditions as conditions_of
 from dpsql.planning.workload.disjoint import points
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.parallel import Parallel
-from dpsql.privacy.accountants.theorem import Invalid
+from dpsql.privacy.accountants.theorem import TheoremInvalid
 from dpsql.session import Session
 
 DISJOINT = [
@@ -145,7 +145,7 @@ def test_no_person_moves_cores_that_cost_more_than_the_block(session: Session, a
     whole = Block(plans, Hybrid, session.schema).cost
     try:
         claimed = Block(plans, Parallel, session.schema).cost.rho
-    except Invalid:
+    except TheoremInvalid:
         return
     assert claimed < whole.rho
     assert max(costs_of_one_person(plans, session.schema.source_path.parent)) <= claimed

@@ -21,7 +21,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.parallel import Parallel
-from dpsql.privacy.accountants.theorem import Invalid
+from dpsql.privacy.accountants.theorem import TheoremInvalid
 from dpsql.privacy.measure import FREE, Cost
 
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def accepted(here: World, count: int) -> tuple[int, list[tuple[tuple[Plan, ...],
         planned += 1
         try:
             cost = Block(plans, Parallel, here.schema).cost
-        except Invalid:
+        except TheoremInvalid:
             continue
         assert cost.rho < Block(plans, Hybrid, here.schema).cost.rho
         found.append((plans, cost))

@@ -11,7 +11,7 @@ from shops import LAPLACE, MICRO, opened, shop, why
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.dominating_pairs import losses
 from dpsql.privacy.accountants.pld import LossDistributions
-from dpsql.privacy.privacy_loss_distributions import GaussianLoss, GaussianVectorLoss, Leak, Loss
+from dpsql.privacy.privacy_loss_distributions import ApproximateLoss, GaussianLoss, GaussianVectorLoss, Loss
 from dpsql.session import Session, open_session
 
 
@@ -54,7 +54,7 @@ def test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release(tmp_
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.8) shop, COUNT(*) FROM visits GROUP BY shop",
     ):
         plan = session.plan(text)
-        pairs = [loss for loss in losses((plan,)) if not isinstance(loss, Leak)]
+        pairs = [loss for loss in losses((plan,)) if not isinstance(loss, ApproximateLoss)]
         assert sum((_rho(loss) for loss in pairs), Fraction(0)) == plan.cost.rho, text
     dear = session.workload(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 3) shop FROM visits GROUP BY shop"])
     assert "known by its zCDP alone" in why(dear, "pld")

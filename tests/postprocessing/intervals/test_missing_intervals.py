@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.errors import ShellStopped
+from dpsql.errors import PostProcessingStopped
 from dpsql.postprocessing.intervals import resampled_query, row_intervals
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
@@ -89,7 +89,7 @@ def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.Monkey
 
     def stopped(sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
         if "dpsql samples" in sql:
-            raise ShellStopped("57014", "it took too long")
+            raise PostProcessingStopped("57014", "it took too long")
         return execute(sandbox, sql)
 
     monkeypatch.setattr(Sandbox, "execute", stopped)

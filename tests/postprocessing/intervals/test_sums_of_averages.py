@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.planning.estimators.estimate import Mean, average
+from dpsql.planning.estimators.estimate import MeanEstimate, average
 from dpsql.planning.estimators.linear_forms import GAUSSIAN
 from dpsql.postprocessing.intervals.row_intervals import sum_interval
 
@@ -31,7 +31,11 @@ def covered(counts: tuple[int, ...], means: tuple[float, ...], factors: tuple[fl
         parts = [
             (
                 factor,
-                average(Mean(place, len(means) + (0 if shared else place), Fraction(0), Fraction(50)), cells, GAUSSIAN),
+                average(
+                    MeanEstimate(place, len(means) + (0 if shared else place), Fraction(0), Fraction(50)),
+                    cells,
+                    GAUSSIAN,
+                ),
             )
             for place, factor in enumerate(factors)
         ]

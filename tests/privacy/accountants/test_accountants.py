@@ -11,7 +11,7 @@ import pytest
 
 from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, Rule
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.rule import Total
+from dpsql.privacy.accountants.rule import ChargedTotal
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import Cost
 
@@ -43,16 +43,16 @@ def test_a_rule_adds_up_what_it_looks_at(name: str) -> None:
     """What is left falls with each charge, and as many are admitted as are said: a weight that is forgotten shows."""
     rule = made(name)
     budget = Budget(Fraction(2), MICRO, rule=rule)
-    promise, total, shares = budget.promise, Total(), list[Fraction]()
+    promise, total, shares = budget.promise, ChargedTotal(), list[Fraction]()
     count = rule.affordable(promise, total, PURE)
     assert rule.is_tallied == (rule.weight(promise, PURE) > 0)
     for _ in range(count):
         shares.append(rule.share(promise, total))
-        total = Total(total.cost + PURE, total.weight + rule.weight(promise, PURE))
+        total = ChargedTotal(total.cost + PURE, total.weight + rule.weight(promise, PURE))
         assert rule.holds(promise, total)
     assert count > 3 and shares[0] == 1 and all(one > other for one, other in pairwise(shares))
     assert rule.affordable(promise, total, PURE) == 0
-    after = Total(total.cost + PURE, total.weight + rule.weight(promise, PURE))
+    after = ChargedTotal(total.cost + PURE, total.weight + rule.weight(promise, PURE))
     assert not rule.holds(promise, after)
 
 
@@ -68,4 +68,4 @@ def test_a_rule_takes_no_more_of_delta_than_there_is(name: str) -> None:
 def test_a_rule_of_pure_noise_refuses_gaussian_noise(name: str) -> None:
     rule, gaussian = made(name), Cost(None, PRICE**2 / 2)
     promise = Budget(Fraction(2), MICRO, rule=rule).promise
-    assert rule.adds_pure == (not rule.holds(promise, Total(gaussian, rule.weight(promise, gaussian))))
+    assert rule.adds_pure == (not rule.holds(promise, ChargedTotal(gaussian, rule.weight(promise, gaussian))))

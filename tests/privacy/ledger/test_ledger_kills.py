@@ -17,7 +17,7 @@ import pytest
 from places import Place
 
 import dpsql
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.ledger import Ledger, LedgerIdentity
 from dpsql.session.database import open_database
 
 SQL = "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi FROM patients WHERE bmi > {} GROUP BY male"
@@ -115,7 +115,7 @@ def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
     assert executed(place, 0, None).startswith("asked;answered;")
     said = executed(place, 1, None)  # the first finds no entry before it, and takes a few steps less
     steps: list[Step] = literal_eval(said.removeprefix("asked;answered;"))
-    ledger, paid = Ledger.open(place.name, Belongs("clinic", "patients.id", "add-remove")), []
+    ledger, paid = Ledger.open(place.name, LedgerIdentity("clinic", "patients.id", "add-remove")), []
     for number, step in enumerate(steps, 2):
         before = ledger.verify()
         said = executed(place, number, step)

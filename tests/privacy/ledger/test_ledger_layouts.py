@@ -12,7 +12,7 @@ from places import FilePlace, Place, ServerPlace, elsewhere, reopen
 from spending import TENTH, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import NAMELESS, Belongs
+from dpsql.privacy.ledger import NAMELESS, LedgerIdentity
 from dpsql.privacy.ledger.restoring import backup, restore
 from dpsql.privacy.measure import FREE, Cost
 
@@ -81,15 +81,15 @@ def test_its_copies_are_known_as_copies(first: Place) -> None:
 
 
 def test_it_takes_the_neighbours_of_the_schema_and_keeps_them(first: Place) -> None:
-    reopen(first, Belongs("d", "p.id", "replace")).close()
+    reopen(first, LedgerIdentity("d", "p.id", "replace")).close()
     with pytest.raises(LedgerError, match='neighbours = "replace"'):
         reopen(first)
-    assert reopen(first, Belongs("d", "p.id", "replace")).verify() == 3
+    assert reopen(first, LedgerIdentity("d", "p.id", "replace")).verify() == 3
 
 
 def test_another_dataset_s_stays_as_it_was(first: Place) -> None:
     with pytest.raises(LedgerError, match="belongs to the dataset 'd'"):
-        reopen(first, Belongs("e", "p.id", "add-remove"))
+        reopen(first, LedgerIdentity("e", "p.id", "add-remove"))
     assert isinstance(state := first.state(), bytes) or len(state["meta"][0]) == 3  # type: ignore[index]
 
 
@@ -97,7 +97,7 @@ def test_a_backup_of_the_first_layout_is_put_back(first: Place, tmp_path: Path) 
     if not isinstance(first, FilePlace):
         return  # a backup is a file
     target = FilePlace(tmp_path / "new.ledger")
-    belongs = Belongs("d", "p.id", "add-remove")
+    belongs = LedgerIdentity("d", "p.id", "add-remove")
     assert restore(target.name, belongs, NAMELESS, first.path, FREE).entries == 3
     with closing(sqlite3.connect(first.path)) as connection:
         assert connection.execute("SELECT * FROM meta").fetchall() == [("d", "p.id", 1)]

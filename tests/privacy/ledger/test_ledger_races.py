@@ -16,7 +16,7 @@ from spending import TENTH, Ask, admit, fill, other
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.ledger import Ledger, Line, Spent
+from dpsql.privacy.ledger import Ledger, NewEntry, Spent
 from dpsql.privacy.measure import Cost
 
 
@@ -27,14 +27,14 @@ def test_nobody_decides_before_who_decided_first_has_written(place: Place) -> No
     def look(spent: Spent) -> None:
         seen.append(spent.total)
 
-    waiting = threading.Thread(target=lambda: second.append(Line("bob", "SELECT 2", "", TENTH), look))
+    waiting = threading.Thread(target=lambda: second.append(NewEntry("bob", "SELECT 2", "", TENTH), look))
 
     def decide(spent: Spent) -> None:
         waiting.start()
         time.sleep(0.5)
         assert not seen
 
-    first.append(Line("ada", "SELECT 1", "", TENTH), decide)
+    first.append(NewEntry("ada", "SELECT 1", "", TENTH), decide)
     waiting.join()
     assert seen == [TENTH] and first.verify() == 2
 
@@ -110,7 +110,7 @@ def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) 
 
     def keep_writing() -> None:
         while not stop.is_set():
-            ledger.append(Line("ada", "SELECT 1", "", TENTH), admit)
+            ledger.append(NewEntry("ada", "SELECT 1", "", TENTH), admit)
             time.sleep(0.002)
 
     thread = threading.Thread(target=keep_writing)

@@ -12,7 +12,7 @@ from spending import TENTH, Ask, admit, fill, other
 from dpsql.errors import LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.ledger import Belongs, Line
+from dpsql.privacy.ledger import LedgerIdentity, NewEntry
 from dpsql.privacy.ledger.checkpoints import Checkpoints, kept_in, state_folder
 
 
@@ -108,10 +108,10 @@ def test_another_ledger_under_a_known_name_is_refused(place: Place) -> None:
 def test_the_neighbours_belong_to_the_ledger(place: Place, begun: str) -> None:
     """What it holds is priced for them: under others its entries would cost more than they say."""
     changed = "replace" if begun == "add-remove" else "add-remove"
-    fill(reopen(place, Belongs("d", "p.id", begun)), 1)  # type: ignore[arg-type]
+    fill(reopen(place, LedgerIdentity("d", "p.id", begun)), 1)  # type: ignore[arg-type]
     with pytest.raises(LedgerError, match=f'write neighbours = "{begun}" in the schema'):
-        reopen(place, Belongs("d", "p.id", changed))  # type: ignore[arg-type]
-    assert reopen(place, Belongs("d", "p.id", begun)).verify() == 1  # type: ignore[arg-type]
+        reopen(place, LedgerIdentity("d", "p.id", changed))  # type: ignore[arg-type]
+    assert reopen(place, LedgerIdentity("d", "p.id", begun)).verify() == 1  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_what_each_analyst_spent_is_remembered(place: Place) -> None:
     names = ["ada", "ann\udc80é", "x" * 240, "long" * 200]
     for name in names:
         for _ in range(2):
-            ledger.append(Line(name, "SELECT 1", "", TENTH), admit)
+            ledger.append(NewEntry(name, "SELECT 1", "", TENTH), admit)
     owns = {own.analyst: own.sum for own in Checkpoints().owns(ledger.id)}
     assert owns == dict.fromkeys(["ada", "ann\\udc80é", "x" * 240], TENTH + TENTH)
 

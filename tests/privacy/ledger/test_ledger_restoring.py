@@ -12,21 +12,23 @@ from places import PATIENTS, FilePlace, Place, elsewhere, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import NAMELESS, Belongs, Ledger, Line, Names
+from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, NewEntry
 from dpsql.privacy.ledger.checkpoints import kept_in
-from dpsql.privacy.ledger.restoring import NOBODY, Restored, backup, begin, remembered, restore
+from dpsql.privacy.ledger.restoring import NOBODY, RestoredLedger, backup, begin, remembered, restore
 from dpsql.privacy.measure import FREE, Cost
 
 GAUSSIAN = Cost(None, Fraction(1, 200))
 
 
-def put_back(place: Place, source: Path | None, charge: Cost | None = None, names: tuple[str, ...] = ()) -> Restored:
-    return restore(place.name, PATIENTS, Names(names), source, charge)
+def put_back(
+    place: Place, source: Path | None, charge: Cost | None = None, names: tuple[str, ...] = ()
+) -> RestoredLedger:
+    return restore(place.name, PATIENTS, DatabaseNames(names), source, charge)
 
 
 def charge(ledger: Ledger, analyst: str, *costs: Cost) -> None:
     for cost in costs:
-        ledger.append(Line(analyst, "SELECT 1", "[]", cost), admit)
+        ledger.append(NewEntry(analyst, "SELECT 1", "[]", cost), admit)
 
 
 def whole(ledger: Ledger) -> list[object]:
@@ -34,7 +36,7 @@ def whole(ledger: Ledger) -> list[object]:
 
 
 def test_a_ledger_is_begun_once(place: Place) -> None:
-    number = begin(place.name, PATIENTS, Names(("data",)))
+    number = begin(place.name, PATIENTS, DatabaseNames(("data",)))
     assert reopen(place, names=["data"]).id == number
     with pytest.raises(LedgerError, match=r"had a ledger before \(entries charged to it: 0\)"):
         begin(place.name, PATIENTS, NAMELESS)
@@ -46,9 +48,9 @@ def test_a_new_budget_is_given_where_its_owner_says_so(place: Place) -> None:
     fill(reopen(place, names=["data"]), 3)
     place.remove()
     with pytest.raises(LedgerError, match=r"charged to it: 3\); a new one lets its whole budget be spent once more"):
-        begin(place.name, PATIENTS, Names(("data",)))
+        begin(place.name, PATIENTS, DatabaseNames(("data",)))
     before = reopen(place.beside()).id
-    number = begin(place.name, PATIENTS, Names(("data",)), again=True)
+    number = begin(place.name, PATIENTS, DatabaseNames(("data",)), again=True)
     fresh = reopen(place, names=["data"])
     assert fresh.id == number != before and fresh.spent().entries == 0
     fill(fresh, 1)
@@ -70,7 +72,7 @@ def test_a_backup_holds_all_and_is_not_a_ledger(place: Place, tmp_path: Path) ->
     lines = whole(ledger)
     ledger.close()
     place.remove()
-    assert put_back(place, copy) == Restored(ledger.id, 3, ())
+    assert put_back(place, copy) == RestoredLedger(ledger.id, 3, ())
     again = reopen(place)
     assert whole(again) == lines and again.id == ledger.id
     assert again.kept("ab") == paid == b"an answer"
@@ -229,7 +231,7 @@ def test_what_is_no_backup_of_this_ledger_is_refused(place: Place, tmp_path: Pat
     torn.write_bytes(b"junk" * 5000)
     with pytest.raises(LedgerError):
         put_back(place, torn)
-    for belongs in (Belongs("e", "p.id", "add-remove"), Belongs("d", "p.id", "replace")):
+    for belongs in (LedgerIdentity("e", "p.id", "add-remove"), LedgerIdentity("d", "p.id", "replace")):
         with pytest.raises(LedgerError):
             restore(place.name, belongs, NAMELESS, tmp_path / "backup")
     foreign = FilePlace(tmp_path / "foreign")
@@ -269,6 +271,6 @@ def test_a_backup_goes_from_one_store_to_the_other(place: Place, tmp_path: Path)
 
 def test_where_a_ledger_was_is_told(place: Place) -> None:
     fill(reopen(place, names=["data"]), 2)
-    (found,) = remembered(place.beside().name, Names(("data",)))
+    (found,) = remembered(place.beside().name, DatabaseNames(("data",)))
     assert found.entries == 2 and found.place.endswith(place.name.rpartition("schema=")[2])
-    assert remembered(place.beside().name, Names(("unknown",))) == []
+    assert remembered(place.beside().name, DatabaseNames(("unknown",))) == []

@@ -13,7 +13,7 @@ from places import ServerPlace, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import Belongs, Ledger, Line
+from dpsql.privacy.ledger import Ledger, LedgerIdentity, NewEntry
 from dpsql.privacy.ledger.stores import postgresql as server_module
 from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
@@ -85,7 +85,7 @@ def test_a_connection_that_ends_in_the_midst_of_a_charge_has_charged_nothing(
             end_all_others(connection)
 
     with pytest.raises(LedgerError, match="nothing is released"):
-        ledger.append(Line("ada", "SELECT 1", "", TENTH), decide)
+        ledger.append(NewEntry("ada", "SELECT 1", "", TENTH), decide)
     assert ledger.verify() == 0
     fill(ledger, 1)
     assert ledger.verify() == 1
@@ -116,7 +116,7 @@ def test_a_process_that_stops_in_the_midst_of_a_charge_is_ended(
 
     def charge() -> None:
         with pytest.raises(LedgerError):
-            stopped.append(Line("ada", "SELECT 1", "", TENTH), sleep)
+            stopped.append(NewEntry("ada", "SELECT 1", "", TENTH), sleep)
 
     thread = threading.Thread(target=charge)
     thread.start()
@@ -170,7 +170,7 @@ def test_a_database_that_may_only_be_read_admits_nothing(ledger: Ledger, place: 
             connection.execute(f'GRANT USAGE ON SCHEMA "{place.namespace}" TO reader'.encode())
             connection.execute(f'GRANT SELECT ON ALL TABLES IN SCHEMA "{place.namespace}" TO reader'.encode())
             with pytest.raises(LedgerError, match="does not permit it"):
-                Ledger.open(place.name.replace("postgres:@", "reader@"), Belongs("d", "p.id", "add-remove"))
+                Ledger.open(place.name.replace("postgres:@", "reader@"), LedgerIdentity("d", "p.id", "add-remove"))
         finally:
             connection.execute("DROP OWNED BY reader")
             connection.execute("DROP ROLE reader")
@@ -187,7 +187,9 @@ def test_a_role_with_the_least_rights_can_charge(ledger: Ledger, place: ServerPl
             connection.execute("GRANT SELECT, INSERT ON entries TO charger")
             connection.execute("GRANT SELECT, UPDATE ON head TO charger")
             connection.execute("GRANT SELECT, INSERT, DELETE ON answers TO charger")
-            charging = Ledger.open(place.name.replace("postgres:@", "charger@"), Belongs("d", "p.id", "add-remove"))
+            charging = Ledger.open(
+                place.name.replace("postgres:@", "charger@"), LedgerIdentity("d", "p.id", "add-remove")
+            )
             fill(charging, 1)
             assert charging.keep("key", 2, b"answer") == b"answer"
             charging.close()
@@ -212,7 +214,7 @@ def test_an_older_state_put_back_under_an_open_ledger_is_noticed(ledger: Ledger,
 
 
 def test_ledgers_of_several_databases_lie_side_by_side(ledger: Ledger, place: ServerPlace) -> None:
-    beside = reopen(place.beside(), Belongs("another", "q.id", "add-remove"))
+    beside = reopen(place.beside(), LedgerIdentity("another", "q.id", "add-remove"))
     fill(ledger, 2), fill(beside, 1)
     assert (ledger.verify(), beside.verify()) == (2, 1)
 
@@ -242,7 +244,7 @@ def test_tables_of_the_same_names_elsewhere_are_not_taken_for_the_ledger(ledger:
 )
 def test_an_address_that_says_something_else_is_refused(address: str, said: str) -> None:
     with pytest.raises(LedgerError, match=said):
-        Ledger.open(address, Belongs("d", "p.id", "add-remove"))
+        Ledger.open(address, LedgerIdentity("d", "p.id", "add-remove"))
 
 
 def test_a_server_that_is_not_there_is_refused_without_its_address() -> None:
@@ -251,7 +253,7 @@ def test_a_server_that_is_not_there_is_refused_without_its_address() -> None:
         port = unused.getsockname()[1]
         address = f"postgresql://ada:secret@127.0.0.1:{port}/db"
         with pytest.raises(LedgerError, match="cannot be reached") as caught:
-            Ledger.open(address, Belongs("d", "p.id", "add-remove"))
+            Ledger.open(address, LedgerIdentity("d", "p.id", "add-remove"))
     assert "secret" not in str(caught.value) and str(port) not in str(caught.value)
     assert LedgerServer(address).place == f"postgresql://ada@127.0.0.1:{port}/db?schema=dpsql_ledger"
 
@@ -263,14 +265,14 @@ def _as(address: str, user: str = "postgres", database: str = "postgres") -> str
 
 def test_a_database_that_does_not_exist_is_made_with_createdb(postgres: str) -> None:
     with pytest.raises(LedgerError, match="nothing is released") as caught:
-        Ledger.open(_as(postgres, database="budgets"), Belongs("d", "p.id", "add-remove"))
+        Ledger.open(_as(postgres, database="budgets"), LedgerIdentity("d", "p.id", "add-remove"))
     mend = "the address names a database that the server does not have; make it with `createdb` and its name"
     assert mend in str(caught.value) and "socket" not in str(caught.value) and "budgets" not in str(caught.value)
 
 
 def test_a_role_that_may_not_come_in_is_told_why(postgres: str) -> None:
     with pytest.raises(LedgerError, match=r"a role that the server does not have; make it with `createuser`"):
-        Ledger.open(_as(postgres, user="eve"), Belongs("d", "p.id", "add-remove"))
+        Ledger.open(_as(postgres, user="eve"), LedgerIdentity("d", "p.id", "add-remove"))
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE ROLE silent")
         connection.execute("CREATE ROLE crowd LOGIN CONNECTION LIMIT 0")
@@ -285,7 +287,7 @@ def test_a_role_that_may_not_come_in_is_told_why(postgres: str) -> None:
         ("guest", "own", "the role may not connect to the database; GRANT CONNECT lets it"),
     ):
         with pytest.raises(LedgerError, match=f"{said}.*; nothing is released"):
-            Ledger.open(_as(postgres, user, database), Belongs("d", "p.id", "add-remove"))
+            Ledger.open(_as(postgres, user, database), LedgerIdentity("d", "p.id", "add-remove"))
 
 
 def test_a_password_that_is_wrong_or_missing_is_told(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +309,7 @@ def test_a_password_that_is_wrong_or_missing_is_told(postgres: str, monkeypatch:
                 (_as(postgres, user="outcast"), "does not let this role in from this machine"),
             ):
                 with pytest.raises(LedgerError, match=said) as caught:
-                    Ledger.open(address, Belongs("d", "p.id", "add-remove"))
+                    Ledger.open(address, LedgerIdentity("d", "p.id", "add-remove"))
                 assert "wrong" not in str(caught.value)
             psycopg.connect(_as(postgres, user="judge:right")).close()
         finally:
@@ -329,6 +331,6 @@ def _until_refused(address: str) -> None:
 def test_a_line_is_appended_by_admitted_text_only(ledger: Ledger) -> None:
     """A question mark or a percent sign in a statement is text."""
     strange = "SELECT '?%s%%(x)s' || $1"
-    ledger.append(Line("a%s?", strange, "?", TENTH), admit)
+    ledger.append(NewEntry("a%s?", strange, "?", TENTH), admit)
     (entry,) = ledger.history("a%s?")
     assert (entry.statement, entry.cells) == (strange, "?")

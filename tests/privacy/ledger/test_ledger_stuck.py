@@ -21,7 +21,7 @@ from spending import TENTH, fill
 
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import Deadline, within
-from dpsql.privacy.ledger import Belongs, Ledger, Line, Spent
+from dpsql.privacy.ledger import Ledger, LedgerIdentity, NewEntry, Spent
 from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
 #: Seconds that a ledger is waited for in these tests, and within which a wait has ended on a busy machine.
@@ -168,7 +168,7 @@ def test_a_commit_that_was_given_up_counts_as_spent(server_place: ServerPlace, i
                 os.kill(pid, signal.SIGSTOP)
 
         try:
-            assert took(lambda: ledger.append(Line("ada", "SELECT 1", "[]", TENTH), stops)) < SOON
+            assert took(lambda: ledger.append(NewEntry("ada", "SELECT 1", "[]", TENTH), stops)) < SOON
             assert isinstance(ledger._store, LedgerServer)
             assert ledger._seen == seen and ledger._store._connection is None
         finally:
@@ -185,7 +185,7 @@ def test_a_commit_that_was_given_up_counts_as_spent(server_place: ServerPlace, i
 def test_a_server_that_takes_connections_and_never_answers(impatient: None) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"postgresql://ledger@127.0.0.1:{silent.getsockname()[1]}/d?connect_timeout=60"
-        assert took(lambda: Ledger.open(address, Belongs("d", "p.id", "add-remove"))) < SOON
+        assert took(lambda: Ledger.open(address, LedgerIdentity("d", "p.id", "add-remove"))) < SOON
 
 
 def test_ctrl_c_ends_the_wait(tmp_path: Path) -> None:
@@ -194,11 +194,11 @@ def test_ctrl_c_ends_the_wait(tmp_path: Path) -> None:
     reopen(path).close()
     program = """
 import sys
-from dpsql.privacy.ledger import Belongs, Ledger, Line, Spent
+from dpsql.privacy.ledger import LedgerIdentity, Ledger, NewEntry, Spent
 from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 print("begun", flush=True)
 try:
-    Ledger.open(sys.argv[1], Belongs("d", "p.id", "add-remove")).totals()
+    Ledger.open(sys.argv[1], LedgerIdentity("d", "p.id", "add-remove")).totals()
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

@@ -111,7 +111,12 @@ def test_who_only_looks_opens_no_window(ledger: Ledger, clock: SetClock) -> None
 
 @pytest.mark.parametrize(
     ("rule", "price"),
-    [(Basic(), "0.2"), (Concentrated(), "0.1"), (Renyi(), "0.1"), (AdvancedComposition(40, Fraction(1, 50)), "0.02")],
+    [
+        (Basic(), "0.2"),
+        (Concentrated(), "0.1"),
+        (Renyi(), "0.1"),
+        (AdvancedComposition(40, Fraction(1, 50)), "0.02"),
+    ],
     ids=lambda each: getattr(each, "name", None),
 )
 def test_every_rule_begins_anew_with_a_window(

@@ -16,7 +16,7 @@ from window_budgets import CAP, MICRO, TOTAL, ask, laplace
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
-from dpsql.privacy.ledger import Belongs, Ledger
+from dpsql.privacy.ledger import Ledger, LedgerIdentity
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.window import Refresh, Window
 
@@ -54,7 +54,7 @@ class Windows(RuleBasedStateMachine):
         self.accountants = [self.opened(clock) for clock in self.clocks]
 
     def opened(self, clock: SetClock) -> Accountant:
-        ledger = Ledger.open(Path(self.folder.name) / "l", Belongs("d", "p.id", "add-remove"))
+        ledger = Ledger.open(Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove"))
         return Accountant(under(ledger, clock), TOTAL, {"ada": CAP}, self.refresh)
 
     def window(self, which: int) -> str:
@@ -116,7 +116,7 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
     """What is subtracted from totals is what adding up every entry of the window gives."""
     with tempfile.TemporaryDirectory() as folder:
         clock = SetClock(2026, 3, 10)
-        ledger = under(Ledger.open(Path(folder) / "l", Belongs("d", "p.id", "add-remove")), clock)
+        ledger = under(Ledger.open(Path(folder) / "l", LedgerIdentity("d", "p.id", "add-remove")), clock)
         accountant = Accountant(ledger, Budget(Fraction(1000), Fraction(1, 2)), {"ada": TOTAL}, "daily")
         for hours, cost, analyst in asked:
             clock.move(timedelta(hours=hours))
@@ -143,7 +143,7 @@ def test_a_lifetime_is_not_less_than_what_a_window_ends_with(steps: list[tuple[i
     """Whatever budgets the schema had: the figure is of all that is there, and of all that the window may still add."""
     clock = SetClock(2026, 3, 10)
     with tempfile.TemporaryDirectory() as folder:
-        ledger = under(Ledger.open(Path(folder) / "l.ledger", Belongs("d", "p.id", "add-remove")), clock)
+        ledger = under(Ledger.open(Path(folder) / "l.ledger", LedgerIdentity("d", "p.id", "add-remove")), clock)
         said, spent = Fraction(0), Fraction(0)
         for days, epsilon, price in steps:
             clock.move(timedelta(days=days))

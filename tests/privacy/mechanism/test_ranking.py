@@ -13,13 +13,24 @@ from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
-from dpsql.privacy.mechanism.quantile_choice import Ordered, Quantile, Ranking, Target, exact_utilities
-from dpsql.privacy.mechanism.rank_interval import Around
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.quantile_choice import (
+    OrderedBins,
+    QuantileChoice,
+    QuantileChoices,
+    RankTarget,
+    exact_utilities,
+)
+from dpsql.privacy.mechanism.rank_interval import RankInterval
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 
-MIDDLE = Target(Fraction(1, 2), "lower")
-TARGETS = [MIDDLE, Target(Fraction(1, 2), "either"), Target(Fraction(9, 10), "upper"), Target(Fraction(1, 20), "lower")]
+MIDDLE = RankTarget(Fraction(1, 2), "lower")
+TARGETS = [
+    MIDDLE,
+    RankTarget(Fraction(1, 2), "either"),
+    RankTarget(Fraction(9, 10), "upper"),
+    RankTarget(Fraction(1, 20), "lower"),
+]
 #: The counts of five bins.
 COUNTS = (0, 3, 1, 0, 2)
 
@@ -46,7 +57,7 @@ def test_utilities_are_the_distances_in_rank(target):
     for _ in range(200):
         counts = [int(each) for each in draw.integers(0, 4, 6) * draw.integers(0, 2, 6)]
         places, inside = full(counts)
-        utilities, widths = Ordered([*places, -1, 6], [*inside, 5, 5], 6).near(target)
+        utilities, widths = OrderedBins([*places, -1, 6], [*inside, 5, 5], 6).near(target)
         assert np.repeat(-utilities, widths).tolist() == distances(counts, target)
 
 
@@ -54,7 +65,7 @@ def test_utilities_are_the_distances_in_rank(target):
 def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
     draw, most = np.random.default_rng(2), 0
     choice = ExponentialMechanism.priced(1, Fraction(1))
-    ranking = Ranking(6, (Quantile(target, choice, None),))
+    ranking = QuantileChoices(6, (QuantileChoice(target, choice, None),))
     for _ in range(1000):
         counts, own = draw.integers(0, 30, 6) * draw.integers(0, 2, 6), draw.integers(0, 2, 6)
         one, other = (exact_utilities(ranking, *full(each.tolist())) for each in (counts, counts + own))
@@ -71,7 +82,7 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
 )
 def test_a_quantile_has_its_law(choice):
     entropy, draws, rate = Seeded(1), 12_000, float(choice.rate)
-    ranking = Ranking(len(COUNTS), (Quantile(MIDDLE, choice, None),))
+    ranking = QuantileChoices(len(COUNTS), (QuantileChoice(MIDDLE, choice, None),))
     found = [ranking.choose(*full(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)]
 
     def law(rate):
@@ -105,7 +116,7 @@ def test_frequent_values_have_their_law():
         return np.array([law[pair] for pair in sorted(law)]) * draws
 
     choice, entropy = ConcentratedExponential(4, Fraction(1, 8)), Seeded(4)
-    peeling = Peeling(3, 2, choice)
+    peeling = TopKPeeling(3, 2, choice)
     found = [peeling.choose(*counts, _entropy=entropy) for _ in range(draws)]
     observed = np.array([found.count(pair) for pair in sorted(permutations(range(3), 2))])
     rate = float(choice.rate)
@@ -117,7 +128,7 @@ def test_frequent_values_have_their_law():
 @pytest.mark.slow
 def test_a_flipped_mode_has_its_law():
     """Of two values, the one with a row less is taken with half the chance of its coin."""
-    peeling, entropy, draws = Peeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))), Seeded(5), 12_000
+    peeling, entropy, draws = TopKPeeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))), Seeded(5), 12_000
     found = [peeling.choose([0, 1], [3, 2], _entropy=entropy)[0] for _ in range(draws)]
     for rate, fits in ((0.5, True), (0.35, False), (0.65, False)):
         less = exp(-rate) / 2
@@ -127,26 +138,26 @@ def test_a_flipped_mode_has_its_law():
 
 def test_every_choice_is_paid_for():
     choice = ConcentratedExponential(8, Fraction(1, 16))
-    around = Around(MIDDLE.part, 9, Tree(8, 3, 2, Gaussian.for_rho(1, Fraction(1, 64))))
-    ranking = Ranking(9, (Quantile(MIDDLE, choice, around), Quantile(TARGETS[2], choice, None)))
+    around = RankInterval(MIDDLE.part, 9, TreeMechanism(8, 3, 2, Gaussian.for_rho(1, Fraction(1, 64))))
+    ranking = QuantileChoices(9, (QuantileChoice(MIDDLE, choice, around), QuantileChoice(TARGETS[2], choice, None)))
     assert ranking.cost.rho == Fraction(1, 16) + 2 * Fraction(1, 64) + Fraction(1, 16)
-    assert Peeling(9, 3, choice).cost.rho == Fraction(3, 16)
+    assert TopKPeeling(9, 3, choice).cost.rho == Fraction(3, 16)
     assert ranking.cost != FREE
 
 
 def test_without_noise_the_best_is_chosen(monkeypatch):
     without_noise(monkeypatch)
     choice = ExponentialMechanism.priced(1, Fraction(1))
-    ranking = Ranking(5, tuple(Quantile(target, choice, None) for target in TARGETS))
+    ranking = QuantileChoices(5, tuple(QuantileChoice(target, choice, None) for target in TARGETS))
     places = [each.place for each in ranking.choose(*full(COUNTS), 0.95, 1).values()]
     assert places == [1, 1, 4, 1]
-    assert Peeling(5, 3, choice).choose(*full(COUNTS)) == (1, 4, 2)
+    assert TopKPeeling(5, 3, choice).choose(*full(COUNTS)) == (1, 4, 2)
 
 
 def test_more_rows_than_64_bits_hold_are_ranked():
-    utilities, widths = Ordered([0, 2], [10**30, 1], 4).near(MIDDLE)
+    utilities, widths = OrderedBins([0, 2], [10**30, 1], 4).near(MIDDLE)
     assert utilities[0] == 0 and utilities[1] == -(2**61) and widths.tolist() == [1, 1, 1, 1]
 
 
 def test_exact_ranks_do_not_show():
-    assert repr(Ordered(*full(COUNTS), 5)) == "Ordered(…)"
+    assert repr(OrderedBins(*full(COUNTS), 5)) == "Ordered(…)"

@@ -10,10 +10,10 @@ import pytest
 from databases import without_noise
 from seeded_entropy import Seeded
 
-from dpsql.planning.estimators.quantiles import Distribution, Moved
+from dpsql.planning.estimators.quantiles import NoisyDistribution, RankNoise
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, Tree, edges, exact_levels, shape
+from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, TreeMechanism, edges, exact_levels, shape
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.core import Ranks
@@ -26,7 +26,7 @@ COUNTED = ([0, 4, 5, 79, 80, -1], [3, 2, 1, 7, 100, 100])
 @pytest.mark.parametrize("power", [1, 2])
 def test_a_shape_reaches_every_bin_and_no_more(bins: int, power: int) -> None:
     branching, levels = shape(bins, power)
-    tree = Tree(bins, branching, levels, NODE)
+    tree = TreeMechanism(bins, branching, levels, NODE)
     assert 1 <= levels <= MOST_LEVELS
     assert branching == 1 or (branching - 1) ** levels < bins
     starts = [0]
@@ -40,18 +40,18 @@ def test_a_shape_reaches_every_bin_and_no_more(bins: int, power: int) -> None:
 
 def test_a_tree_must_reach_its_bins() -> None:
     with pytest.raises(ValueError, match="do not reach"):
-        Tree(17, 4, 2, NODE)
+        TreeMechanism(17, 4, 2, NODE)
 
 
 @pytest.mark.parametrize("node", [NODE, Laplace(3, Fraction(30))])
 def test_every_level_is_paid_for(node: Gaussian | Laplace) -> None:
-    assert Tree(80, 9, 2, node).cost == node.cost + node.cost
-    assert Tree(80, 9, 2, node).cost != FREE
+    assert TreeMechanism(80, 9, 2, node).cost == node.cost + node.cost
+    assert TreeMechanism(80, 9, 2, node).cost != FREE
 
 
 def test_without_noise_children_are_the_exact_counts_of_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
     without_noise(monkeypatch)
-    tree = Tree(80, 5, 3, NODE)
+    tree = TreeMechanism(80, 5, 3, NODE)
     noisy = tree.grow(*COUNTED)
     for level, exact in enumerate(exact_levels(tree, *COUNTED), 1):
         for start in range(0, tree.bins, tree.width(level) * tree.branching):
@@ -61,20 +61,20 @@ def test_without_noise_children_are_the_exact_counts_of_their_level(monkeypatch:
 
 
 def test_a_node_has_one_noise_however_often_it_is_read() -> None:
-    noisy = Tree(80, 9, 2, Gaussian(1, Fraction(10**12))).grow(*COUNTED)
+    noisy = TreeMechanism(80, 9, 2, Gaussian(1, Fraction(10**12))).grow(*COUNTED)
     assert [noisy.children(1, 0) for _ in range(5)] == [noisy.children(1, 0)] * 5
     assert noisy.children(2, 0) != noisy.children(2, 9)
 
 
 def test_a_noisy_tree_does_not_show_its_counts() -> None:
-    assert repr(Tree(80, 9, 2, NODE).grow(*COUNTED)) == "NoisyTree(…)"
+    assert repr(TreeMechanism(80, 9, 2, NODE).grow(*COUNTED)) == "NoisyTree(…)"
 
 
 @pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])
 @pytest.mark.parametrize("fraction", [0.05, 0.5, 0.9])
 def test_a_rank_is_no_further_off_than_is_claimed(node: Gaussian | Laplace, fraction: float) -> None:
     """At one true point on one level of many trees; half the claimed width must miss far more often."""
-    tree, trials = Tree(64, 4, 3, node), 2_000
+    tree, trials = TreeMechanism(64, 4, 3, node), 2_000
     top, low, leaf = (node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3))
     inside = np.cumsum(top, axis=1)[:, 1]  # two nodes, then two children of the third, then two of its third
     above = top[:, 2]
@@ -97,7 +97,7 @@ def test_the_deviation_of_a_rank_is_known(node: Gaussian | Laplace, fraction: fl
     above, ends = None, (np.zeros(trials), levels[0].sum(axis=1))
     total = levels[0].sum(axis=1)
     for own in levels:
-        moved = Moved(4, fraction, above)
+        moved = RankNoise(4, fraction, above)
         missing = (ends[1] - ends[0] - own.sum(axis=1))[:, None] / 4
         sums = ends[0][:, None] + np.concatenate([np.zeros((trials, 1)), np.cumsum(own + missing, axis=1)], axis=1)
         ranks = sums - fraction * total[:, None]
@@ -117,7 +117,7 @@ class Exact(NoisyTree):
         return tuple(self._counts(level, start))
 
 
-def end_that_may_miss(distribution: Distribution, fraction: int) -> float:
+def end_that_may_miss(distribution: NoisyDistribution, fraction: int) -> float:
     return distribution.curve(ENDS[fraction]).points[2 if fraction == 0 else 0]
 
 
@@ -126,8 +126,10 @@ def end_that_may_miss(distribution: Distribution, fraction: int) -> float:
 def test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_asks_for(
     node: Gaussian | Laplace, confidence: float
 ) -> None:
-    tree = Tree(256, 16, 2, node)
-    distribution = Distribution(Exact(tree, range(256), [1] * 256, OPERATING_SYSTEM), VALUES, Fraction(1), confidence)
+    tree = TreeMechanism(256, 16, 2, node)
+    distribution = NoisyDistribution(
+        Exact(tree, range(256), [1] * 256, OPERATING_SYSTEM), VALUES, Fraction(1), confidence
+    )
     half = node.half_width(1 - 2 * (1 - confidence) / 2)
     node_of = max(nodes for nodes in range(16) if 16 * nodes <= half * nodes**0.5 + 1)
     inside = (rest for rest in range(16) if 16 * node_of + rest <= half * deviation_from_an_end(node_of, rest) + 1)
@@ -149,10 +151,10 @@ def deviation_from_an_end(nodes: int, rest: int) -> float:
 @pytest.mark.parametrize("places", [range(256), [*range(100, 110), *range(240, 250)], [255], []])
 def test_the_ends_of_min_and_max_hold(node: Gaussian | Laplace, places: list[int]) -> None:
     """Of 200 of 95 % fewer than 167 hold with a probability below 1e-9."""
-    tree, held = Tree(256, 16, 2, node), [0, 0]
+    tree, held = TreeMechanism(256, 16, 2, node), [0, 0]
     for seed in range(200):
         noisy = tree.grow(places, [5] * len(places), _entropy=Seeded(seed))
-        distribution = Distribution(noisy, VALUES, Fraction(1), 0.95)
+        distribution = NoisyDistribution(noisy, VALUES, Fraction(1), 0.95)
         held[0] += not places or end_that_may_miss(distribution, 0) >= min(places)
         held[1] += not places or end_that_may_miss(distribution, 1) <= max(places)
     assert min(held) >= 167

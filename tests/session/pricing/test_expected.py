@@ -11,8 +11,8 @@ from noise_laws import beyond, seeded
 
 from dpsql.engines.exact import ExactRows
 from dpsql.errors import Refused
-from dpsql.planning.estimators.estimate import Alone, Shifted
-from dpsql.planning.estimators.least_squares import LEAST_VARIANCE, Measured, consistent, spreads
+from dpsql.planning.estimators.estimate import CentredSum, SingleCell
+from dpsql.planning.estimators.least_squares import LEAST_VARIANCE, MeasuredLevel, consistent, spreads
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
@@ -38,9 +38,9 @@ def statements(session: Session) -> tuple[str, ...]:
 def noises(core: CorePlan, place: int) -> list[tuple[Mechanism, Fraction]]:
     """The noises that an additive aggregate is made of, with their weights."""
     match core.estimates[place]:
-        case Alone(cell=cell):
+        case SingleCell(cell=cell):
             return [(core.noises[cell], core.steps[cell])]
-        case Shifted(total=total, count=count, middle=middle):
+        case CentredSum(total=total, count=count, middle=middle):
             return [(core.noises[total], core.steps[total]), (core.noises[count], core.steps[count] * middle)]
         case _:
             return []
@@ -110,11 +110,11 @@ def test_the_spread_of_least_squares_is_that_of_its_estimate() -> None:
     sizes = [3, 2, 1]
 
     def estimate(finest: np.ndarray, coarse: list[np.ndarray]) -> np.ndarray:
-        levels = [Measured(*each) for each in zip(groups, coarse, variances, strict=True)]
+        levels = [MeasuredLevel(*each) for each in zip(groups, coarse, variances, strict=True)]
         return consistent(finest, 1.3, levels)
 
     nothing = [np.zeros(size) for size in sizes]
-    of = spreads(6, 1.3, [Measured(*each) for each in zip(groups, nothing, variances, strict=True)])
+    of = spreads(6, 1.3, [MeasuredLevel(*each) for each in zip(groups, nothing, variances, strict=True)])
     for members in ([0], [2, 3], [1, 3, 5], list(range(6))):
         parts = []
         for place in range(6):
@@ -131,7 +131,7 @@ def test_the_spread_of_least_squares_is_that_of_its_estimate() -> None:
 def test_noise_that_is_all_but_0_has_a_spread() -> None:
     """Squares of the least variance are doubles."""
     group = np.array([0, 0, 1])
-    of = spreads(3, LEAST_VARIANCE, [Measured(group, np.zeros(2), LEAST_VARIANCE)])
+    of = spreads(3, LEAST_VARIANCE, [MeasuredLevel(group, np.zeros(2), LEAST_VARIANCE)])
     assert of([0, 1]).variance == pytest.approx(LEAST_VARIANCE * 2 / 3) and 0 < of([0, 1]).single < 1
 
 

@@ -13,7 +13,7 @@ from seeded_entropy import Seeded
 
 import dpsql
 from dpsql.errors import DatabaseError
-from dpsql.privacy.mechanism.clipping_bound import Scan
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
 from dpsql.session import open_session
 
 SCHEMA = """
@@ -186,4 +186,6 @@ def test_a_scan_costs_a_quarter_of_it_and_the_sum(schema: Path) -> None:
     assert whole == paid(alone.cost) and paid(first.cost) == whole / 4
     assert paid(beside.histograms[0].mechanism.cost) == whole / 7 and paid(beside.cost) == whole
     scan = first.histograms[0].mechanism
-    assert isinstance(scan, Scan) and scan.each.threshold_noise.scale * 7 == scan.each.query_noise.scale * 3
+    assert (
+        isinstance(scan, ClippingBoundSearch) and scan.each.threshold_noise.scale * 7 == scan.each.query_noise.scale * 3
+    )

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from sqlglot import exp
 
-from dpsql.engines.engine import Rowset
+from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
@@ -189,6 +189,6 @@ class ToyReading:
     def interrupt(self) -> None:
         self._connection.interrupt()
 
-    def stage(self, derived: Sequence[Rowset]) -> ExactRows:
+    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         assert not derived
         return ExactRows([self._connection.execute(core.sql).fetchall() for core in next(self._stages).cores])

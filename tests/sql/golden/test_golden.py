@@ -15,10 +15,10 @@ from dpsql.planning.estimators.histogram import MeasuredHistogram
 from dpsql.planning.explanation import measured
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
-from dpsql.privacy.mechanism.clipping_bound import Scan
-from dpsql.privacy.mechanism.quantile_choice import Ranking
-from dpsql.privacy.mechanism.top_k_peeling import Peeling
-from dpsql.privacy.mechanism.tree import Tree
+from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.grouping_levels import Cube
 
 FOLDER = Path(__file__).parent
@@ -59,15 +59,15 @@ def _cells(core: CorePlan) -> list[str]:
 def _reading(histogram: MeasuredHistogram) -> str:
     step = histogram.contribution.step
     match histogram.mechanism:
-        case Tree(bins=bins, branching=branching, levels=levels, node=node):
+        case TreeMechanism(bins=bins, branching=branching, levels=levels, node=node):
             return f"{bins} bins, {levels} levels of {branching} children, in steps of {step}; {_noise(node)}"
-        case Ranking(bins=bins, quantiles=quantiles):
+        case QuantileChoices(bins=bins, quantiles=quantiles):
             chosen = [f"{each.target}: {each.value}" + (f"; around {each.around.tree}" if each.around else "")
                       for each in quantiles]  # fmt: skip
             return f"chosen of {bins} bins, in steps of {step}; {'; '.join(chosen)}"
-        case Peeling(values=values, most=most, each=each):
+        case TopKPeeling(values=values, most=most, each=each):
             return f"{most} chosen of {values} values, in steps of {step}; {each}"
-        case Scan() as scan:
+        case ClippingBoundSearch() as scan:
             return f"one chosen of {scan.sizes} sizes, in steps of {step}; {scan.each}, {scan.cost}"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import duckdb
 
-from dpsql.engines.engine import Reading
+from dpsql.engines.engine import PlanReading
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant, Charge
 from dpsql.schema import loads
@@ -116,7 +116,7 @@ class Owner:
     ) -> None:
         """Nothing is held."""
 
-    def run(self, charge: Charge[Plan]) -> Reading:
+    def run(self, charge: Charge[Plan]) -> PlanReading:
         """Nothing private is asked for."""
         raise AssertionError("the suite's tables are public")
 

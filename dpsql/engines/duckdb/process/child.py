@@ -18,21 +18,21 @@ import duckdb
 
 from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog_facts import held_facts
-from dpsql.engines.duckdb.process.protocol import Message, Pipe, source_heard, stage_heard
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe, source_heard, stage_heard
 from dpsql.engines.files.held_files import HeldFiles
-from dpsql.engines.source import Limits, NotOpened, NotReadable, Unfit
+from dpsql.engines.source import NotOpened, NotReadable, ResourceLimits, UnfitColumn
 
 #: How many requests are worked on at the same time; more wait for their turn.
 WORKERS = 16
 
 
-def serve(pipe: Pipe, limits: Limits) -> None:
+def serve(pipe: MessagePipe, limits: ResourceLimits) -> None:
     """Answer requests until their end, which is that of the process."""
     child = Child(pipe, limits)
     for _ in range(WORKERS):
         threading.Thread(target=child.work, daemon=True).start()
     with suppress(Exception):
-        pipe.send(Message("ready", 0))
+        pipe.send(EngineMessage("ready", 0))
         child.listen()
     os._exit(0)  # at once, whatever runs
 
@@ -40,8 +40,8 @@ def serve(pipe: Pipe, limits: Limits) -> None:
 class Child:
     """The opened data, the cursors on them, and the requests that wait."""
 
-    def __init__(self, pipe: Pipe, limits: Limits) -> None:
-        self._pipe, self._limits, self._requests = pipe, limits, queue.SimpleQueue[Message]()
+    def __init__(self, pipe: MessagePipe, limits: ResourceLimits) -> None:
+        self._pipe, self._limits, self._requests = pipe, limits, queue.SimpleQueue[EngineMessage]()
         self._held = HeldFiles()
         self._opened: OpenedSource | None = None
         self._cursors: dict[int, OpenedCursor] = {}
@@ -55,7 +55,7 @@ class Child:
                 if cursor is not None:
                     cursor.interrupt()
             elif message.word == "hear":
-                self._pipe.send(Message("done", message.number))
+                self._pipe.send(EngineMessage("done", message.number))
             else:
                 self._requests.put(message)
 
@@ -65,43 +65,43 @@ class Child:
             request = self._requests.get()
             try:
                 answer = self._answer(request)
-            except Unfit as error:
+            except UnfitColumn as error:
                 word = "not readable" if isinstance(error, NotReadable) else "not unique"
-                answer = Message(word, request.number, {"table": error.table, "column": error.column})
+                answer = EngineMessage(word, request.number, {"table": error.table, "column": error.column})
             except NotOpened:
-                answer = Message("not opened", request.number)
+                answer = EngineMessage("not opened", request.number)
             except (duckdb.FatalException, duckdb.InternalException):
                 os._exit(1)  # after a fault of its own DuckDB answers nobody any more
             except Exception as error:
-                answer = Message("failed", request.number, {"kind": type(error).__name__})
+                answer = EngineMessage("failed", request.number, {"kind": type(error).__name__})
             try:
                 self._pipe.send(answer)
             except Exception:
                 with suppress(Exception):
-                    self._pipe.send(Message("failed", request.number))
+                    self._pipe.send(EngineMessage("failed", request.number))
             del answer, request
 
-    def _answer(self, request: Message) -> Message:
-        asked: Mapping[str, Callable[[Message], Message]] = {
+    def _answer(self, request: EngineMessage) -> EngineMessage:
+        asked: Mapping[str, Callable[[EngineMessage], EngineMessage]] = {
             "catalog": self._catalog, "open": self._open, "stage": self._stage, "public": self._public,
             "close": self._close,
         }  # fmt: skip
         return asked[request.word](request)
 
-    def _catalog(self, request: Message) -> Message:
+    def _catalog(self, request: EngineMessage) -> EngineMessage:
         """Names and types, before the data are open; what they were read of is what is opened."""
         if self._opened is not None:
             raise NotOpened
         facts = held_facts(request.said["path"], request.said["database"], self._held)
-        return Message("done", request.number, {}, facts)
+        return EngineMessage("done", request.number, {}, facts)
 
-    def _open(self, request: Message) -> Message:
+    def _open(self, request: EngineMessage) -> EngineMessage:
         if self._opened is not None:
             raise NotOpened
         source = replace(source_heard(request.said), limits=self._limits)
         self._opened = OpenedSource(source, _connect, self._held)
         gc.freeze()  # what is here now stays
-        return Message("done", request.number, {"version": self._opened.version, "states": self._opened.states})
+        return EngineMessage("done", request.number, {"version": self._opened.version, "states": self._opened.states})
 
     @property
     def _data(self) -> OpenedSource:
@@ -109,22 +109,22 @@ class Child:
             raise NotOpened
         return self._opened
 
-    def _stage(self, request: Message) -> Message:
+    def _stage(self, request: EngineMessage) -> EngineMessage:
         tables, cores = stage_heard(request.said)
         number = request.said["cursor"]
         cursor = self._cursors.get(number) or self._data.cursor()
         self._cursors[number] = cursor
         rows = cursor.rows(list(zip(tables, request.rows, strict=True)), cores)
-        return Message("done", request.number, {}, rows)
+        return EngineMessage("done", request.number, {}, rows)
 
-    def _public(self, request: Message) -> Message:
-        return Message("done", request.number, {}, [self._data.public_rows(request.said["table"])])
+    def _public(self, request: EngineMessage) -> EngineMessage:
+        return EngineMessage("done", request.number, {}, [self._data.public_rows(request.said["table"])])
 
-    def _close(self, request: Message) -> Message:
+    def _close(self, request: EngineMessage) -> EngineMessage:
         cursor = self._cursors.pop(request.said["cursor"], None)
         if cursor is not None:
             cursor.close(request.said["derived"])
-        return Message("done", request.number)
+        return EngineMessage("done", request.number)
 
 
 def _connect(config: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:

@@ -22,10 +22,10 @@ from typing import Any, Literal
 from weakref import WeakSet
 
 from dpsql.engines.duckdb.process import start
-from dpsql.engines.duckdb.process.protocol import Message, Pipe
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
 from dpsql.engines.files.held_files import with_journal
-from dpsql.engines.source import Limits, Rows
+from dpsql.engines.source import ResourceLimits, ValueRows
 from dpsql.errors import OperationalError
 from dpsql.errors.deadline import GLANCE, is_over
 
@@ -46,11 +46,11 @@ _NOT_BEGUN = (
 _ALL: WeakSet[EngineProcess] = WeakSet()
 
 
-class Died(Exception):
+class ProcessDied(Exception):
     """The engine's process is no more."""
 
 
-class GivenUp(OperationalError):
+class WaitAbandoned(OperationalError):
     """The statement was ended, and waits no longer; what it has asked for may still be done."""
 
     def __init__(self) -> None:
@@ -64,11 +64,13 @@ class EngineProcess:
     begun. For the audit it ``serves`` attempts in the engine's place, under the same limits.
     """
 
-    def __init__(self, path: str, limits: Limits, serves: Literal["child", "confinement_probe"] = "child") -> None:
-        self._numbers, self._waiting = itertools.count(), dict[int, Future[Message]]()
+    def __init__(
+        self, path: str, limits: ResourceLimits, serves: Literal["child", "confinement_probe"] = "child"
+    ) -> None:
+        self._numbers, self._waiting = itertools.count(), dict[int, Future[EngineMessage]]()
         self._lock, self._over, self._inherited = threading.Lock(), False, False
         self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Pipe | None = None
+        self._pipe: MessagePipe | None = None
         self._asked: float | None = None
         self._looked = 0.0
         began: Future[None] = Future()
@@ -103,31 +105,31 @@ class EngineProcess:
         assert self._process is not None
         return self._process.pid
 
-    def ask(self, word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Message:
+    def ask(self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> EngineMessage:
         """The answer to a request; Died where the process ends before it is there, GivenUp for who was ended."""
         return self.awaited(self.asked(word, said, rows))
 
-    def asked(self, word: str, said: dict[str, Any], rows: Sequence[Rows] = ()) -> Future[Message]:
+    def asked(self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> Future[EngineMessage]:
         """The answer to a request as it will be; Died where the process has ended."""
-        answer: Future[Message] = Future()
+        answer: Future[EngineMessage] = Future()
         number = next(self._numbers)
         with self._lock:
             if not self.alive:
-                raise Died
+                raise ProcessDied
             self._waiting[number] = answer
         try:
             assert self._pipe is not None
-            self._pipe.send(Message(word, number, said, rows))
+            self._pipe.send(EngineMessage(word, number, said, rows))
         except BaseException as error:
             self._waiting.pop(number, None)
             if self._pipe is not None and self._pipe.torn:
                 self.kill()
             if isinstance(error, OSError):
-                raise Died from None
+                raise ProcessDied from None
             raise
         return answer
 
-    def awaited(self, answer: Future[Message], is_over: Callable[[], bool] = lambda: False) -> Message:
+    def awaited(self, answer: Future[EngineMessage], is_over: Callable[[], bool] = lambda: False) -> EngineMessage:
         """The answer, once it is there; GivenUp where it is not before the wait ``is_over``."""
         while True:
             try:
@@ -135,11 +137,11 @@ class EngineProcess:
             except TimeoutError:
                 self._look()
                 if is_over():
-                    raise GivenUp from None
+                    raise WaitAbandoned from None
 
     def hears(self) -> bool:
         """Whether the process answers now; one that says nothing for long is ended."""
-        with suppress(Died):
+        with suppress(ProcessDied):
             self.ask("hear", {})
             return True
         return False
@@ -148,13 +150,13 @@ class EngineProcess:
         """End what is read for the cursor."""
         if self.alive and self._pipe is not None:
             with suppress(OSError):
-                self._pipe.send_now(Message("interrupt", 0, {"cursor": cursor}))
+                self._pipe.send_now(EngineMessage("interrupt", 0, {"cursor": cursor}))
 
     def _look(self) -> None:
         """What each who waits does again and again: GivenUp where it was ended, and a silent process is ended."""
         self._listen()
         if is_over(GRACE):
-            raise GivenUp
+            raise WaitAbandoned
 
     def _listen(self) -> None:
         """Ask whether the process hears, and end it where it has said nothing for long after that.
@@ -168,7 +170,7 @@ class EngineProcess:
         elif self._asked is None or self._asked < since:
             if now - since > ASKED:
                 with suppress(OSError):
-                    pipe.send_now(Message("hear", 0))
+                    pipe.send_now(EngineMessage("hear", 0))
                 self._asked = now
         elif now - self._looked > SILENCE / 2:
             self._asked = max(self._asked, now - SILENCE + GRACE)
@@ -209,7 +211,7 @@ class EngineProcess:
         if not began.done():
             began.set_exception(OperationalError(_NOT_BEGUN))
 
-    def _hear(self, answer: Message) -> None:
+    def _hear(self, answer: EngineMessage) -> None:
         waiting = self._waiting.pop(answer.number, None)
         if waiting is not None:
             waiting.set_result(answer)
@@ -226,7 +228,7 @@ class EngineProcess:
             self._pipe.close()
         remove_folder(self._folder)
         for answer in waiting.values():
-            answer.set_exception(Died())
+            answer.set_exception(ProcessDied())
 
 
 def _begun() -> subprocess.Popen[bytes]:
@@ -245,20 +247,20 @@ def _begun() -> subprocess.Popen[bytes]:
     )
 
 
-def _told_to(process: subprocess.Popen[bytes], told: bytes, waits: Callable[[], None]) -> Pipe:
+def _told_to(process: subprocess.Popen[bytes], told: bytes, waits: Callable[[], None]) -> MessagePipe:
     """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
     assert process.stdin is not None and process.stdout is not None
     with process.stdin, process.stdout:
         process.stdin.write(told)
         reads = os.dup(process.stdout.fileno())
         try:
-            return Pipe(reads, os.dup(process.stdin.fileno()), waits)
+            return MessagePipe(reads, os.dup(process.stdin.fileno()), waits)
         except OSError:
             os.close(reads)
             raise
 
 
-def _told(source: str, limits: Limits, serves: str) -> bytes:
+def _told(source: str, limits: ResourceLimits, serves: str) -> bytes:
     home = str(Path(start.__file__).parents[3])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
     told = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),

@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engines.duckdb.process import landlock
-from dpsql.engines.source import Limits
+from dpsql.engines.source import ResourceLimits
 
 #: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads, and the rows on their way to dpsql.
 HEAD_ROOM = 2 * 10**9
@@ -28,7 +28,7 @@ _SYSTEM = (
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
-def confine(parent: int, read: Sequence[str], limits: Limits) -> None:
+def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
     """Die with the parent, leave no core, open nothing but what may be read, write and take no more than the limits.
 
     What is written nobody else may read.

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
-from dpsql.engines.duckdb.process.protocol import Message, Pipe
-from dpsql.engines.source import Limits
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
+from dpsql.engines.source import ResourceLimits
 
 #: What the interpreter sets by itself, and what the dynamic linker may need.
 _ENVIRONMENT: Final = {"LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "__CF_USER_TEXT_ENCODING"}
@@ -25,14 +25,16 @@ _PR_GET_PDEATHSIG: Final = 2
 _Said = Mapping[str, Any]
 
 
-def serve(pipe: Pipe, limits: Limits) -> None:
+def serve(pipe: MessagePipe, limits: ResourceLimits) -> None:
     """Answer each request with the attempts that succeeded; then leave."""
     with suppress(Exception):
-        pipe.send(Message("ready", 0))
+        pipe.send(EngineMessage("ready", 0))
         while True:
             request = pipe.receive()
             said = {**request.said, "limits": limits}
-            pipe.send(Message("done", request.number, {name: _succeeds(each, said) for name, each in _TRIED.items()}))
+            pipe.send(
+                EngineMessage("done", request.number, {name: _succeeds(each, said) for name, each in _TRIED.items()})
+            )
     os._exit(0)
 
 

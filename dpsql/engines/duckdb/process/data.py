@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from dpsql.engines.duckdb.catalog import Fits
-from dpsql.engines.duckdb.process.client import Died, EngineProcess
-from dpsql.engines.duckdb.process.protocol import Message, source_said, stage_said
-from dpsql.engines.files.held_files import State
+from dpsql.engines.duckdb.catalog import CatalogCheck
+from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
+from dpsql.engines.duckdb.process.protocol import EngineMessage, source_said, stage_said
+from dpsql.engines.files.held_files import FileState
 from dpsql.engines.files.versions import Versions
-from dpsql.engines.source import CoreSql, DerivedTable, NotOpened, NotReadable, NotUnique, Rows, Source
+from dpsql.engines.source import CoreSql, DataSource, DerivedTable, NotOpened, NotReadable, NotUnique, ValueRows
 
 #: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
 HEARS, GRACE = 1.0, 5.0
@@ -29,7 +29,7 @@ HEARS, GRACE = 1.0, 5.0
 AGAIN = 0.05
 
 
-class Failed(Exception):
+class ProcessFailed(Exception):
     """The process did not do what it was asked for; ``kind`` is the class of its error, for the owner's log."""
 
     def __init__(self, kind: object) -> None:
@@ -45,7 +45,9 @@ class ProcessData(Versions["ProcessVersion"]):
     source, and that ends with this object.
     """
 
-    def __init__(self, source: Source, fits: Fits | None = None, process: EngineProcess | None = None) -> None:
+    def __init__(
+        self, source: DataSource, fits: CatalogCheck | None = None, process: EngineProcess | None = None
+    ) -> None:
         first = [] if process is None else [process]
 
         def opens() -> ProcessVersion:
@@ -64,20 +66,20 @@ class ProcessData(Versions["ProcessVersion"]):
 class ProcessVersion:
     """One version of a source in a process of its own, which ends with this object."""
 
-    def __init__(self, source: Source, fits: Fits | None, process: EngineProcess) -> None:
+    def __init__(self, source: DataSource, fits: CatalogCheck | None, process: EngineProcess) -> None:
         self.process, self._numbers, self.deriving = process, itertools.count(1), threading.Lock()
         self._finalizer: Final = weakref.finalize(self, process.end)
         try:
             if fits is not None and not fits(partial(facts_of, process)):
                 raise NotOpened
             self._open(source)
-        except Died:
+        except ProcessDied:
             raise NotOpened from None
         except BaseException:
             process.end()
             raise
 
-    def _open(self, source: Source) -> None:
+    def _open(self, source: DataSource) -> None:
         answer = self.process.ask("open", source_said(source))
         if answer.word == "not unique":
             raise NotUnique(*_known(answer.said, source.unique))
@@ -86,7 +88,7 @@ class ProcessVersion:
         if answer.word != "done":
             raise NotOpened
         self.version = str(answer.said["version"])
-        self.states = tuple(State(*each) for each in answer.said["states"])
+        self.states = tuple(FileState(*each) for each in answer.said["states"])
 
     @property
     def alive(self) -> bool:
@@ -99,7 +101,7 @@ class ProcessVersion:
     def cursor(self, renew: Callable[[], object]) -> ProcessCursor:
         return ProcessCursor(self.process, next(self._numbers), renew)
 
-    def public_rows(self, table: str) -> Rows:
+    def public_rows(self, table: str) -> ValueRows:
         return _done(self.process, "public", {"table": table})[0]
 
     def end(self) -> None:
@@ -107,11 +109,11 @@ class ProcessVersion:
         self._finalizer()
 
 
-def facts_of(process: EngineProcess, path: str, is_database: bool) -> Sequence[Rows]:
+def facts_of(process: EngineProcess, path: str, is_database: bool) -> Sequence[ValueRows]:
     """What the catalogue at the path says, read in the process, which has opened nothing yet; NotOpened without one."""
     try:
         return _done(process, "catalog", {"path": str(Path(path).absolute()), "database": is_database})
-    except (Failed, Died):
+    except (ProcessFailed, ProcessDied):
         raise NotOpened from None
 
 
@@ -122,9 +124,9 @@ class ProcessCursor:
         self._process, self._number, self._renew = process, number, renew
         self._over = threading.Event()
         self._stopped_at: float | None = None
-        self._left: Future[Message] | None = None
+        self._left: Future[EngineMessage] | None = None
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, Rows]], cores: Sequence[CoreSql]) -> Sequence[Rows]:
+    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
         """The rows of each core; Failed or Died for trouble, and then a process is there for those who come next.
 
         GivenUp where the statement was ended, or its time is over, and the process does not hear of it.
@@ -194,12 +196,12 @@ def _known(said: dict[str, Any], asked: Sequence[tuple[str, str]]) -> tuple[str,
     return pair
 
 
-def _done(process: EngineProcess, word: str, said: dict[str, Any]) -> Sequence[Rows]:
+def _done(process: EngineProcess, word: str, said: dict[str, Any]) -> Sequence[ValueRows]:
     """The rows of the answer; Failed where it has none, and Died where there is no answer."""
     return _rows(process.ask(word, said))
 
 
-def _rows(answer: Message) -> Sequence[Rows]:
+def _rows(answer: EngineMessage) -> Sequence[ValueRows]:
     if answer.word != "done":
-        raise Failed(answer.said.get("kind"))
+        raise ProcessFailed(answer.said.get("kind"))
     return answer.rows

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from dpsql.engines.duckdb import row_encoding
-from dpsql.engines.source import CoreSql, DerivedTable, Rows, Source
+from dpsql.engines.source import CoreSql, DataSource, DerivedTable, ValueRows
 from dpsql.errors.deadline import GLANCE
 
 _LENGTHS: Final = struct.Struct(">QI")
@@ -27,16 +27,16 @@ LARGEST: Final = 2**33
 
 
 @dataclass(frozen=True)
-class Message:
+class EngineMessage:
     """One frame: a word, the number of what it belongs to, plain values, and rows."""
 
     word: str
     number: int
     said: dict[str, Any] = field(default_factory=dict)
-    rows: Sequence[Rows] = ()
+    rows: Sequence[ValueRows] = ()
 
 
-class Pipe:
+class MessagePipe:
     """One end of two pipes; any thread may send, one thread receives.
 
     ``waits`` is called again and again while something cannot be sent, and raises to give it up; the other side may
@@ -50,7 +50,7 @@ class Pipe:
         if waits is not None and os.name == "posix":
             os.set_blocking(writes, False)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: EngineMessage) -> None:
         """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
         written = [row_encoding.written(rows) for rows in message.rows]
         header = json.dumps([message.word, message.number, message.said, [each for each, _ in written]]).encode()
@@ -65,7 +65,7 @@ class Pipe:
         finally:
             self._lock.release()
 
-    def send_now(self, message: Message) -> bool:
+    def send_now(self, message: EngineMessage) -> bool:
         """Whether a small frame without rows could be sent without waiting for anything; OSError where nobody reads."""
         header = json.dumps([message.word, message.number, message.said, []]).encode()
         frame = _LENGTHS.pack(len(header), len(header)) + header
@@ -97,7 +97,7 @@ class Pipe:
         if self._waits is not None:
             self._waits()
 
-    def receive(self) -> Message:
+    def receive(self) -> EngineMessage:
         """The next frame; EOFError at the end, and ValueError or TypeError where what comes is none."""
         whole, header = _LENGTHS.unpack(self._receive(_LENGTHS.size))
         if not header <= whole <= LARGEST:
@@ -106,7 +106,7 @@ class Pipe:
         if sum(size for _, columns in described for _, size in columns) != whole - header:
             raise ValueError("no frame")
         rows = [row_encoding.read(each, [self._receive(size) for _, size in each[1]]) for each in described]
-        return Message(str(word), int(number), dict(said), rows)
+        return EngineMessage(str(word), int(number), dict(said), rows)
 
     def _receive(self, size: int) -> bytes:
         if not 0 <= size <= LARGEST:
@@ -140,17 +140,17 @@ def _until_writable(descriptor: int) -> None:
     poll.poll(GLANCE * 1000)
 
 
-def source_said(source: Source) -> dict[str, Any]:
+def source_said(source: DataSource) -> dict[str, Any]:
     """A source in values that JSON has, without its limits, which the process knows from its beginning."""
     return {name: value for name, value in asdict(source).items() if name != "limits"}
 
 
-def source_heard(said: dict[str, Any]) -> Source:
+def source_heard(said: dict[str, Any]) -> DataSource:
     """The source that was said."""
     unique = tuple((table, column) for table, column in said["unique"])
     public = {table: tuple(columns) for table, columns in said["public"].items()}
     written = tuple((table, column) for table, column in said["written"])
-    return Source(said["path"], said["files"], unique, public, said["readings"], written=written)
+    return DataSource(said["path"], said["files"], unique, public, said["readings"], written=written)
 
 
 def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:

@@ -25,13 +25,13 @@ def start() -> None:
     package.__path__ = [told["home"]]
     sys.modules["dpsql"] = package
     from dpsql.engines.duckdb.process.confinement import confine
-    from dpsql.engines.duckdb.process.protocol import Pipe
-    from dpsql.engines.source import Limits
+    from dpsql.engines.duckdb.process.protocol import MessagePipe
+    from dpsql.engines.source import ResourceLimits
 
     serve = import_module(f"dpsql.engines.duckdb.process.{told['serves']}").serve
-    limits = Limits(**told["limits"])
+    limits = ResourceLimits(**told["limits"])
     confine(told["parent"], told["read"], limits)
-    serve(Pipe(reads, writes), limits)
+    serve(MessagePipe(reads, writes), limits)
 
 
 def _line(reads: int) -> bytes:

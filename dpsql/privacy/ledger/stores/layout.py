@@ -12,7 +12,7 @@ from typing import Literal
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import chain_start
-from dpsql.privacy.ledger.stores.store import Tables, Written
+from dpsql.privacy.ledger.stores.store import LedgerTables, WriteStatement
 
 #: The version of the layout; an older one is brought up to it when a ledger is opened.
 VERSION = 2
@@ -25,7 +25,7 @@ _READ = "SELECT dataset, unit, version, id, neighbours, began, is_backup FROM me
 
 
 @dataclass(frozen=True)
-class Belongs:
+class LedgerIdentity:
     """Whose budget a ledger keeps, and what its entries were priced for."""
 
     dataset: str
@@ -34,16 +34,16 @@ class Belongs:
 
 
 @dataclass(frozen=True)
-class Meta:
+class LedgerMeta:
     """What a ledger says of itself; ``began`` is the layout in which it was begun, which its chain starts from."""
 
-    belongs: Belongs
+    belongs: LedgerIdentity
     id: str
     began: int = VERSION
     is_backup: bool = False
 
     @classmethod
-    def new(cls, belongs: Belongs) -> Meta:
+    def new(cls, belongs: LedgerIdentity) -> LedgerMeta:
         """That of a ledger that begins now."""
         return cls(belongs, uuid.uuid4().hex)
 
@@ -55,12 +55,12 @@ class Meta:
             return chain_start(1, dataset, unit)
         return chain_start(self.began, dataset, unit, self.belongs.neighbours, self.id)
 
-    def facts(self) -> Written:
+    def facts(self) -> WriteStatement:
         """The statement that writes it into new tables."""
         of = self.belongs
         return _NEW, (of.dataset, of.unit, VERSION, self.id, of.neighbours, self.began, int(self.is_backup))
 
-    def require(self, belongs: Belongs) -> None:
+    def require(self, belongs: LedgerIdentity) -> None:
         """LedgerError where the ledger is not that of this database, or is priced for other neighbours."""
         mine = self.belongs
         if (mine.dataset, mine.unit) != (belongs.dataset, belongs.unit):
@@ -75,12 +75,12 @@ class Meta:
             )
 
 
-def begun(meta: Meta) -> Sequence[Written]:
+def begun(meta: LedgerMeta) -> Sequence[WriteStatement]:
     """What new tables hold of a ledger without entries."""
     return [meta.facts(), ("INSERT INTO head VALUES (0, ?)", (meta.start,))]
 
 
-def read(tables: Tables, neighbours: Neighbours) -> Meta:
+def read(tables: LedgerTables, neighbours: Neighbours) -> LedgerMeta:
     """What the ledger says of itself; one of the first layout says no neighbours, and has those of the schema."""
     versions = tables.execute("SELECT dataset, unit, version FROM meta").fetchall()
     if len(versions) != 1 or not isinstance(versions[0][2], int):
@@ -92,12 +92,12 @@ def read(tables: Tables, neighbours: Neighbours) -> Meta:
             "install the newer dpsql again; nothing is released"
         )
     if version == 1:
-        return Meta(Belongs(dataset, unit, neighbours), _id_of_first(tables), began=1)
+        return LedgerMeta(LedgerIdentity(dataset, unit, neighbours), _id_of_first(tables), began=1)
     ((dataset, unit, _, number, found, began, backup),) = tables.execute(_READ).fetchall()
-    return Meta(Belongs(dataset, unit, found), number, began, bool(backup))
+    return LedgerMeta(LedgerIdentity(dataset, unit, found), number, began, bool(backup))
 
 
-def bring_up(tables: Tables, meta: Meta) -> None:
+def bring_up(tables: LedgerTables, meta: LedgerMeta) -> None:
     """Bring the tables up to the layout of this version, in the transaction that has read ``meta``."""
     if tables.execute("SELECT version FROM meta").fetchone() == (VERSION,):
         return
@@ -107,7 +107,7 @@ def bring_up(tables: Tables, meta: Meta) -> None:
     tables.execute(*meta.facts())
 
 
-def _id_of_first(tables: Tables) -> str:
+def _id_of_first(tables: LedgerTables) -> str:
     """What is taken for the id of a ledger of the first layout: its first entry's, so that copies have one id."""
     first = tables.execute("SELECT digest FROM entries WHERE seq = 1").fetchone()
     return uuid.uuid4().hex if first is None else str(first[0])[:32]

@@ -72,7 +72,7 @@ def _unless_busy(attempt: Callable[[], T], patience: Patience) -> T | None:
         return None
 
 
-class Forked(Protocol):
+class ForkGuarded(Protocol):
     """Something with a connection that one thread uses at a time, under its lock."""
 
     lock: threading.Lock
@@ -83,11 +83,11 @@ class Forked(Protocol):
 
 
 _FORKING = threading.Lock()
-_WATCHED: WeakSet[Forked] = WeakSet()
-_HELD: list[Forked] = []
+_WATCHED: WeakSet[ForkGuarded] = WeakSet()
+_HELD: list[ForkGuarded] = []
 
 
-def watch(store: Forked) -> None:
+def watch(store: ForkGuarded) -> None:
     """Let go of the store's connection whenever the process forks."""
     with _FORKING:
         _WATCHED.add(store)

@@ -17,7 +17,7 @@ from dpsql.errors import LedgerError
 from dpsql.errors.deadline import Patience
 from dpsql.privacy.ledger.stores.locks import alone, watch
 from dpsql.privacy.ledger.stores.postgresql_connection import reason
-from dpsql.privacy.ledger.stores.store import PATIENCE, Found, Tables, Whereabouts, Written
+from dpsql.privacy.ledger.stores.store import PATIENCE, LedgerLocation, LedgerTables, TableRows, WriteStatement
 
 try:
     import psycopg
@@ -118,15 +118,15 @@ class LedgerServer:
         host = parts.netloc.rpartition("@")[2]
         return urlunsplit((parts.scheme, user + host, parts.path, urlencode({"schema": self._namespace}), ""))
 
-    def whereabouts(self) -> Whereabouts:
-        return Whereabouts(self.place, None)
+    def whereabouts(self) -> LedgerLocation:
+        return LedgerLocation(self.place, None)
 
     def exists(self) -> bool:
         """Whether the schema has the tables."""
         with self._making() as tables:
             return self._is_made(tables)
 
-    def create(self, facts: Iterable[Written]) -> bool:
+    def create(self, facts: Iterable[WriteStatement]) -> bool:
         """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
         with self._making() as tables:
             if self._is_made(tables):
@@ -142,7 +142,7 @@ class LedgerServer:
                 tables.execute(sql, parameters)
             return True
 
-    def require_whole(self, tables: Tables, /) -> None:
+    def require_whole(self, tables: LedgerTables, /) -> None:
         """The server sees to it."""
 
     @contextmanager
@@ -161,7 +161,7 @@ class LedgerServer:
             with self._ended(connection) as pipeline:
                 yield _Tables(connection, pipeline, milliseconds)
 
-    def now(self, tables: Tables, /) -> datetime:
+    def now(self, tables: LedgerTables, /) -> datetime:
         """The server's clock, so that machines whose clocks differ agree on one."""
         assert isinstance(tables, _Tables)
         try:
@@ -252,7 +252,7 @@ class _Tables:
     ) -> None:
         self._connection, self._pipeline, self._sent, self.milliseconds = connection, pipeline, False, milliseconds
 
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Found:
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows:
         self._sent = True
         if not parameters:
             return _Answer(self, self._connection.execute(sql.encode()))

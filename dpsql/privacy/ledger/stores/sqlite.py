@@ -17,7 +17,7 @@ from pathlib import Path
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import GLANCE
 from dpsql.privacy.ledger.stores.locks import commit, once_free, watch
-from dpsql.privacy.ledger.stores.store import Tables, Whereabouts, Written
+from dpsql.privacy.ledger.stores.store import LedgerLocation, LedgerTables, WriteStatement
 
 _TABLES = (
     """
@@ -74,18 +74,18 @@ class LedgerFile:
     def place(self) -> str:
         return str(self.path)
 
-    def whereabouts(self) -> Whereabouts:
+    def whereabouts(self) -> LedgerLocation:
         """The path with its links followed, and the file that has it now."""
         try:
             place = str(self.path.parent.resolve() / self.path.name)
         except (OSError, RuntimeError) as error:
             raise LedgerError("the folder of the ledger cannot be found; nothing is released") from error
-        return Whereabouts(place, _identity(self.path) if self.exists() else None)
+        return LedgerLocation(place, _identity(self.path) if self.exists() else None)
 
     def exists(self) -> bool:
         return os.path.lexists(self.path)
 
-    def create(self, facts: Iterable[Written]) -> bool:
+    def create(self, facts: Iterable[WriteStatement]) -> bool:
         """Make the file with these facts in it, whole or not at all; a file that is already there stays."""
         if self.exists():
             return False
@@ -118,12 +118,12 @@ class LedgerFile:
                     connection.execute("ROLLBACK")
                 raise
 
-    def require_whole(self, tables: Tables, /) -> None:
+    def require_whole(self, tables: LedgerTables, /) -> None:
         """LedgerError where SQLite finds a damaged page."""
         if tables.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
             raise LedgerError("the ledger cannot be used: the file is damaged; nothing is released")
 
-    def now(self, tables: Tables, /) -> datetime:
+    def now(self, tables: LedgerTables, /) -> datetime:
         """The machine's clock."""
         try:
             return datetime.now(UTC)
@@ -135,7 +135,7 @@ class LedgerFile:
             self.disconnect()
 
     @staticmethod
-    def _draft(draft: str, script: Iterable[Written]) -> None:
+    def _draft(draft: str, script: Iterable[WriteStatement]) -> None:
         connection = sqlite3.connect(draft, isolation_level=None)
         try:
             connection.execute("BEGIN")

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 PATIENCE = 30.0
 
 #: A statement with ``?`` for each of its parameters.
-Written = tuple[str, tuple[object, ...]]
+WriteStatement = tuple[str, tuple[object, ...]]
 
 
-class Found(Protocol):
+class TableRows(Protocol):
     """The rows of a statement."""
 
     def fetchone(self) -> Any: ...
@@ -23,14 +23,14 @@ class Found(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class Tables(Protocol):
+class LedgerTables(Protocol):
     """The tables of a ledger within one transaction; all stores understand the same SQL, with ``?`` for parameters."""
 
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Found: ...
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows: ...
 
 
 @dataclass(frozen=True)
-class Whereabouts:
+class LedgerLocation:
     """Where a ledger lies, its links followed; ``file`` is the device and the inode of one in a file."""
 
     place: str
@@ -48,7 +48,7 @@ class Store(Protocol):
         """Where it is, as people write it, without a password."""
         ...
 
-    def whereabouts(self) -> Whereabouts:
+    def whereabouts(self) -> LedgerLocation:
         """Where it is, now."""
         ...
 
@@ -56,22 +56,22 @@ class Store(Protocol):
         """Whether anything is there."""
         ...
 
-    def create(self, facts: Iterable[Written]) -> bool:
+    def create(self, facts: Iterable[WriteStatement]) -> bool:
         """Make the tables with these facts in them, whole or not at all; False where something is there: it stays."""
         ...
 
-    def require_whole(self, tables: Tables, /) -> None:
+    def require_whole(self, tables: LedgerTables, /) -> None:
         """LedgerError where what the tables lie in is damaged, as far as the store itself can tell."""
         ...
 
-    def transaction(self, *, write: bool) -> AbstractContextManager[Tables]:
+    def transaction(self, *, write: bool) -> AbstractContextManager[LedgerTables]:
         """All that is read and written inside happens at one moment; on a clean exit it is durable.
 
         Nobody else can write between the first and the last statement of one that writes.
         """
         ...
 
-    def now(self, tables: Tables, /) -> datetime:
+    def now(self, tables: LedgerTables, /) -> datetime:
         """The moment by the one clock that all who use this store go by, in UTC, read within a transaction."""
         ...
 

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.errors import Error, ShellFailed, StatementError
+from dpsql.errors import Error, PostProcessingFailed, StatementError
 from dpsql.postprocessing.sandbox_errors import failed
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
@@ -68,7 +68,7 @@ def test_what_does_not_fit_is_said_before_it_is_paid(
 def test_what_fails_on_a_value_does_not_quote_it(
     con: dpsql.Connection, statement: str, sqlstate: str, said: str
 ) -> None:
-    with pytest.raises(ShellFailed) as raised:
+    with pytest.raises(PostProcessingFailed) as raised:
         con.execute(statement)
     error: Error = raised.value
     assert isinstance(error, dpsql.DataError)
@@ -81,7 +81,7 @@ def test_what_fails_on_a_value_does_not_quote_it(
 
 
 def test_a_statement_that_failed_is_corrected_at_no_cost(con: dpsql.Connection) -> None:
-    with pytest.raises(ShellFailed):
+    with pytest.raises(PostProcessingFailed):
         con.execute("SELECT diagnosis::INTEGER, COUNT(*) FROM diagnoses WHERE day > 40 GROUP BY diagnosis")
     before = con.remaining
     con.execute("SELECT TRY_CAST(diagnosis AS INTEGER), COUNT(*) FROM diagnoses WHERE day > 40 GROUP BY diagnosis")
@@ -118,7 +118,7 @@ def test_a_noisy_number_below_0_has_no_root_as_in_duckdb(con: dpsql.Connection, 
         with duckdb.connect() as plain:  # the module's own connection keeps a result that failed
             plain.execute(f"SELECT {function}(-x) FROM (VALUES (1e9)) AS t(x)").fetchall()
     except duckdb.OutOfRangeException:
-        with pytest.raises(ShellFailed) as raised:
+        with pytest.raises(PostProcessingFailed) as raised:
             con.execute(asked)
         assert raised.value.sqlstate == sqlstate
     else:
