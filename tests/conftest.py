@@ -19,7 +19,7 @@ from command_runs import Dpsql, Run
 
 import dpsql
 from dpsql import cli
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.privacy.sampling import entropy
 
 #: Most tests have their engines in this process, which is quicker; DPSQL_ENGINE=process gives each one of its own, as

@@ -33,7 +33,7 @@ from dpsql.audit.samplers import CHOICES, DRAWS, check_samplers, seconds_of_samp
 from dpsql.audit.sensitivity.neighbours import Neighbours
 from dpsql.audit.sensitivity.plans import Planner, planner, require_answered
 from dpsql.audit.sensitivity.statements import check_sensitivity, seconds_of_statements
-from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.opening import catalog_of
 from dpsql.schema import Schema, load
 
 __all__ = [
@@ -112,7 +112,7 @@ def _foretell(
 def completed_schema(path: Path) -> Schema:
     """The schema that a file declares, with what the catalogue of its data adds to it."""
     declared = load(path)
-    return declared.with_catalog(read_catalog(declared.source_path))
+    return declared.with_catalog(catalog_of(declared))
 
 
 def _promise(schema: Schema) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpsql.audit.report import Check, Room
-from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.opening import catalog_of
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import ledger_path
 from dpsql.schema import Schema
@@ -27,7 +27,7 @@ def advice(path: Path, schema: Schema) -> Room:
     """What the owner should mend (failed), weigh or know (notes)."""
     checks = [
         Check(finding.where, "failed" if finding.level == "error" else "note", _LEVELS[finding.level] + finding.message)
-        for finding in find(path, lambda declared: read_catalog(declared.source_path), statements_paid_for)
+        for finding in find(path, catalog_of, statements_paid_for)
     ]
     checks += [*_unit(schema), *_noise(schema), *_files(schema)]
     return Room(

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import Final, Literal
 
 import dpsql
-from dpsql.engines.duckdb import PACKAGE, TESTED_VERSIONS
+from dpsql.engines.opening import ENGINE_KINDS
 
 Verdict = Literal["passed", "failed", "note", "skipped"]
 
@@ -109,8 +109,11 @@ def _check(check: Check, details: bool) -> dict[str, object]:
     return whole
 
 
-#: The oldest and the newest versions of engine and parser that the tests run on.
-TESTED: Final = {PACKAGE: TESTED_VERSIONS, "sqlglot": ("30.0.1", "30.30.0")}
+#: The oldest and the newest versions of engines and parser that the tests run on.
+TESTED: Final = {
+    **{kind.package: kind.tested_versions for kind in ENGINE_KINDS.values()},
+    "sqlglot": ("30.0.1", "30.30.0"),
+}
 
 
 def versions() -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.opening import engine_kind
 from dpsql.errors import InterfaceError, LedgerError
 from dpsql.privacy.ledger import ledger_path
 from dpsql.privacy.ledger.opening import is_address
@@ -33,12 +33,7 @@ def weaknesses(schema: Schema, key: Path | None = None, metrics_host: str | None
     if os.geteuid() == 0:
         found.append(Weakness("runs as root: a fault of the server would be one of the machine; "
                               "run it as a user of its own", confinement=True))  # fmt: skip
-    if not schema.engine.process:
-        found.append(Weakness("the engine runs in the server's own process; "
-                              "take process = false out of the schema's [engine]", confinement=True))  # fmt: skip
-    elif landlock.version() < 1:
-        found.append(Weakness("this system has no Landlock (Linux 5.13 and later), so that the engine's process can "
-                              "open what its user can", confinement=True))  # fmt: skip
+    found += [Weakness(said, confinement=True) for said in engine_kind(schema).weaknesses(schema)]
     if key is not None and key.stat().st_mode & _OPEN:
         found.append(Weakness(f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"))
     if ledger_is_with_data(schema):

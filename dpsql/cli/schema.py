@@ -19,10 +19,10 @@ def schema() -> None:
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
 def init(source: Path) -> None:
     """Draft a schema file for a DuckDB file or a folder of Parquet from its names, types and keys; no row is read."""
-    from dpsql.engines.duckdb.catalog import read_catalog
+    from dpsql.engines.opening import catalog_at
     from dpsql.schema import draft
 
-    click.echo(draft(read_catalog(source)), nl=False)
+    click.echo(draft(catalog_at(source)), nl=False)
 
 
 @schema.command()
@@ -31,12 +31,12 @@ def init(source: Path) -> None:
 def check(ctx: click.Context, schema: Path) -> None:
     """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
     from dpsql.cli.host_warnings import LEDGER_WITH_DATA, ledger_is_with_data
-    from dpsql.engines.duckdb.catalog import read_catalog
+    from dpsql.engines.opening import catalog_of
     from dpsql.schema import Finding, load
     from dpsql.schema import check as find
     from dpsql.session import statements_paid_for
 
-    findings = find(schema, lambda declared: read_catalog(declared.source_path), statements_paid_for)
+    findings = find(schema, catalog_of, statements_paid_for)
     if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(load(schema)):
         findings.append(Finding("note", "ledger", LEDGER_WITH_DATA))
     for finding in findings:

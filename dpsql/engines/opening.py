@@ -1,56 +1,86 @@
-"""How a schema's engine is opened: in a process of its own, unless the schema says otherwise.
+"""Chooses the engine of a schema by its source: the one place that names engines for sessions, front ends and audit.
 
-Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
-from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, facts, read_catalog
-from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
-from dpsql.engines.duckdb.in_process_data import LocalData
-from dpsql.engines.duckdb.process.client import EngineProcess
-from dpsql.engines.duckdb.process.data import ProcessData, facts_of
-from dpsql.engines.files.held_files import HeldFiles
+from dpsql.engines.duckdb import PACKAGE, TESTED_VERSIONS
+from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.duckdb.opening import open_duckdb, weaknesses
+from dpsql.engines.engine import Engine
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
-
-#: False has every engine in this process: tests open hundreds of them.
-OWN_PROCESS = True
+from dpsql.schema.catalog import Catalog
 
 
-def open_engine(schema: Schema) -> tuple[Schema, DuckDBEngine]:
-    """The schema with what the catalogue of its data adds to it, and the engine on them."""
-    if not (OWN_PROCESS and schema.engine.process):
-        return _opened_here(schema)
-    declared = source_of(schema)
-    process = EngineProcess(declared.path, declared.limits)
-    try:
-        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts_of, process)))
-        return completed, DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
-    except BaseException:
-        process.end()
-        raise
+@dataclass(frozen=True)
+class EngineKind:
+    """What dpsql asks of a kind of engine before one is open.
+
+    ``opens`` gives the completed schema and the engine. ``catalog`` reads names, types and keys of a source, and no
+    row. ``package`` is the Python package that speaks to the engine, with the oldest and the newest of its versions
+    that the tests run on. ``weaknesses`` says what on this machine lets a fault of the engine reach further.
+    """
+
+    opens: Callable[[Schema], tuple[Schema, Engine]]
+    catalog: Callable[[str | Path], Catalog]
+    package: str
+    tested_versions: tuple[str, str]
+    weaknesses: Callable[[Schema], Sequence[str]]
 
 
-def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
-    held = HeldFiles()
-    try:
-        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts, held=held)))
-        return completed, DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
-    except BaseException:
-        held.close()
-        raise
+#: The kinds of engines by the scheme of a source's address, which stands before ``://``; a path has none.
+ENGINE_KINDS: Final[Mapping[str, EngineKind]] = {
+    "": EngineKind(open_duckdb, read_catalog, PACKAGE, TESTED_VERSIONS, weaknesses),
+}
 
 
-def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
-    """Whether another version of the data completes the schema as the first one did: plans are made for that one."""
+def open_engine(schema: Schema) -> tuple[Schema, Engine]:
+    """The schema with what the catalogue of its data adds to it, and the engine on them.
 
-    def fits(read: CatalogReader) -> bool:
-        with suppress(SchemaError):
-            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed
-        return False
+    Raises:
+        SchemaError: no engine reads such a source, or the schema does not fit the data.
+        OperationalError: the data cannot be opened.
+    """
+    return engine_kind(schema).opens(schema)
 
-    return fits
+
+def catalog_of(schema: Schema) -> Catalog:
+    """The catalogue of the schema's source; SchemaError where there is none."""
+    source = schema.source if "://" in schema.source else schema.source_path
+    return engine_kind(schema).catalog(source)
+
+
+def catalog_at(source: str | Path) -> Catalog:
+    """The catalogue of a source that has no schema yet; SchemaError where there is none."""
+    kind = ENGINE_KINDS.get(_scheme(str(source)))
+    if kind is None:
+        raise SchemaError(_unknown(str(source)))
+    return kind.catalog(source)
+
+
+def engine_kind(schema: Schema) -> EngineKind:
+    """The kind of engine that reads the schema's source; SchemaError where none does."""
+    kind = ENGINE_KINDS.get(_scheme(schema.source))
+    if kind is None:
+        raise schema.error([_unknown(schema.source)])
+    return kind
+
+
+def _scheme(source: str) -> str:
+    """What stands before ``://``; nothing where the source is a path.
+
+    >>> _scheme("postgresql://me@host/shop"), _scheme("shop.duckdb")
+    ('postgresql', '')
+    """
+    return source.partition("://")[0] if "://" in source else ""
+
+
+def _unknown(source: str) -> str:
+    return f"source {_scheme(source)}://… is no file; name a .duckdb file or a folder"

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.errors import Error
 from dpsql.schema import loads
 from dpsql.session import Session, open_session

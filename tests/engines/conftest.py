@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from databases import clinic
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.schema import load

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from databases import clinic
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.process import landlock
 from dpsql.session import open_session
 

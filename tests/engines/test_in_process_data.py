@@ -35,7 +35,7 @@ def opened(tmp_path: Path) -> Iterator[LocalData]:
 
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    monkeypatch.setattr("dpsql.engines.opening.OWN_PROCESS", False)
+    monkeypatch.setattr("dpsql.engines.duckdb.opening.OWN_PROCESS", False)
     made = open_database(clinic(tmp_path))
     yield made
     made.close()

@@ -15,7 +15,7 @@ from test_cross_check import TAMPERED
 from test_engine_errors import STATEMENTS
 from test_lockdown import HOSTILE, WRITES
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from databases import CANARIES, clinic
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.process import client, start
 from dpsql.engines.source import ResourceLimits
 from dpsql.errors import OperationalError

@@ -18,7 +18,7 @@ from databases import clinic
 from own_process import ONE, answer_while, process_of, until
 from test_engine_errors import chain
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.process import client
 from dpsql.engines.duckdb.process.data import ProcessData, ProcessDied, ProcessFailed, ProcessVersion
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe

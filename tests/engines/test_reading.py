@@ -11,7 +11,7 @@ from typing import get_args
 import duckdb
 import pytest
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.attached_source import _SQL
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import SchemaError

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.spilling import most_spilled, remove_folder, spill_folder
 from dpsql.engines.source import ResourceLimits
 from dpsql.session import Session, open_session

@@ -17,8 +17,8 @@ from own_process import living, until
 from replaced import COUNTED, LEFT, RIGHT, SIDES, VISITS, move_aside, put, town, write_over, write_over_unseen
 from timed_engine import Clock
 
-from dpsql.engines import opening
 from dpsql.engines.duckdb import attached_source as opened
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData

@@ -17,7 +17,7 @@ import pytest
 from databases import clinic
 from wire_client import PASSWORD, Client, error, eventually
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed, _done
 from dpsql.engines.files.held_files import faults_of

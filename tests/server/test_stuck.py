@@ -16,7 +16,7 @@ from databases import clinic
 from test_end import cancel
 from wire_client import Client, charges, error, rows
 
-from dpsql.engines import opening
+from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.process.data import AGAIN, ProcessData
 from dpsql.errors.deadline import GLANCE

@@ -99,7 +99,7 @@ FAULTS = (
     ),
     Fault(
         "data of other types are read by the plans of the old ones",
-        "dpsql/engines/opening.py",
+        "dpsql/engines/duckdb/opening.py",
         "            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed\n",
         "            return bool(schema.with_catalog(read_catalog(schema.source_path, read)))\n",
         (f"{VERSIONS}::test_data_that_do_not_fit_are_not_read_and_nothing_is_charged",),

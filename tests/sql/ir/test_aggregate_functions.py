@@ -12,9 +12,11 @@ import pytest
 import sqlglot
 
 import dpsql
+from dpsql.sql.binder.aggregates.aggregate import _WITHOUT_FORM
 from dpsql.sql.ir import aggregate
 from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS, function_named
 from dpsql.sql.ir.aggregate_properties import AggregateFunction, MomentSums, Statistic
+from dpsql.sql.suggest.rewrites import _BUILDS
 
 PACKAGE = Path(dpsql.__file__).parent
 #: Where names of functions stand that are not private aggregates: of released rows, of the catalogue, of an engine.
@@ -52,6 +54,12 @@ def test_a_call_as_front_ends_list_it_names_its_function(function: AggregateFunc
         call = sqlglot.parse_one(f"SELECT {example}", dialect="duckdb").expressions[0]
         named = call.this if isinstance(call, sqlglot.exp.WithinGroup) else call
         assert function_named(named) is function
+
+
+def test_what_is_answered_is_not_listed_as_refused() -> None:
+    answered = {spelling for each in AGGREGATE_FUNCTIONS for spelling in each.spellings}
+    assert answered & _WITHOUT_FORM == set()
+    assert answered & {name for family, _ in _BUILDS for name in family} == set()
 
 
 def test_no_set_of_names_decides_about_aggregates() -> None:

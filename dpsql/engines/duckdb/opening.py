@@ -1,0 +1,76 @@
+"""DuckDB opened on a schema's data: in a confined process of its own, unless the schema says otherwise.
+
+Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, facts, read_catalog
+from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.in_process_data import LocalData
+from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process.client import EngineProcess
+from dpsql.engines.duckdb.process.data import ProcessData, facts_of
+from dpsql.engines.files.held_files import HeldFiles
+from dpsql.errors import SchemaError
+from dpsql.schema import Schema
+
+#: False has every engine in this process: tests open hundreds of them.
+OWN_PROCESS = True
+
+
+def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
+    """The schema with what the catalogue of its data adds to it, and the engine on them.
+
+    Raises:
+        SchemaError: the source is no DuckDB file and no folder of Parquet, or the schema does not fit it.
+        OperationalError: the data cannot be opened.
+    """
+    if not (OWN_PROCESS and schema.engine.process):
+        return _opened_here(schema)
+    declared = source_of(schema)
+    process = EngineProcess(declared.path, declared.limits)
+    try:
+        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts_of, process)))
+        return completed, DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
+    except BaseException:
+        process.end()
+        raise
+
+
+def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
+    held = HeldFiles()
+    try:
+        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts, held=held)))
+        return completed, DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
+    except BaseException:
+        held.close()
+        raise
+
+
+def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
+    """Whether another version of the data completes the schema as the first one did: plans are made for that one."""
+
+    def fits(read: CatalogReader) -> bool:
+        with suppress(SchemaError):
+            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed
+        return False
+
+    return fits
+
+
+#: What the owner of a server is told of DuckDB on this machine.
+IN_THE_SERVER = "the engine runs in the server's own process; take process = false out of the schema's [engine]"
+NO_LANDLOCK = (
+    "this system has no Landlock (Linux 5.13 and later), so that the engine's process can open what its user can"
+)
+
+
+def weaknesses(schema: Schema) -> list[str]:
+    """By what a fault of DuckDB would reach further than its own process on this machine; nothing is opened."""
+    if not schema.engine.process:
+        return [IN_THE_SERVER]
+    return [NO_LANDLOCK] if landlock.version() < 1 else []
