@@ -1,9 +1,7 @@
 """Interval arithmetic over expressions: where a row's value lies, from the owner's bounds and the conditions of CASE.
 
-Only values between finite bounds may be added up. Proved in ``docs/proofs/stability.md``; of conditions, in
+Only values between finite bounds may be added up. Proved in ``docs/proofs/stability.md`` and, for conditions, in
 ``docs/proofs/expression.md``.
-
-Proved in ``docs/proofs/expression.md`` and ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
@@ -34,9 +32,9 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
-    """What is known where the condition holds, or where it does not (and then may be NULL).
+    """What is known of columns where the condition holds or, with ``holds`` false, where it does not hold or is NULL.
 
-    A NULL condition says no less: what it compares is NULL then and has no number.
+    Where the condition is NULL, what it compares is NULL too and has no number.
     """
     if not isinstance(condition, Call):
         return known
@@ -142,7 +140,7 @@ def _is_present(expression: Expression) -> bool:
 
 
 def _of_branches(case: Case, known: Known) -> Interval:
-    """The hull of the results, each with what its condition says and with what the conditions before it do not."""
+    """The hull of the results of the branches, each narrowed by its condition and by the failure of those before it."""
     whole: Interval | None = None
     for condition, result in case.branches:
         if result != Literal(None, result.type):

@@ -107,7 +107,10 @@ def kept_groups(core: Core) -> int:
 
 
 def _made(cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
-    """``rows`` is the norm of a unit whose rows are all 1 (its square under L2); ``largest`` the size of one row."""
+    """The contribution of a cell; ``rows`` is the norm of a unit whose rows are all 1, ``largest`` the size of one row.
+
+    Under L2, ``rows`` is the square of that norm.
+    """
     most = MOST_NORM if norm == "l1" else MOST_NORM**2
     power = 1 if norm == "l1" else 2
     if largest**power * rows >= most:

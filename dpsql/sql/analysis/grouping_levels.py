@@ -45,7 +45,7 @@ class Cube:
 
 
 def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cube:
-    """The cube over cores that were rewritten: its keys and aggregates are what they became there."""
+    """The cube over rewritten cores, with the keys and aggregates that they have after the rewriting."""
     keys: dict[Expression, Expression] = {}
     aggregates: dict[Aggregate, Aggregate] = {}
     for level in cube.levels:

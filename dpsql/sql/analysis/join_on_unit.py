@@ -51,7 +51,7 @@ def require_one_unit(
 
 
 def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression]) -> str | None:
-    """The source of an outer join's kept side that a condition ties the other side to; None where there is none.
+    """The source on the kept side of an outer join whose unit the other side has; None where no condition ties them.
 
     The other side is one source. A row that has it fulfils the condition, so it has the unit of that kept source.
     """
@@ -97,7 +97,7 @@ def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:
 
 
 def _aliases(part: Leaf) -> list[str]:
-    """The names under which columns of the source, or of its parents, can be met."""
+    """The names under which the columns of the source and of its parents are known."""
     return [part.alias, *(hop.alias for hop in part.hops)] if isinstance(part, Scan) else [part.alias]
 
 

@@ -100,7 +100,7 @@ def rows_per_group(relation: Relation, keys: list[Expression]) -> int | None:
 
 
 def _partner_is_one(join: Join) -> bool:
-    """Whether a left row meets one partner at most: a subquery's row, all of whose keys the condition equates."""
+    """Whether a left row has one partner at most: a grouped subquery on the right, all of whose keys are equated."""
     match join.right:
         case PerUnit(alias=alias, keys=keys):
             equal = {own.name for own, other in _equal(join.condition) if own.relation == alias != other.relation}
@@ -110,7 +110,7 @@ def _partner_is_one(join: Join) -> bool:
 
 
 def _is_partner_once(join: Join) -> bool:
-    """Whether a row of the right side is the partner of one left row at most: the one with the key that it names."""
+    """Whether a row of the right side is the partner of one left row at most: the one whose key it references."""
     scans = {source.alias: source for source in sources(join.left) if isinstance(source, Scan)}
     return any(
         key.relation in scans and own.relation not in scans
@@ -121,7 +121,7 @@ def _is_partner_once(join: Join) -> bool:
 
 
 def _stands_once(relation: Relation, alias: str) -> bool:
-    """Whether each row of the source is in one row of the relation at most, as far as this is plain."""
+    """Whether each row of the source is in one row of the relation at most; False where that is not known."""
     match relation:
         case Filter(child=child):
             return _stands_once(child, alias)

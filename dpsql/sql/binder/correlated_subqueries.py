@@ -35,7 +35,7 @@ class Correlated:
 
 
 def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
-    """The subquery as groups, where its own FROM is in scope; None where it names no column of the query outside."""
+    """Rewrite the subquery, whose own FROM is in scope, as groups; None where it names no column outside."""
     named = _by_alias(select)
     if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
         return None

@@ -21,11 +21,12 @@ EmptyGroups: TypeAlias = Literal["auto", "show", "hide"]
 
 @dataclass(frozen=True, slots=True)
 class Evident:
-    """The groups that need evidence.
+    """Which groups need evidence that they have rows before they are shown.
 
-    Of each of ``cores`` only the groups with evidence are read. Of those that are ``released`` too, no other group is
-    even released, as none is shown anywhere. ``levels`` are the sets of keys of each cube whose groups need it.
-    ``counted`` are the cores that buy a count where they measure none, ``asked`` all whose counts are evidence.
+    Of each core in ``cores`` only groups with evidence are read. Of a core in ``released`` no other group is released
+    either, since no part of the statement shows one. ``levels`` holds, for each cube, the grouping sets whose groups
+    need evidence. ``counted`` are the cores that measure a count for this alone, and ``asked`` all cores whose counts
+    are read.
     """
 
     cores: frozenset[int] = frozenset()

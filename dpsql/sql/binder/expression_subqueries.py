@@ -176,7 +176,7 @@ class Subqueries:
         return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
 
     def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
-        """An aggregate over several units, which an earlier core releases; NULL where its group is not released."""
+        """An aggregate over several units, which an earlier core releases; NULL where it does not release the group."""
         tied = correlated(select, inner.scope)
         source = self._binding.derived(select if tied is None else tied.grouped, ctes)
         *keys, value = source.columns.values()
@@ -252,7 +252,7 @@ def _row_of(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _without(query: exp.Expr, *parts: str) -> exp.Expr:
-    """The query without parts that change nothing where only the set of its rows is asked for."""
+    """The query without the clauses that do not change which rows it gives."""
     query = query.copy()
     for part in parts:
         if isinstance(query, exp.Select) and not (part == "order" and query.args.get("limit") is not None):
@@ -261,7 +261,7 @@ def _without(query: exp.Expr, *parts: str) -> exp.Expr:
 
 
 def _rows_that_matter(query: exp.Expr) -> exp.Expr:
-    """The query without what does not matter for EXISTS: ORDER BY, DISTINCT, its columns, and LIMIT 1 or more."""
+    """The query without what EXISTS does not depend on: ORDER BY, DISTINCT, its columns, and a LIMIT of 1 or more."""
     query = _without(query, "order", "distinct")
     if not isinstance(query, exp.Select) or is_grouped(query):
         return query

@@ -73,7 +73,7 @@ class _Grouping:
         refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
 
     def _known(self, node: exp.Expr) -> Expression | None:
-        """A key or an aggregate as the column of the grouped subquery that holds it."""
+        """The column of the grouped subquery that holds the key or the aggregate."""
         if is_aggregate(node):
             return self._aggregate(node)
         if isinstance(node, exp.Subquery):

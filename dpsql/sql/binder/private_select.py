@@ -91,7 +91,7 @@ class _Cut:
         return outer
 
     def _source(self) -> tuple[str, exp.Expr]:
-        """The name and the table that the SELECT reads: a released one, or a list where keys alone are asked for."""
+        """The name and the table that the SELECT reads: a released one, or a list where only keys are asked for."""
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
         if self._sets is not None:

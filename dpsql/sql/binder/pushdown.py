@@ -36,7 +36,7 @@ def narrowed(
     derived: Sequence[DerivedQuery],
     schema: Schema,
 ) -> tuple[Core, ...]:
-    """The cores with the conditions on their keys that every use in post-processing has around it.
+    """Filter each core by the conditions on its keys that stand around every use of it in post-processing.
 
     A core stays as it is where a later core or a cube reads it, or where some use has no condition.
     """
@@ -53,7 +53,7 @@ def narrowed(
 
 
 def _with_condition(core: Core, uses: Sequence[Expression]) -> Core:
-    """The core over the rows whose keys some use reads."""
+    """The core over those rows whose keys fulfil the conditions of at least one use."""
     condition = uses[0]
     for other in dict.fromkeys(uses[1:]):
         if other != condition:
@@ -190,7 +190,7 @@ def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
 
 
 def _passes_conditions(select: exp.Select) -> bool:
-    """Whether an outer condition may be tested before the SELECT: each output row depends on its own rows alone."""
+    """Whether an outer condition may be tested before the SELECT, as each output row depends on its own rows alone."""
     distinct, group = select.args.get("distinct"), select.args.get("group")
     if any(select.args.get(part) is not None for part in ("limit", "offset", "qualify", "with_")):
         return False

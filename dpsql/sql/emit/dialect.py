@@ -57,7 +57,7 @@ class Dialect(Syntax, ABC):
     def shares_values(self) -> bool:
         """Whether the engine computes a value once for rows that share it, so that time tells of rows that do not.
 
-        Then slow functions read values that are made flat (``docs/proofs/work.md``).
+        Then slow functions read flat values (`dpsql.sql.emit.per_row_evaluation`).
         """
 
     @abstractmethod

@@ -54,7 +54,7 @@ _CLOSED = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, 
 
 
 def operand(node: exp.Expr) -> exp.Expr:
-    """The node, in parentheses unless it is closed by itself."""
+    """The node, in parentheses unless no operator beside it can bind to a part of it."""
     return node if isinstance(node, _CLOSED) else paren(node)
 
 

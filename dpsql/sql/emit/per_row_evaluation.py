@@ -1,7 +1,8 @@
 """Values that an engine computes for each row by itself, however much alike the rows of a block are.
 
-DuckDB computes a function once for a block of rows that hold one value, or for each entry of a block's dictionary: one
-row that is unlike the others makes it compute all of them. Proved in ``docs/proofs/work.md``.
+DuckDB computes a function once for a block of rows that hold one value (a constant vector), or for each entry of a
+block's dictionary (a dictionary vector): one row that is unlike the others makes it compute all of them. So slow
+functions read *flat* values, which DuckDB holds row by row (a flat vector). Proved in ``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FEW = 100
 INNER = "inner"
 #: And those of public tables, of which it is known whether they have a row.
 PUBLIC = "public"
-#: The column of ones.
+#: The column of ones, which makes a value flat.
 ONE = "its one"
 #: How flat values are marked, and the lists that hold them.
 _FLAT, _HELD = "flat", "held"
@@ -59,7 +60,7 @@ def reads_flat(dialect: Dialect, function: str) -> bool:
 
 
 def flat(dialect: Dialect, emitted: exp.Expr, expression: Expression) -> exp.Expr:
-    """The emitted expression, of which no two rows share a value that is computed once."""
+    """The emitted expression as a flat value, which no two rows share; unchanged where rows may share it."""
     if not dialect.shares_values or _READING.get() == "none":
         return emitted
     if all(column.public for column in columns(expression)) or is_flat(emitted):
@@ -154,10 +155,11 @@ def _chosen(
     *,
     asks_first: bool,
 ) -> set[str]:
-    """The sources whose ones are read in the clause, which says so from here on.
+    """Mark and return the sources whose ones are read in the clause.
 
-    Of a product the engine hands on one row of some ``factors`` for all pairs of a block: a value reads the ones of
-    all. ``asks_first`` conditions ask the first source: of another the engine would know that its rows must be there.
+    Of a product the engine hands on one row of some ``factors`` for all pairs of a block, so a value reads the ones of
+    all sources. A condition with ``asks_first`` reads those of the first source: from those of another the engine would
+    infer that its rows exist.
     """
     if clause is None:
         return set()

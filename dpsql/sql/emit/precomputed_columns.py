@@ -71,7 +71,7 @@ def precompute(dialect: Dialect, select: exp.Select) -> None:
 
 
 def _below(dialect: Dialect, part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
-    """The part with each value in it that is slow, and reads one of the ``whole`` sources, read from a column."""
+    """The part, in which each slow value that reads one of the ``whole`` sources is read from a precomputed column."""
     if not _is_slow(part) or isinstance(part, exp.Select):
         return part
     tables = {column.table for column in part.find_all(exp.Column) if column.table}
@@ -98,7 +98,7 @@ def _below(dialect: Dialect, part: exp.Expr, whole: frozenset[str], computed: di
 
 
 def _flat_again(dialect: Dialect, column: exp.Expr, part: exp.Expr) -> exp.Expr:
-    """The column; where something is computed of it and of other sources of a product, flat among their pairs."""
+    """The column, made flat where something is computed of it together with other sources of a product."""
     around = part.parent
     while isinstance(around, exp.Paren):
         around = around.parent
@@ -110,9 +110,9 @@ def _hoisted(dialect: Dialect,
     part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, product: bool,
     computed: dict[str, list[exp.Expr]],
 ) -> exp.Expr:  # fmt: skip
-    """The part with what is slow in it, and reads one of the ``whole`` sources, read from a column that is computed.
+    """The part, in which what is slow and reads one of the ``whole`` sources is read from a precomputed column.
 
-    ``before`` are the sources before the join; what reads that which is joined too is computed of its pairs alone.
+    ``before`` are the sources before the join; what also reads the joined source is computed for pairs only.
     """
     if not _is_slow(part):
         return part

@@ -95,8 +95,10 @@ def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
 
 
 def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[Column, Column]]:
-    """The equalities without which a row has no partner in a private source, or that has no parent; none where it is
-    joined as the engine likes."""
+    """The equalities that make a row of a private source a partner, or give it its parents.
+
+    None where the engine may join the source in whatever way it likes.
+    """
     if unit_of(step.source) is None or order.outside or outer_columns(step.source):
         return []
     found = [(own, other) for own, other in equalities(step.on) if own.relation == step.source.alias != other.relation]
@@ -113,8 +115,11 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
 
 
 def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
-    """The condition; where one source alone decides it, so that the engine can make nothing of it beforehand, neither
-    of that source nor of what is joined with it by equal values, and looks at every row."""
+    """The condition. Where it reads one source alone, it is written so that the engine tests it on every row.
+
+    Otherwise the engine could leave out blocks of the source by its statistics, and of sources that are equated with
+    it.
+    """
     read = list(columns(condition))
     if len({column.relation for column in read}) != 1:
         return native(dialect, condition)
@@ -122,18 +127,20 @@ def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
 
 
 def _looked_at(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.Expr:
-    """The condition, which is true where it was: the engine does not know that a one is not unlike itself.
+    """The condition in a form that is true where it was, but that the engine cannot decide before it reads the row.
 
-    Where the rows are those of a subquery in an expression it is a column of the rows outside, so that the engine asks
-    once it has read, and in a source of such a subquery a column that the condition reads.
+    The form compares a column with itself. In a subquery in an expression that is a column of the rows outside, so that
+    the engine tests it after it has read, and in a source of such a subquery a column that the condition reads.
     """
     other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)
     return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
 
 
 def _asked(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
-    """The condition, of which the engine cannot tell beforehand that rows without a partner do not fulfil it: it would
-    make inner joins of their joins."""
+    """The condition in a form of which the engine does not know that rows without a partner fail it.
+
+    If it knew, it would turn the LEFT JOINs into inner joins.
+    """
     return _looked_at(dialect, condition, _of_the_first(order.steps[0].source))
 
 
@@ -192,7 +199,7 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
 
 
 def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
-    """The branches put together; each but the only one drops rows of nobody, and has its values in one form."""
+    """The branches combined. Where there are several, each drops rows without a unit and has its values in one form."""
     several = len(compound.branches) > 1
     selects = [_branch(dialect, branch, several) for branch in compound.branches]
     if compound.operator == "intersect" and several:
@@ -224,14 +231,14 @@ def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
 
 
 def _keeps_its_form(column: Expression, several: bool) -> bool:
-    """Whether a column is handed on as the engine holds it: alone, or as a name of the unit, which compares exactly."""
+    """Whether a column keeps the engine's own type: that of a single branch, or one that identifies the unit."""
     if isinstance(column, Column):
         return not several or column.identifies is not None
     return _is_either(column)
 
 
 def _is_either(expression: Expression) -> bool:
-    """Whether the expression is that of two columns of one type which is not NULL, as a full join has it."""
+    """Whether the expression is COALESCE of two columns of one type, as a full join has it."""
     if not (isinstance(expression, Call) and expression.function == "coalesce"):
         return False
     return all(isinstance(each, Column) and each.type == expression.type for each in expression.arguments)

@@ -47,7 +47,7 @@ def sign_interval(argument: Interval) -> Interval:
 
 
 def modulo_interval(argument: Interval, divisor: Interval) -> Interval:
-    """x % y has the sign of x, is smaller than y and no larger than x."""
+    """x % y, which has the sign of x and is smaller than y and no larger than x."""
     sizes = [size for size in (argument.magnitude, divisor.magnitude) if size is not None]
     if not sizes:
         return EVERYTHING
@@ -92,7 +92,7 @@ def hull(points: list[Interval]) -> Interval:
 
 
 def round_interval(argument: Interval, digits: Interval | None = None) -> Interval:
-    """x rounded to a constant number of digits; a half at an end may go either way."""
+    """x rounded to a constant number of digits; a half may be rounded up or down."""
     unit = _unit(digits)
     return Interval(
         None if argument.low is None else math.ceil(argument.low / unit - Fraction(1, 2)) * unit,
@@ -114,18 +114,18 @@ def _unit(digits: Interval | None) -> Fraction:
 
 
 def even_interval(argument: Interval) -> Interval:
-    """The next even number away from zero is less than two away."""
+    """EVEN(x), which is the next even number away from zero and less than two away."""
     return argument + span(-2, 2)
 
 
 def tan_interval(argument: Interval) -> Interval:
-    """Tangent is increasing between its poles."""
+    """TAN(x), which increases between its poles."""
     inside = argument.low is not None and argument.high is not None and argument.low > -1.57 and argument.high < 1.57
     return argument.monotone(math.tan) if inside else EVERYTHING
 
 
 def cosh_interval(argument: Interval) -> Interval:
-    """cosh grows with |x|."""
+    """COSH(x), which grows with |x|."""
     return abs_interval(argument).monotone(math.cosh)
 
 
@@ -159,22 +159,22 @@ def shift_interval(argument: Interval, places: Interval, direction: int) -> Inte
 
 
 def length_interval(text: Interval, *_: Interval) -> Interval:
-    """As long as the text."""
+    """The number of characters of a text."""
     return text.within(Fraction(0), None)
 
 
 def bytes_interval(text: Interval) -> Interval:
-    """A character takes one to four bytes."""
+    """The number of bytes of a text: a character takes one to four."""
     return length_interval(text) * span(1, 4)
 
 
 def shorter(text: Interval, *_: Interval) -> Interval:
-    """No longer than the text."""
+    """The length of a text that is made no longer."""
     return Interval(Fraction(0), text.high)
 
 
 def cut_to(text: Interval, size: Interval) -> Interval:
-    """The first or last n characters; with a negative n all but as many."""
+    """The length of the first or last n characters; with a negative n, of all but as many."""
     if size.low is None or size.low < 0:
         return shorter(text)
     return Interval(
@@ -184,7 +184,7 @@ def cut_to(text: Interval, size: Interval) -> Interval:
 
 
 def cut_from(text: Interval, _: Interval, size: Interval | None = None) -> Interval:
-    """Characters from a place on, at most n of them."""
+    """The length of the characters from a place on, n of them at most."""
     if size is None or size.low is None:
         return shorter(text)
     most = abs(size.low)
@@ -197,5 +197,5 @@ def place_interval(text: Interval, *_: Interval) -> Interval:
 
 
 def padded(_: Interval, size: Interval, *__: Interval) -> Interval:
-    """Exactly n characters."""
+    """The length of a text that is padded or cut to n characters."""
     return Interval(Fraction(0), None) if size.low is None else span(size.low, size.low)

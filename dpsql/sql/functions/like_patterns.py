@@ -14,7 +14,7 @@ LONGEST = 1_000
 
 
 def liked(function: str, value: Expression, pattern: Expression) -> Expression:
-    """LIKE or ILIKE: as it is where that is linear, else as a regular expression, or guarded."""
+    """LIKE or ILIKE in linear time: as it is, as a regular expression, or behind a check of the pattern."""
     known = _constant(pattern)
     if known is None:
         return Call(function, (value, _bounded(value, pattern)), BOOLEAN)

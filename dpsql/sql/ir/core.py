@@ -55,7 +55,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """Every value that an expression of private rows may show, under the column that stands for it in a domain.
+    """Every value that an expression of private rows may have, and the column that replaces the expression in a domain.
 
     ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
     """
@@ -75,9 +75,10 @@ class KeyDomain:
     """Every key that a core shows, whatever the data hold.
 
     ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
-    over the same, narrow them. ``count`` is at most how many there are, None where public tables have a say.
-    ``declared`` tells of each key whether the owner or the statement lists its values, so that each of them is a group;
-    ``kept`` that an outer join keeps the public rows that all keys are read from, so that SQL has each group too.
+    over the same, narrow them. ``count`` is the most keys that there can be, None where it depends on public tables.
+    ``declared`` tells of each key whether the owner or the statement lists its values, so that each value is a group.
+    ``kept`` tells that an outer join keeps the public rows that all keys are read from, so that SQL shows each group
+    too.
     """
 
     keys: tuple[Expression, ...]

@@ -1,8 +1,6 @@
 """Constants of a statement as typed values, and the calendar of its dates and timestamps.
 
 The starts of days, months and years are proved in ``docs/proofs/domain.md``.
-
-Proved in ``docs/proofs/domain.md``.
 """
 
 from __future__ import annotations

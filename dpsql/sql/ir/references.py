@@ -26,9 +26,9 @@ TableRead: TypeAlias = tuple[bool, str]
 
 
 def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[TableRead]:
-    """Every table that the core's rows, keys and cells read, or that its key domain is made of.
+    """Every table that the core's rows, keys, cells or key domain read.
 
-    A cell may read less than its aggregate: that a value is there is not asked where it always is.
+    A cell may read fewer tables than its aggregate: whether a value is NULL is not asked where it never is.
     """
     arguments = [part for cell in cells for part in _read_of(cell)]
     leaves = () if core.domain is None else core.domain.tables
@@ -68,7 +68,7 @@ def tables_of(relation: Relation) -> frozenset[TableRead]:
 
 
 def is_held(relation: Relation) -> bool:
-    """Whether units are held to the limits of a table before its rows are joined, here or in a subquery."""
+    """Whether the row limit of a table is applied before its rows are joined, here or in a subquery."""
     inside = [part.relation for each in expressions_of(relation) for part in subqueries(each)]
     match relation:
         case Scan(keep=keep):

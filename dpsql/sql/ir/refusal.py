@@ -37,7 +37,7 @@ def position_of(node: exp.Expr) -> Position | None:
 
 
 def place(text: str, offset: int) -> Position:
-    """The line and the column of a character offset."""
+    """The position (line and column) of a character offset."""
     before = text[:offset]
     return Position(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 

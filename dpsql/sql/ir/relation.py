@@ -47,9 +47,9 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The most rows that each unit keeps of a table, and the columns that are read of them.
+    """The row limit of a table, applied before it is joined: how many rows each unit keeps, and which columns are read.
 
-    ``owned`` tells that the unit is one of them, under the name `ITS_UNIT`.
+    ``owned`` tells that the unit is one of these columns, under the name `ITS_UNIT`.
     """
 
     rows: int

@@ -1,8 +1,6 @@
 """PIVOT and UNPIVOT of listed columns, SEMI and ANTI joins: syntax of FROM in plainer SQL.
 
 SEMI and ANTI joins become EXISTS and NOT EXISTS, as is proved in ``docs/proofs/subquery.md``.
-
-Proved in ``docs/proofs/subquery.md``.
 """
 
 from __future__ import annotations

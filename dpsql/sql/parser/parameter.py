@@ -90,7 +90,7 @@ def _mark(token: Token, place: int) -> Token:
 
 
 def _parted(tokens: list[Token]) -> list[Token]:
-    """The tokens, with a parameter and its cast apart, as in ?::DATE, and FETCH FIRST 1 ROW as one of rows."""
+    """The tokens, with a parameter apart from a cast behind it (?::DATE), and ROW as ROWS behind FETCH FIRST 1."""
     found: list[Token] = []
     for token in tokens:
         if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
@@ -107,7 +107,7 @@ _OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, To
 
 
 def _called(tokens: list[Token]) -> list[Token]:
-    """The tokens, with DIV as a name where it is called: DIV(x, 2)."""
+    """The tokens, in which DIV is a plain name where it is called as a function: DIV(x, 2)."""
     found: list[Token] = []
     for place, token in enumerate(tokens):
         after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
@@ -119,8 +119,10 @@ def _called(tokens: list[Token]) -> list[Token]:
 
 
 def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
-    """The tree, in which each function remembers the name that the analyst called it by, those among them that are
-    operators to the parser: CORR(x, y), MOD(x, 2)."""
+    """The tree, in which each function remembers the name that the analyst called it by, operators among them.
+
+    The parser makes operators of some functions: CORR(x, y), MOD(x, 2).
+    """
     joining = [(found.start(), found[1]) for found in _JOINS_TEXTS.finditer(text)]
     for node in tree.find_all(exp.Func, exp.Binary):
         if "start" in node.meta:

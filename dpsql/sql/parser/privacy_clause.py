@@ -2,8 +2,6 @@
 
 Bounds per row clamp each value; bounds per group clamp what each unit adds to a group. Proved in
 ``docs/proofs/execution.md``.
-
-Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -72,7 +70,7 @@ def clamped(value: exp.Expr, bounds: exp.Expr) -> exp.Expr:
 
 
 def _outer_aggregate(node: exp.AggFunc, values: list[exp.Expr], unit: exp.Column) -> exp.Expr:
-    """The aggregate over units; what it needs of each unit becomes one more value of the subquery."""
+    """The aggregate over units; the value of each unit that it needs becomes one more column of the subquery."""
     mark = node.this
     if not isinstance(mark, exp.Anonymous) or mark.name != PER_GROUP:
         if isinstance(node, exp.Count) and isinstance(mark, exp.Distinct) and mark.expressions == [unit]:

@@ -42,7 +42,7 @@ def require_brackets(bare: str, text: str) -> None:
 
 
 def with_plain_names(tokens: list[Token]) -> list[Token]:
-    """The tokens, with what can be nothing but a name or a text as a name that looks like no other token.
+    """The tokens, in which everything that can only be a name or a text is replaced by a plain name.
 
     That is what is quoted, and each word behind a dot or an AS, whatever it says: ``t.then``, ``AS "and"``.
     """

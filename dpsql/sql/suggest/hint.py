@@ -118,12 +118,12 @@ def _candidates(tree: exp.Expr, schema: Schema, rewrites: tuple[Rewrite, ...]) -
 
 
 def _nearest_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Aggregates without a private form become the nearest that has one."""
+    """Replace aggregates without a private form by the nearest that has one."""
     return nearest_aggregates(tree)
 
 
 def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """HISTOGRAM(x) becomes x and COUNT(*), grouped by x."""
+    """Replace HISTOGRAM(x) by x and COUNT(*), grouped by x."""
     if not isinstance(tree, exp.Select):
         return None
     items: list[exp.Expr] = []
@@ -139,7 +139,7 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def _bounded(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """What is added up lies between 0 and 1000."""
+    """Clamp what is added up between 0 and 1000."""
     found = [node for node in tree.find_all(exp.Sum, exp.Avg) if isinstance(node.this, exp.Expr)]
     for node in found:
         if not isinstance(node.this, exp.Distinct | exp.Case):
@@ -152,7 +152,7 @@ def _bounded(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def _average_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """MIN, MAX, MEDIAN and their like become AVG of the same value."""
+    """Replace MIN, MAX, MEDIAN and the like by AVG of the same value."""
     found = [node for node in tree.find_all(exp.AggFunc) if not _is_of_rows(node)]
     for node in found:
         if isinstance(node.this, exp.Expr) and not isinstance(node.parent, exp.Window | exp.WithinGroup):
@@ -167,7 +167,7 @@ def _is_of_rows(node: exp.AggFunc) -> bool:
 
 
 def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """LIMIT, OFFSET, DISTINCT and samples inside subqueries go."""
+    """Remove LIMIT, OFFSET, DISTINCT and samples from subqueries."""
     inner = [select for select in tree.find_all(exp.Select) if select is not tree]
     for select in inner:
         for part in ("limit", "offset", "order", "distinct", "qualify", "sample"):
@@ -176,7 +176,7 @@ def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """The rows of the statement, counted."""
+    """Count the rows of the statement."""
     if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
         return None
     kept = {name: tree.args.get(name) for name in ("from_", "joins", "where", "with_")}
@@ -184,7 +184,7 @@ def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """The rows of the statement's tables, counted."""
+    """Count the rows of the statement's tables."""
     counted = _count_of_its_rows(tree, schema)
     if counted is not None:
         counted.set("where", None)

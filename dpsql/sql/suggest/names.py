@@ -38,7 +38,7 @@ def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def averaged_over_units(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Aggregates for each unit become their averages over the units."""
+    """Replace aggregates for each unit by their averages over the units."""
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
         return None
     declared = {fold(node.name): schema.table(node.name) for node in tree.find_all(exp.Table)}

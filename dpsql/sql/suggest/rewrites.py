@@ -28,7 +28,7 @@ def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def values_for_ends(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """The ends of intervals become the values themselves."""
+    """Replace the ends of intervals by the values themselves."""
     found = [node for node in tree.find_all(exp.Anonymous) if node.name.lower() in ENDS and node.expressions]
     for node in found:
         node.replace(node.expressions[0].copy())
@@ -36,7 +36,7 @@ def values_for_ends(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def counts_for_exists(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """EXISTS in a SELECT list without FROM asks whether a count is above 0."""
+    """Replace EXISTS in a SELECT list without FROM by a count that is above 0."""
     if not isinstance(tree, exp.Select) or tree.args.get("from_") is not None:
         return None
     found = [node for node in tree.find_all(exp.Exists) if isinstance(node.this, exp.Select)]
@@ -50,7 +50,7 @@ def counts_for_exists(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """PIVOT of rows becomes one aggregate with FILTER for each value that it lists."""
+    """Replace a PIVOT of rows by one aggregate with FILTER for each value that it lists."""
     source = tree.args["from_"].this if isinstance(tree, exp.Select) and tree.args.get("from_") is not None else None
     pivots = [] if source is None else source.args.get("pivots") or []
     if source is None or len(pivots) != 1 or pivots[0].args.get("unpivot"):
@@ -87,7 +87,7 @@ def _column(node: exp.Expr) -> exp.Expr:
 
 
 def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Private tables that hold the unit are joined on it, beside what the statement says."""
+    """Join private tables that hold the unit on it, in addition to the conditions of the statement."""
     changed = False
     for select in tree.find_all(exp.Select):
         source = select.args.get("from_")

@@ -27,9 +27,9 @@ from dpsql.sql.ir.relation import Constants, PerUnit, Relation
 
 
 def is_listed(key: Expression, relation: Relation) -> bool:
-    """Whether somebody lists the key's values: the owner (``values``, a boolean), or the statement (IN, VALUES).
+    """Whether the key's values are listed: by the owner (``values``, a boolean) or by the statement (IN, VALUES).
 
-    Values between bounds, of public tables and of functions are not listed: nobody said that each has rows.
+    Values between bounds, of public tables and of functions are not listed: nobody said that each of them has rows.
     """
     if isinstance(key, Cast):
         return is_listed(key.argument, relation)
@@ -48,7 +48,7 @@ def is_listed(key: Expression, relation: Relation) -> bool:
 
 
 def _lists(condition: Expression, key: Expression) -> bool:
-    """Whether the condition holds of constants for the key alone, and names these."""
+    """Whether the condition lists the constants that the key alone may equal."""
     match condition:
         case Call(function="in", arguments=(asked, *options)):
             return asked == key and all(isinstance(each, Literal) for each in options)
@@ -139,7 +139,7 @@ CAVEAT = (
 
 
 def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
-    """The caveat, once, where some core shows the number of units that its keys are chosen by."""
+    """The notice, given once, that some core shows the number of units by which its keys are chosen."""
     for core in cores:
         chosen = core.keys and core.domain is None
         if chosen and any(each.function is UNITS and each.condition is None for each in core.aggregates):

@@ -130,7 +130,7 @@ class DomainValues:
         return prod(each.count for each in self.enumerated.values() if each.column in read)
 
     def _is_short(self, key: Expression) -> bool:
-        """Whether a key that is computed from days has few enough values."""
+        """Whether a key that is computed from days has few enough values to be listed."""
         days = any(column_values(self.narrow(each)) is None for each in columns(key) if each.type.is_temporal)
         return not days or self._count(key) <= MAX_RANGE
 
@@ -192,7 +192,7 @@ class DomainValues:
         return None if day is None else rebuilt(expression, lambda _: day)
 
     def _case(self, case: Case, fine: bool) -> Expression | None:
-        """The CASE over what its conditions read where that is few, else over the number of the branch taken."""
+        """The CASE over the values that its conditions read, if these are few, else over the branch's number."""
         results = [value for _, value in case.branches]
         reduced = [self._reduced(each, fine) for each in results]
         default = None if case.default is None else self._reduced(case.default, fine)

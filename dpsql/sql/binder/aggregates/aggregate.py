@@ -21,7 +21,7 @@ from dpsql.sql.ir.refusal import called, only, refuse
 
 
 def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """What a function of a condition, of two numbers or of one measures, with its FILTER; None where it is another.
+    """Read an aggregate that takes a condition or one or two numbers, with its FILTER; None for any other call.
 
     SUM and AVG are left to `split`.
     """

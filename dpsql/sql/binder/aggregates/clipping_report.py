@@ -30,10 +30,11 @@ Kind: TypeAlias = OneOf["rows", "units", "groups", "values"]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A measured count of what an answer leaves out in part: an aggregate of a core beside those of the statement.
+    """One entry of the clipping report: a count of rows or units that an answer leaves out in part.
 
-    Rows are beyond the bounds ``low`` and ``high`` of ``name``; units have more than ``high`` rows, groups, or
-    different values of ``name``. The aggregate ``whole`` of the core ``whole_core`` counts all of which these are.
+    The count is an aggregate of a core that is measured beside those of the statement. Rows are counted that lie beyond
+    the bounds ``low`` and ``high`` of ``name``; units are counted that have more than ``high`` rows, groups, or
+    different values of ``name``. The aggregate ``whole`` of the core ``whole_core`` counts all rows or units.
     """
 
     kind: Kind
@@ -64,9 +65,9 @@ _Counting: TypeAlias = tuple[tuple[Core, ...], list[LeftOut]]
 
 
 def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
-    """Counts of the rows beyond the bounds of each number that is clamped, and in a core of their own of all its rows.
+    """Count the rows beyond the bounds of each number that is clamped, in one core, and all its rows in another.
 
-    In one core a unit above its limit has both scaled by what it is above it in all its rows.
+    In one core, both counts of a unit above its limit would be scaled by the number of all its rows.
     """
     if limits(relation).rows is None and rows_per_group(relation, []) is None:
         return (), []  # nothing bounds a count over all groups
@@ -135,7 +136,7 @@ def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iter
 
 
 def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...], int]]:
-    """Each limit on in how many groups a unit counts, and of how many different values, that the core holds it to."""
+    """Each limit that the core sets on how many groups, and how many different values, one unit counts in."""
     declared = limits(core.relation).rows
     by_units = any(each.function is UNITS for each in core.aggregates)
     groups = groups_by(core.relation, list(core.keys))
@@ -151,13 +152,13 @@ def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...]
 
 
 def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:
-    """The groups of each unit, one row for each; of values those that there are."""
+    """The groups of each unit, one row a group; where values are counted, the values that are not NULL."""
     rows = Filter(relation, _present(keys[-1])) if kind == "values" and is_nullable(keys[-1]) else relation
     return PerUnit(_GROUPS, rows, tuple((f"k{place}", key) for place, key in enumerate(keys)), ())
 
 
 def _adds_rows(core: Core) -> bool:
-    """Whether an aggregate of the core is made of rows, by whose number units are held."""
+    """Whether an aggregate of the core adds up rows, so that units are held to a number of rows."""
     return any(not each.function.ignores_repeated_rows for each in core.aggregates)
 
 

@@ -65,7 +65,7 @@ def _sizes(step: Fraction, largest: int) -> tuple[Scalar, ...]:
 
 
 def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
-    """The place of the value's size: LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last), a whole number."""
+    """The place of the value among the sizes: LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last)."""
     size = exp.Div(this=exp.Abs(this=value.copy()), expression=number(float(step)))
     above_one = exp.Greatest(this=size, expressions=[number(1.0)])
     whole = exp.Ceil(this=exp.Mul(this=exp.Ln(this=above_one), expression=number(1 / log(RATIO))))
@@ -86,10 +86,11 @@ class _Clipped:
 
 
 def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """SUM(DP_CLIP(x)) becomes size * SUM(GREATEST(LEAST(x / size, 1), -1)) with the size found before, AVG likewise.
+    """Rewrite SUM(DP_CLIP(x)) as size * SUM(GREATEST(LEAST(x / size, 1), -1)), with a size that is found before.
 
-    SUM(LEAST(x, DP_CLIP(x))) means the same, and so does SUM(t) of a subquery's DP_CLIP(x) AS t: its SUM(x) is clipped.
-    The size is that of the rows that are added up: a FILTER stands behind DP_CLIP as it does behind SUM.
+    AVG is rewritten likewise. SUM(LEAST(x, DP_CLIP(x))) means the same, and so does SUM(t) over a subquery with
+    DP_CLIP(x) AS t, of which SUM(x) is clipped. The size is that of the rows that are added up: a FILTER stands behind
+    DP_CLIP as it does behind SUM.
     """
     if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
         return None
@@ -120,7 +121,7 @@ def _free_name(tree: exp.Expr) -> str:
 
 
 def _totals_clipped(tree: exp.Select) -> None:
-    """A subquery's DP_CLIP becomes the total of its group, which the sums of it around the subquery clip."""
+    """Rewrite a subquery's DP_CLIP as the total of its group, which the sums around the subquery clip."""
     for subquery in [node for node in tree.find_all(exp.Subquery) if node.parent_select is tree]:
         inner = subquery.this
         for item in inner.expressions if isinstance(inner, exp.Select) and inner.args.get("group") is not None else ():

@@ -49,7 +49,7 @@ class Span:
 
     @property
     def steps(self) -> tuple[tuple[str, int], ...]:
-        """The interval as numbers of units, each in the longest unit that is whole."""
+        """Split the interval into numbers of units, each unit the longest that divides its part."""
         found = []
         if self.months:
             found.append(("year", self.months // 12) if self.months % 12 == 0 else ("month", self.months))
@@ -62,7 +62,7 @@ class Span:
 
     @property
     def whole_microseconds(self) -> int | None:
-        """Its length; None where it has months, which differ."""
+        """The length of the interval in microseconds; None where it has months, whose lengths differ."""
         return None if self.months else self.days * 86_400 * 10**6 + self.microseconds
 
 

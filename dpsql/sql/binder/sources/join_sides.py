@@ -136,14 +136,14 @@ def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 
 def padded_column(column: Expression) -> Expression:
-    """A column of the side of an outer join that may lack: NULL then, and no longer a name of the unit."""
+    """The column behind an outer join that may lack its side: it may be NULL, and no longer identifies the unit."""
     assert isinstance(column, Column)
     domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
     return replace(column, nullable=True, domain=domain, identifies=None, public=False)
 
 
 def padded_sources(relation: Relation) -> list[Relation]:
-    """The sources that rows of the relation may lack."""
+    """The sources of the relation that an outer join inside it may lack."""
     match relation:
         case Join(left=left, right=right, kind="left"):
             return [*padded_sources(left), right]
@@ -154,7 +154,7 @@ def padded_sources(relation: Relation) -> list[Relation]:
 
 
 def graft(left: Relation, right: Relation) -> Relation:
-    """The inner join of both, with the joins of the right side hung under the left: A × (B ⟕ C) = (A × B) ⟕ C."""
+    """The inner join of both relations, in which left joins of the right side come last: A × (B ⟕ C) = (A × B) ⟕ C."""
     if isinstance(right, Join):
         return Join(graft(left, right.left), right.right, right.kind, right.condition)
     return Join(left, right, "inner", None)

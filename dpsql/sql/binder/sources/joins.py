@@ -112,7 +112,7 @@ class From:
         self._show(self._joined(left, right, kind, condition, shared, at), at)
 
     def _tie(self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr) -> None:
-        """Note which source the partners of an outer join have their unit from; refused where there is none."""
+        """Note from which source the partners of an outer join have their unit; refuse the join where there is none."""
         parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]
         partner = tied_source(lacking.relation, sources_of(preserved.relation), self._in_rows_that_have(condition))
         if partner is None:
@@ -121,11 +121,11 @@ class From:
         self._partners |= {part.alias: partner for part in sources_of(lacking.relation)}
 
     def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
-        """The conditions for rows that have a partner: there, columns that an outer join may lack are not NULL."""
+        """The conditions as they hold in rows with a partner, where columns of the padded side are not NULL."""
         return [rebuilt(each, lambda part: self._lacking.get(part, part)) for each in conditions]
 
     def _padded(self, side: Side) -> Side:
-        """The side as seen from rows that may lack it; what its columns identify is noted for equalities with them."""
+        """The side as rows see it that may lack it; what its columns identify is noted for later conditions."""
         for each in side.seen():
             known = self._lacking.get(each, each)
             if isinstance(known, Column) and known.identifies is not None:
@@ -133,7 +133,7 @@ class From:
         return side.padded()
 
     def _hand_on(self, before: Expression, after: Column) -> None:
-        """Note that the column after stands for the one before."""
+        """Note that a column of the new relation stands for one of the old, so that what it identifies is not lost."""
         known = self._lacking.get(before)
         if known is not None:
             self._lacking[after] = replace(after, identifies=known.identifies)
@@ -215,7 +215,10 @@ class From:
         return kind == "full" or (kind == "left") != left.is_private
 
     def _public_preserved(self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None) -> None:
-        """Public rows without partner have no unit: an inner join is meant where nothing that is measured sees them."""
+        """Join as an inner join, and note that public rows without a partner are missing.
+
+        Such rows have no unit. `finish` refuses the join unless nothing that is measured could see them.
+        """
         if kind == "full":
             refuse("E_JOIN", "a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the "
                    "private table", at)  # fmt: skip
@@ -231,7 +234,7 @@ class From:
     # -- one side as a subquery of its own -----------------------------------------------------------------------------
 
     def _wrapped(self, side: Side, at: exp.Expr, kind: JoinKind) -> Side:
-        """The side as one source that an outer join may lack; a table next to its unit is one already."""
+        """The side as one source, which an outer join may lack as a whole; a table that holds the unit is one."""
         has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
         is_one = not isinstance(side.relation, Join | Filter) and not has_hops
         plain = all(isinstance(each, Column) for each in side.seen())

@@ -34,7 +34,7 @@ _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
 
 
 def combined(query: exp.SetOperation, left: BoundRelation, right: BoundRelation, alias: str) -> BoundRelation:
-    """The set operation over two relations; refused where a row would have no unit, or another's rows a say in it."""
+    """The set operation over two relations; refused where a row would have no unit, or depend on another's rows."""
     only(query, "this", "expression", "distinct", "order", code="E_SETOP")
     units = [unit_of(left.relation), unit_of(right.relation)]
     if (units[0] is None) != (units[1] is None):

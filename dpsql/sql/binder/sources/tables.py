@@ -60,7 +60,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
 def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:
     """Drop the added parents of a subquery's table where its reference equals a key of the row outside.
 
-    That row is there, so the parent is, and it is the same.
+    That row exists, so its parent exists, and it is the same parent.
     """
     known = {
         own

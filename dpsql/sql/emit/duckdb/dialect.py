@@ -73,7 +73,7 @@ class DuckDB(Dialect):
         return exp.Values(expressions=[exp.Tuple(expressions=[*row]) for row in rows], alias=named)
 
     def one(self) -> exp.Expr:
-        """1 and whether RANDOM() is below 0, which it never is, and DuckDB does not know."""
+        """1, plus whether RANDOM() is below 0: it never is, and DuckDB does not know that."""
         below = node.compare(exp.LT, call("RANDOM")(), node.integer(0))
         return node.plus(node.integer(1), self.cast(below, "narrow"))
 

@@ -113,11 +113,11 @@ def steps(
 
 
 def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Select:
-    """The units whose values' sizes add to more than a limit: no norm over groups is larger than that sum.
+    """The units whose row values may exceed a limit: the sum of their sizes does, and no norm over groups is larger.
 
-    Where ``sizes`` has doubles that are no smaller, these are added, against a limit lowered by what the sum may lose.
-    Where rows are counted, their number tells as much: a unit with few rows is within every limit. A count of units
-    has the same value in each of its groups, so that the sum itself tells its L2 norm.
+    Where ``sizes`` has a column of doubles that are no smaller, these are added up, and the limit is lowered by what
+    their sum may lose. Where rows are counted, the number of rows is compared: a unit with few rows is within every
+    limit. A count of units adds the same value in each group, so that the plain sum gives its L2 norm.
     """
     above: exp.Expr | None = None
     for name, each in members:
@@ -136,12 +136,12 @@ def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> e
 
 
 def largest(each: Contribution, norm: Norm) -> int:
-    """What the sizes of a unit's values may add to, with no norm of them above the limit."""
+    """The sum of the sizes of a unit's values up to which no norm of them exceeds the limit."""
     return each.limit if norm == "l1" else isqrt(each.limit)
 
 
 def _heavy(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
-    """Per unit above a limit and key, what scaling its values down by its factor changes."""
+    """For each unit above a limit and each key: the difference that scaling down by the unit's factor makes."""
     outputs: list[exp.Expr] = [node.bare(name) for name in keys]
     for name, each in members:
         scaled = dialect.quotient(node.times(node.bare(name), node.bare("factor")), node.integer(2**FACTOR_BITS))
@@ -171,8 +171,10 @@ def _norms(dialect: Dialect, own: str, keys: list[str], members: list[Member], n
 
 
 def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
-    """Rows added up per key and chosen unit, those of all others under a unit that is NULL: in one reading of the rows,
-    which is the same whether or not a unit is chosen."""
+    """Rows added up per key, apart for each suspect, and together for all other units, whose unit is NULL there.
+
+    The rows are read once, and in the same way whether or not there is a suspect.
+    """
     unit = node.case((node.not_null(node.column(chosen, "u")), node.column("rows", "u")))
     groups: list[exp.Expr] = [*(node.column("rows", name) for name in keys), unit]
     outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
@@ -186,8 +188,7 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
 
 
 def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
-    """The chosen units' contributions per key: ``v…`` as they are clipped and, where that may differ, ``r…`` as they
-    stand in the totals."""
+    """The suspects' contributions per key: ``v…`` as they are clipped, and ``r…`` as they stand in the totals."""
     outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
     for name, each in members:
         outputs.append(node.column(source, name))

@@ -134,7 +134,7 @@ class _Emission:
 
     @property
     def _keeps_rows(self) -> bool:
-        """Whether rows are kept between the steps: one table is cheaper to scan again, a join is not.
+        """Whether the rows are stored between the steps: one table is cheap to scan again, a join is not.
 
         Rows that are multiplied are made once, whether or not a unit is above a limit.
         """
@@ -143,10 +143,10 @@ class _Emission:
 
     @property
     def _takes_back(self) -> bool:
-        """Whether rows without a unit are added up and taken back, so that totals need not read every row's unit.
+        """Whether rows without a unit are added up and subtracted again, so that totals need not read every row's unit.
 
-        That is for rows of a table as it is, where such rows are cheap to find, where nothing but sums reads them, and
-        where no key is shown for being theirs.
+        That is done for a plain table, where such rows are cheap to find, where nothing but sums reads them, and where
+        no key is shown because of them.
         """
         relation = self.core.relation
         while isinstance(relation, Filter):
@@ -272,7 +272,7 @@ class _Emission:
         return node.select(outputs, node.table(base), joins)
 
     def _with_bins(self, final: exp.Select) -> exp.Query:
-        """Behind the groups a row for each bin of each histogram: its keys, which histogram it is of, bin and count."""
+        """The groups, and behind them a row for each bin of each histogram: keys, histogram, bin and count."""
         if not self.histograms:
             return final
         cells = len(final.expressions) - len(self.keys)

@@ -54,9 +54,9 @@ class _Part:
 
 
 def _parts(domain: KeyDomain) -> list[_Part]:
-    """The domain in parts that have nothing to do with each other: their combinations are all shown.
+    """The domain as parts that share no source: the keys are all combinations of the keys of the parts.
 
-    What reads no column is put to a part that does, if there is one.
+    A condition that reads no column goes to a part that reads one, if there is one.
     """
     single = [_Part(_reads(each), {place: each}, ()) for place, each in enumerate(domain.keys)]
     single += [_Part(_reads(each), {}, (each,)) for each in domain.conditions]
@@ -132,7 +132,7 @@ class Counting:
 
 
 def counting(dialect: Dialect, core: Core) -> Counting | None:
-    """How the keys of the core are counted; None where they are known without, or come of what is released earlier."""
+    """The queries that count the keys of the core; None where the number is known or follows from earlier cores."""
     if core.domain is None or core.domain.count is not None:
         return None
     queries = []
@@ -157,7 +157,7 @@ def require_few_keys(core: Core, count: int) -> None:
 
 
 def many_keys(core: Core, count: int) -> str | None:
-    """What it means that so many keys are shown; None where they are few."""
+    """A notice of what so many keys cost in noise; None where they are few."""
     if core.domain is None or count < MANY_KEYS:
         return None
     return (
@@ -168,7 +168,7 @@ def many_keys(core: Core, count: int) -> str | None:
 
 
 def many_keys_notices(cores: Sequence[Core]) -> tuple[str, ...]:
-    """What it means for those cores whose number of keys is known from statement and schema."""
+    """The notices of the cores whose number of keys is known from the statement and the schema."""
     known = [(core, core.domain.count) for core in cores if core.domain is not None]
     said = [many_keys(core, count) for core, count in known if count is not None]
     return tuple(each for each in said if each is not None)

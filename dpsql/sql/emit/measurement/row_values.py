@@ -52,7 +52,10 @@ def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
 
 
 def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
-    """At least the size of what one row adds to a sum of rounded values, in units; NULL where it adds nothing."""
+    """An upper bound of the size of what a row adds to a sum, in units of the value, NULL where it adds nothing.
+
+    None where no cheap one is known.
+    """
     cell, grid = each.cell, each.grid
     if not isinstance(cell, ClampedSum) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
         return None
