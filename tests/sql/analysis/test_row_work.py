@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 from built_worlds import world
-from dpsql.sql.ir.reads import expressions_of
 from hand_world import hand_world
 from neighbours import given, plan_of
 from statements import statement
