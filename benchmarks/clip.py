@@ -133,7 +133,7 @@ def session_on(question: Question, source: Path, folder: Path) -> Session:
 def read(session: Session, plan: Plan, released: Released = NOTHING) -> list[CoreRows]:
     """What the engine finds for the first stage, or for the one after what was released."""
     charge = session.accountant.spend(plan.written(), analyst="benchmark", statement=plan.text)
-    with session._turns.sandbox() as shell, session._execution.engine.run(charge) as reading:
+    with session._scopes.sandbox() as shell, session._execution.engine.run(charge) as reading:
         found = reading.stage([])
         if released.tables:
             found = reading.stage(shell.derive(plan, plan.stages[1], released))

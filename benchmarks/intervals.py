@@ -180,7 +180,7 @@ def coverage_of_tables(session: Session, text: str, price: Fraction, draws: int,
     plan = session.plan(text)
     rows = exact_rows(session, plan)
     held = looked = 0
-    with session._turns.sandbox() as shell:
+    with session._scopes.sandbox() as shell:
         truth = [row[-1] for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows]
         for _ in range(draws):
             found = shell.run(plan, release(ExactRows(rows), plan.cores, CONFIDENCE))

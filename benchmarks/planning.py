@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dpsql.cli.demonstration import QUESTIONS, SCHEMA
+from dpsql.cli.demo import QUESTIONS, SCHEMA
 from dpsql.errors import DatabaseError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.postprocessing import PostProcessor

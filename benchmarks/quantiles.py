@@ -20,7 +20,7 @@ from typing import TypeAlias
 import duckdb
 from events import write_schema
 
-from dpsql.cli.demonstration import SCHEMA as NAFLD
+from dpsql.cli.demo import SCHEMA as NAFLD
 from dpsql.engines.duckdb.attached_source import run_core
 from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.budget_split import plan_cores

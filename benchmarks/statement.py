@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dpsql.cli.demonstration import QUESTIONS, SCHEMA
+from dpsql.cli.demo import QUESTIONS, SCHEMA
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores

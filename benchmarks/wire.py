@@ -25,7 +25,7 @@ from statistics import median
 import duckdb
 import psycopg
 
-from dpsql.cli.demonstration import SCHEMA as NAFLD
+from dpsql.cli.demo import SCHEMA as NAFLD
 
 SMALL = "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi FROM patients GROUP BY male"
 ROWS = 20_000

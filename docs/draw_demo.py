@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from dpsql.cli.demonstration import QUESTIONS, WIDTH, run
+from dpsql.cli.demo import QUESTIONS, WIDTH, run
 
 TARGET = Path(__file__).with_name("demo.svg")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import matplotlib
 
-from dpsql.output.spending_plot import Spending, draw_spending
+from dpsql.output.spending_plot import SpendingCurve, draw_spending
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState
 from dpsql.privacy.measure import FREE, Cost, shown
@@ -28,12 +28,12 @@ def cost_of(price: float) -> Cost:
     return Cost(None, Fraction(str(price)) ** 2 / 2)
 
 
-def spending(name: str, limit: Budget, moments: list[tuple[int, float]]) -> Spending:
+def spending(name: str, limit: Budget, moments: list[tuple[int, float]]) -> SpendingCurve:
     standing, used = FilterState(None, limit, FREE), []
     for at, cost in costs(sorted(moments)):
         standing = standing.after(cost)
         used.append((at, float(limit.epsilon - standing.epsilon)))
-    return Spending(name, used, float(limit.epsilon))
+    return SpendingCurve(name, used, float(limit.epsilon))
 
 
 def taken(limit: Budget) -> str:

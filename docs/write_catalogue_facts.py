@@ -11,8 +11,8 @@ from pathlib import Path
 import duckdb
 import psycopg
 
+from dpsql.server.catalogue.store.catalogue_types import duckdb_type
 from dpsql.server.catalogue.store.objects import allowed_functions
-from dpsql.server.catalogue.store.types import duckdb_type
 
 TARGET = Path(__file__).parents[1] / "dpsql" / "server" / "catalogue" / "store" / "facts"
 #: Catalogues of which every row is a fact of PostgreSQL itself, with the rows that are kept.

@@ -1,7 +1,7 @@
-"""The audit: what an owner can see of the promise on their own data, at no cost to anybody's budget.
+"""The audit: checks of the privacy promise on the owner's own data, at no cost to the budget.
 
-It reads private rows without a charge. So only the command line reaches it, never what serves analysts, and what it
-says without being asked for details holds no figure of the data. Proved in ``docs/proofs/audit.md``.
+It reads private rows without a charge. So only its command can import it, never code that serves analysts, and a
+report without details holds no figure of the data. Proved in ``docs/proofs/audit.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpsql.audit.advice import advice
-from dpsql.audit.clock import REST, AuditClock, Expected, TimeIsUp
+from dpsql.audit.clock import REST, AuditClock, AuditTimeout, ExpectedDuration
 from dpsql.audit.empirical.lower_bound import check_epsilon, seconds_of_releases
 from dpsql.audit.engine_process import process_checks
 from dpsql.audit.ledger_chain import journal
@@ -21,30 +21,49 @@ from dpsql.audit.lockdown import lock_down
 from dpsql.audit.report import (
     FOR_THE_OWNER,
     WITH_FIGURES,
-    Check,
-    Figure,
-    Report,
-    Room,
+    AuditCheck,
+    AuditReport,
+    CheckGroup,
+    PrivateFigure,
     as_data,
     in_tested_range,
     versions,
 )
 from dpsql.audit.samplers import CHOICES, DRAWS, check_samplers, seconds_of_samplers
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner, planner, require_answered
 from dpsql.audit.sensitivity.statements import check_sensitivity, seconds_of_statements
 from dpsql.engines.opening import catalog_of
 from dpsql.schema import Schema, load
 
 __all__ = [
-    "FOR_THE_OWNER", "WITH_FIGURES", "Asked", "Check", "Expected", "Figure", "Report", "Room", "as_data", "audit",
+    "FOR_THE_OWNER",
+    "WITH_FIGURES",
+    "AuditCheck",
+    "AuditReport",
+    "AuditRequest",
+    "CheckGroup",
+    "ExpectedDuration",
+    "PrivateFigure",
+    "as_data",
+    "audit",
     "completed_schema",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an audit is to look at: statements beside those of the journal, and how much of it in how many minutes."""
+class AuditRequest:
+    """What an audit checks, and how thoroughly.
+
+    Attributes:
+        statements: Statements to check besides those of the ledger.
+        epsilon_of: Statements whose ε is bounded from below by many releases.
+        units: How many units are left out, one by one.
+        minutes: The most that the audit takes.
+        seed: Chooses units at random.
+        draws: Samples of each noise sampler.
+        choices: Samples of each mechanism that chooses.
+        releases: Releases of each statement of ``epsilon_of`` on each neighbour."""
 
     statements: Sequence[str] = ()
     epsilon_of: Sequence[str] = ()
@@ -57,14 +76,19 @@ class Asked:
 
 
 def audit(
-    path: Path, asked: Asked, tell: Callable[[str], None] = lambda line: None,
-    foretell: Callable[[Expected], None] | None = None,
-) -> Report:  # fmt: skip
-    """The report on the database that a schema file describes; it charges nothing and answers nobody.
+    path: Path, asked: AuditRequest, tell: Callable[[str], None] = lambda line: None,
+    foretell: Callable[[ExpectedDuration], None] | None = None,
+) -> AuditReport:  # fmt: skip
+    """Audit the database that a schema file describes; nothing is charged, and no analyst gets an answer.
 
-    While it looks, it tells the names that the report has for what is looked at, and the numbers of statements. Before
-    that it foretells how long it will take, where somebody is to be told.
-    ProgrammingError where a statement that was asked for is not answered: it would not be checked.
+    Args:
+        path: The schema file.
+        asked: What to check, and how thoroughly.
+        tell: Called with a line of progress at each step.
+        foretell: Called once, at the start, with the expected duration.
+
+    Raises:
+        ProgrammingError: A statement that was asked for is refused under the schema, so it cannot be checked.
     """
     schema, clock = completed_schema(path), AuditClock(asked.minutes, tell)
     clock.tell("ledger")
@@ -72,7 +96,7 @@ def audit(
     named = list(dict.fromkeys([*asked.statements, *asked.epsilon_of]))
     texts = list(dict.fromkeys([*named, *written.statements]))
     clock.tell("sensitivity: rows of each unit")
-    neighbours = Neighbours(schema)
+    neighbours = NeighbourDatabases(schema)
     try:
         with planner(schema, neighbours) as plans:
             require_answered(plans, named)
@@ -80,37 +104,37 @@ def audit(
                 _foretell(foretell, schema, neighbours, plans, texts, asked, clock)
             clock.tell("lock-down")
             locked = lock_down(schema, plans)
-            rooms = [
+            groups = [
                 check_sensitivity(schema, neighbours, plans, texts, asked.units, asked.seed, clock),
                 check_samplers(clock, asked.draws, asked.choices),
             ]
             if asked.epsilon_of:
                 units = neighbours.choose(asked.units, asked.seed)
-                rooms.append(check_epsilon(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
+                groups.append(check_epsilon(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
     finally:
         neighbours.close()
     clock.tell("lock-down: the engine's process")
     locked = replace(locked, checks=(*in_tested_range(), *process_checks(schema), *locked.checks))
     clock.tell("schema")
-    rooms += [locked, written.room, advice(path, schema)]
-    return Report(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(rooms))
+    groups += [locked, written.group, advice(path, schema)]
+    return AuditReport(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(groups))
 
 
 def _foretell(
-    foretell: Callable[[Expected], None], schema: Schema, neighbours: Neighbours, plans: Planner, texts: Sequence[str],
-    asked: Asked, clock: AuditClock,
+    foretell: Callable[[ExpectedDuration], None], schema: Schema, neighbours: NeighbourDatabases, plans: Planner,
+    texts: Sequence[str], asked: AuditRequest, clock: AuditClock,
 ) -> None:  # fmt: skip
-    """Time a small part of the work, and say how long all of it will take; nothing where even the part is too long."""
+    """Time a small part of the work and foretell the whole; say nothing if even the part takes too long."""
     clock.tell("how long it will take")
-    with suppress(TimeIsUp):
+    with suppress(AuditTimeout):
         seconds = seconds_of_statements(neighbours, plans, texts, asked.units, asked.seed, clock)
         seconds += seconds_of_releases(schema, plans, asked.epsilon_of, clock, asked.releases)
         seconds += seconds_of_samplers(asked.draws, asked.choices) + REST
-        foretell(Expected(seconds, len(texts), asked.units, asked.minutes))
+        foretell(ExpectedDuration(seconds, len(texts), asked.units, asked.minutes))
 
 
 def completed_schema(path: Path) -> Schema:
-    """The schema that a file declares, with what the catalogue of its data adds to it."""
+    """The schema of a file, completed by the catalogue of its data."""
     declared = load(path)
     return declared.with_catalog(catalog_of(declared))
 

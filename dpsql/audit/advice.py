@@ -1,4 +1,4 @@
-"""Advice on a schema, from the schema and from who may read and write its files; never from a row.
+"""Advice on a schema, from the schema file and the permissions of files alone; no row is read.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from dpsql.audit.report import Check, Room
+from dpsql.audit.report import AuditCheck, CheckGroup
 from dpsql.engines.opening import catalog_of
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import ledger_path
@@ -23,14 +23,16 @@ _NAMES_SOMEBODY = ("_id", "_key", "_no", "_number", "id", "email", "user", "acco
 _LEVELS = {"loose": "weigh: ", "note": "", "error": ""}
 
 
-def advice(path: Path, schema: Schema) -> Room:
-    """What the owner should mend (failed), weigh or know (notes)."""
+def advice(path: Path, schema: Schema) -> CheckGroup:
+    """Checks that fail are to be mended; notes are to be weighed or known."""
     checks = [
-        Check(finding.where, "failed" if finding.level == "error" else "note", _LEVELS[finding.level] + finding.message)
+        AuditCheck(
+            finding.where, "failed" if finding.level == "error" else "note", _LEVELS[finding.level] + finding.message
+        )
         for finding in find(path, catalog_of, statements_paid_for)
     ]
     checks += [*_unit(schema), *_noise(schema), *_files(schema)]
-    return Room(
+    return CheckGroup(
         "schema",
         "what the schema file and the rights on its files leave open; told from these alone, and never from the data: "
         "whether bounds and limits are wider than the data need is not said here",
@@ -38,14 +40,14 @@ def advice(path: Path, schema: Schema) -> Room:
     )
 
 
-def _unit(schema: Schema) -> Iterator[Check]:
-    """A unit whose table names others beside it may be an order where a person was meant."""
+def _unit(schema: Schema) -> Iterator[AuditCheck]:
+    """Note identifiers beside the unit in its table: the unit may be an order rather than a person."""
     table, column = schema.unit
     declared = schema.tables[table]
     known = {column, *declared.references, *(declared.key or ())}
     others = [name for name in declared.columns if name not in known and name.endswith(_NAMES_SOMEBODY)]
     if others:
-        yield Check(
+        yield AuditCheck(
             f"unit {table}.{column}",
             "note",
             f"weigh: its table also has {', '.join(others)}; if one of them names whom the promise is meant for, one "
@@ -54,31 +56,33 @@ def _unit(schema: Schema) -> Iterator[Check]:
 
 
 def _gaussian_pays_for_more(schema: Schema) -> bool:
-    """Whether Gaussian noise, which the schema rules out, would pay for more statements.
+    """Whether Gaussian noise, which the schema rules out, would admit more statements.
 
-    Noise of the same standard deviation, √2/ε, has half the ρ: twice as many as of the same price.
+    Gaussian noise with the same standard deviation, √2/ε, costs half the ρ, so it admits twice as many.
     """
     free = schema.model_copy(update={"privacy": schema.privacy.model_copy(update={"mechanism": "auto"})})
     statements = statements_paid_for(free)
     return 2 * statements.get("gaussian", 0) > statements["laplace"]
 
 
-def _noise(schema: Schema) -> Iterator[Check]:
+def _noise(schema: Schema) -> Iterator[AuditCheck]:
     privacy = schema.privacy
     if privacy.mechanism == "laplace" and _gaussian_pays_for_more(schema):
-        yield Check("privacy, mechanism", "note", "weigh: Gaussian noise of the same width pays for more statements")
+        yield AuditCheck(
+            "privacy, mechanism", "note", "weigh: Gaussian noise of the same width pays for more statements"
+        )
     if privacy.query_epsilon > 1:
-        yield Check("privacy, query_epsilon", "note", "weigh: a single statement above 1 tells much of a person")
+        yield AuditCheck("privacy, query_epsilon", "note", "weigh: a single statement above 1 tells much of a person")
 
 
-def _files(schema: Schema) -> Iterator[Check]:
-    """Others who may read the data need no dpsql; others who may write the ledger can spend for ever."""
+def _files(schema: Schema) -> Iterator[AuditCheck]:
+    """Note data that other users can read, past dpsql, and ledgers that they can write, to reset the budget."""
     source = schema.source_path.resolve()
     data = [source, *source.glob("*.parquet")] if source.is_dir() else [source]
     if any(_rights(file) & stat.S_IROTH for file in data if not file.is_dir()):
-        yield Check("files of the data", "note", "weigh: every user of this machine may read them; chmod o-r")
+        yield AuditCheck("files of the data", "note", "weigh: every user of this machine may read them; chmod o-r")
     if any(_rights(file) & (stat.S_IWOTH | stat.S_IWGRP) for file in data):
-        yield Check("files of the data", "note", "weigh: others than their owner may write them; chmod go-w")
+        yield AuditCheck("files of the data", "note", "weigh: others than their owner may write them; chmod go-w")
     place = None
     with suppress(LedgerError):
         place = schema.ledger_place or ledger_path(schema.source_path)
@@ -86,10 +90,16 @@ def _files(schema: Schema) -> Iterator[Check]:
         open_to_all = _rights(place) & stat.S_IWOTH or (
             _rights(place.parent) & stat.S_IWOTH and not _rights(place.parent) & stat.S_ISVTX
         )
-        verdict = Check("file of the ledger", "failed", "every user of this machine may write or replace it; chmod o-w")
-        yield verdict if open_to_all else Check("file of the ledger", "passed", "only its owner or group may write it")
+        verdict = AuditCheck(
+            "file of the ledger", "failed", "every user of this machine may write or replace it; chmod o-w"
+        )
+        yield (
+            verdict
+            if open_to_all
+            else AuditCheck("file of the ledger", "passed", "only its owner or group may write it")
+        )
     if schema.path is not None and _rights(schema.path) & stat.S_IWOTH:
-        yield Check("schema file", "failed", "every user of this machine may change what is promised; chmod o-w")
+        yield AuditCheck("schema file", "failed", "every user of this machine may change what is promised; chmod o-w")
 
 
 def _rights(file: Path) -> int:

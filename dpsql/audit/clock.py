@@ -1,4 +1,4 @@
-"""How long an audit may take, how long it will take on this machine, and what it says while it runs."""
+"""The time of an audit: its limit, its progress lines, and the estimate of its duration."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from math import ceil
 
 
-class TimeIsUp(Exception):
-    """The audit has used the time that it was given; it is caught before anybody sees it."""
+class AuditTimeout(Exception):
+    """The audit has used up its time. Each check catches it."""
 
 
 @dataclass
 class AuditClock:
-    """The minutes of one audit, and where it tells how far it is."""
+    """The time limit of one audit, and the function that is told its progress."""
 
     minutes: float
     tell: Callable[[str], None] = lambda line: None
@@ -24,17 +24,17 @@ class AuditClock:
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """The seconds that are left."""
         return 60 * self.minutes - (time.monotonic() - self._start)
 
     def check(self) -> None:
-        """Raise TimeIsUp where it is."""
+        """Raise AuditTimeout if no time is left."""
         if self.left <= 0:
-            raise TimeIsUp
+            raise AuditTimeout
 
     @contextmanager
     def ending(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While this lasts, ``interrupt`` is called when the time is up."""
+        """Call ``interrupt`` if the time is up inside the block."""
         timer = threading.Timer(max(self.left, 0.0), interrupt)
         timer.daemon = True
         timer.start()
@@ -51,8 +51,8 @@ _MINUTES_FROM = 120
 
 
 @dataclass(frozen=True)
-class Expected:
-    """How many seconds an audit will take if nothing ends it, and the ``minutes`` after which it ends."""
+class ExpectedDuration:
+    """The estimated seconds of an audit without a limit, and the limit in minutes."""
 
     seconds: float
     statements: int
@@ -60,11 +60,11 @@ class Expected:
     minutes: float
 
     def __str__(self) -> str:
-        """What the owner is told before it starts.
+        """The message to the owner before the audit starts.
 
-        >>> print(Expected(43.2, 4, 24, 10.0))
+        >>> print(ExpectedDuration(43.2, 4, 24, 10.0))
         this takes about 50 seconds: 4 statements, each with and without 24 units, the samplers and the lock-down
-        >>> print(Expected(1500, 1, 24, 10.0))
+        >>> print(ExpectedDuration(1500, 1, 24, 10.0))
         this would take about 25 minutes: 1 statement with and without 24 units, the samplers and the lock-down
         what is not reached in 10 minutes is told and not checked; --minutes gives more, and fewer --units take less
         """

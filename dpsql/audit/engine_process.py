@@ -1,4 +1,4 @@
-"""What a process that is begun and confined as the engine's can do: files, programs, the network, memory.
+"""Checks what the engine's confined process can do: files, programs, the network, memory.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from dpsql.audit.report import Check
+from dpsql.audit.report import AuditCheck
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
@@ -33,15 +33,15 @@ _KEPT_BY: Final[dict[str, int | None]] = {
 _PROCESS: Final = "the engine's process"
 
 
-def process_checks(schema: Schema) -> list[Check]:
+def process_checks(schema: Schema) -> list[AuditCheck]:
     """One check for the kernel, and one for each thing that the process tries.
 
-    It has failed where the process can open files or connect, whyever; a note tells what no kernel keeps it from. It is
-    begun with the schema's limits, beside a stand-in for the data, so that what it can do harms nothing.
+    A check fails if the process can open files or connect, for whatever reason; what no kernel prevents is a note. The
+    process runs with the schema's limits on an empty stand-in of the data, so it can harm nothing.
     """
     if not schema.engine.process:
         said = "the data are opened by dpsql's own process, which can open what its user can, and connect"
-        return [Check(_PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]")]
+        return [AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]")]
     limits = source_of(schema).limits
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         data, outside = Path(folder, "data"), Path(folder, "outside")
@@ -51,21 +51,21 @@ def process_checks(schema: Schema) -> list[Check]:
         try:
             could = _could(EngineProcess(str(data), limits, serves="confinement_probe"), data, outside)
         except (ProcessDied, OperationalError):
-            return [Check(_PROCESS, "failed", "it cannot be begun, or ends where it tries what it must not do")]
+            return [AuditCheck(_PROCESS, "failed", "it cannot be begun, or ends where it tries what it must not do")]
     return [_kernel(), *_checks(could, limits.memory is not None)]
 
 
-def _kernel() -> Check:
-    """Whether the kernel has what the process is confined by."""
+def _kernel() -> AuditCheck:
+    """Whether the kernel can confine the process."""
     version = landlock.version()
     if version >= 1:
-        return Check("the kernel's Landlock", "passed", f"version {version}")
+        return AuditCheck("the kernel's Landlock", "passed", f"version {version}")
     said = "there is none, so that the engine's process can open what its user can, and connect"
-    return Check("the kernel's Landlock", "failed", f"{said}; {_mend(_NEEDED)}")
+    return AuditCheck("the kernel's Landlock", "failed", f"{said}; {_mend(_NEEDED)}")
 
 
 def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]:
-    """Whether it could do each thing that it tried."""
+    """For each attempt, whether the process could do it."""
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
@@ -74,20 +74,22 @@ def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]
         process.end()
 
 
-def _checks(could: dict[str, bool], limited: bool) -> Iterator[Check]:
+def _checks(could: dict[str, bool], limited: bool) -> Iterator[AuditCheck]:
     version = landlock.version()
     for name, least in _KEPT_BY.items():
         what = f"its process {name}"
         if name == "takes more memory" and not limited:
-            yield Check(what, "note", "weigh: [engine] in the schema has no memory; DuckDB's own limit stands alone")
+            yield AuditCheck(
+                what, "note", "weigh: [engine] in the schema has no memory; DuckDB's own limit stands alone"
+            )
         elif could.get(name) is False:
-            yield Check(what, "passed", "it cannot")
+            yield AuditCheck(what, "passed", "it cannot")
         elif could.get(name) and (least is None or (least == 0 and not sys.platform.startswith("linux"))):
-            yield Check(what, "note", "it can: nothing on this machine keeps it from that")
+            yield AuditCheck(what, "note", "it can: nothing on this machine keeps it from that")
         elif could.get(name) and least and version < least:
-            yield Check(what, "failed" if least <= _NEEDED else "note", f"it can; {_mend(least)}")
+            yield AuditCheck(what, "failed" if least <= _NEEDED else "note", f"it can; {_mend(least)}")
         else:
-            yield Check(what, "failed", "it can")
+            yield AuditCheck(what, "failed", "it can")
 
 
 def _mend(least: int) -> str:

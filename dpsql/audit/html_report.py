@@ -1,11 +1,11 @@
-"""The report as one HTML file, which loads nothing: a summary, how much of each claim was used, and every check."""
+"""Writes an audit report as one self-contained HTML file: a summary, the use of each claim, and every check."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Final
 
-from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, Check, Figure, Report, Room
+from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, AuditCheck, AuditReport, CheckGroup, PrivateFigure
 
 STYLE: Final = """
 :root { --ink: #1b2430; --soft: #5b6776; --paper: #fbfbfa; --card: #ffffff; --line: #dfe3e8;
@@ -62,8 +62,8 @@ _MARKS = {"passed": "✓", "failed": "✗", "note": "·", "skipped": "○"}
 _FOLDED = 30
 
 
-def page(report: Report, details: bool) -> str:
-    """The whole file; figures of the data, and the chart of them, only with ``details``."""
+def page(report: AuditReport, details: bool) -> str:
+    """The HTML file; figures of the data and their chart only with ``details``."""
     verdict = "passed" if report.passed else "failed"
     versions = " · ".join(f"{escape(name)} {escape(version)}" for name, version in report.versions)
     return f"""<!DOCTYPE html>
@@ -83,55 +83,55 @@ def page(report: Report, details: bool) -> str:
 <p class="closing {verdict}">{_MARKS[verdict]} {escape(report.closing)}</p>
 <p class="small">{report.at:%Y-%m-%d %H:%M} UTC · {versions}</p>
 </header>
-<nav>{"".join(map(_card, report.rooms))}</nav>
+<nav>{"".join(map(_card, report.groups))}</nav>
 <main>
 {_chart(report) if details else ""}
-{"".join(_section(room) for room in report.rooms)}
+{"".join(_section(group) for group in report.groups)}
 </main>
 </body>
 </html>
 """
 
 
-def _card(room: Room) -> str:
-    failed, passed = room.count("failed"), room.count("passed")
-    notes, skipped = room.count("note"), room.count("skipped")
+def _card(group: CheckGroup) -> str:
+    failed, passed = group.count("failed"), group.count("passed")
+    notes, skipped = group.count("note"), group.count("skipped")
     rest = [f"{notes} to weigh or know"] * (notes > 0) + [f"{skipped} not looked at"] * (skipped > 0)
     verdict = "failed" if failed else "passed"
     told = f"{failed} of {failed + passed} failed" if failed else f"{passed} passed"
     return (
-        f'<a class="card {verdict}" href="#{_anchor(room)}"><b>{_MARKS[verdict]} {escape(room.name)}</b>'
+        f'<a class="card {verdict}" href="#{_anchor(group)}"><b>{_MARKS[verdict]} {escape(group.name)}</b>'
         f"<span>{told}</span><small>{escape(', '.join(rest))}</small></a>"
     )
 
 
-def _section(room: Room) -> str:
-    rows = "".join(map(_row, room.checks))
+def _section(group: CheckGroup) -> str:
+    rows = "".join(map(_row, group.checks))
     table = f"<table>{rows}</table>"
-    if len(room.checks) > _FOLDED:
-        loud = "".join(_row(check) for check in room.checks if check.verdict != "passed")
+    if len(group.checks) > _FOLDED:
+        loud = "".join(_row(check) for check in group.checks if check.verdict != "passed")
         table = (f"<table>{loud}</table>" if loud else "") + (
-            f"<details><summary>All {len(room.checks)} checks</summary>{table}</details>"
+            f"<details><summary>All {len(group.checks)} checks</summary>{table}</details>"
         )
     return (
-        f'<section id="{_anchor(room)}"><h2>{escape(room.name)}</h2><p class="shows">{escape(room.shows)}.</p>'
+        f'<section id="{_anchor(group)}"><h2>{escape(group.name)}</h2><p class="shows">{escape(group.shows)}.</p>'
         f"{table}</section>\n"
     )
 
 
-def _row(check: Check) -> str:
+def _row(check: AuditCheck) -> str:
     return (
         f'<tr class="{check.verdict}"><td class="mark" title="{check.verdict}">{_MARKS[check.verdict]}</td>'
         f'<td class="what">{escape(check.what)}</td><td>{escape(check.said)}</td></tr>'
     )
 
 
-def _chart(report: Report) -> str:
-    """A bar for each claim: what was seen as a part of what is claimed, which ends at the line."""
+def _chart(report: AuditReport) -> str:
+    """A bar for each claim: how much of it was used; the line marks the whole claim."""
     groups = "".join(
         f'<div class="group"><p>{escape(check.what)}</p>{"".join(map(_bar, check.figures))}</div>'
-        for room in report.rooms
-        for check in room.checks
+        for group in report.groups
+        for check in group.checks
         if check.figures
     )
     if not groups:
@@ -143,7 +143,7 @@ def _chart(report: Report) -> str:
     )
 
 
-def _bar(figure: Figure) -> str:
+def _bar(figure: PrivateFigure) -> str:
     share = figure.value / figure.most
     width = min(max(100 * share, 0.0), 125.0)
     state = "failed" if share > 1 else "passed"
@@ -153,5 +153,5 @@ def _bar(figure: Figure) -> str:
     )
 
 
-def _anchor(room: Room) -> str:
-    return "".join(letter if letter.isascii() and letter.isalpha() else "-" for letter in room.name)
+def _anchor(group: CheckGroup) -> str:
+    return "".join(letter if letter.isascii() and letter.isalpha() else "-" for letter in group.name)

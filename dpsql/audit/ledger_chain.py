@@ -1,4 +1,4 @@
-"""The ledger: whether each entry is the one that was written, and what was spent follows from them.
+"""Checks the ledger: its hash chain, the sums of its entries, and the budget that they leave.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from dpsql.audit.report import Check, Room
+from dpsql.audit.report import AuditCheck, CheckGroup
 from dpsql.errors import LedgerError
 from dpsql.planning.workload.block import statements_of
 from dpsql.privacy.accountant import Accountant
@@ -26,15 +26,15 @@ _APART = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
-class Journal:
-    """What the ledger holds, as far as it could be read, and what is to be said of it."""
+class LedgerReading:
+    """The checks of the ledger, and the statements in it as far as it could be read."""
 
-    room: Room
+    group: CheckGroup
     entries: tuple[Entry, ...]
 
     @property
     def statements(self) -> list[str]:
-        """The distinct texts, those that were paid for last first; texts that differ in blanks only are one."""
+        """The distinct statements, the latest first; texts that differ only in white space are one."""
         found: dict[str, str] = {}
         for entry in reversed(self.entries):
             for text in statements_of(entry.statement):
@@ -42,47 +42,51 @@ class Journal:
         return list(found.values())
 
 
-def journal(schema: Schema) -> Journal:
-    """The ledger of the schema's database, read whole; one that is not there is not made."""
+def journal(schema: Schema) -> LedgerReading:
+    """Read and check the whole ledger of the schema's database; a missing ledger is not made."""
     try:
         at = ledger_of(schema)
         if isinstance(at.place, Path) and not at.place.exists() and not remembered(at.place, at.names):
-            return Journal(_room([Check("ledger", "note", "there is none yet: nothing was spent")]), ())
+            return LedgerReading(_group([AuditCheck("ledger", "note", "there is none yet: nothing was spent")]), ())
         accountant = open_accountant(schema)
     except LedgerError as error:
-        return Journal(_room([Check("ledger", "failed", str(error))]), ())
+        return LedgerReading(_group([AuditCheck("ledger", "failed", str(error))]), ())
     entries: list[Entry] = []
     try:
-        checks = [Check("chain", "passed", f"{_entries(accountant.ledger.verify())}, each the one that was written")]
+        checks = [
+            AuditCheck("chain", "passed", f"{_entries(accountant.ledger.verify())}, each the one that was written")
+        ]
         entries += accountant.ledger.history()
         checks += [_sums(entries), _within(accountant), *_times(entries)]
     except LedgerError as error:
-        checks = [Check("chain", "failed", str(error))]
+        checks = [AuditCheck("chain", "failed", str(error))]
     finally:
         accountant.ledger.close()
-    return Journal(_room(checks), tuple(entries))
+    return LedgerReading(_group(checks), tuple(entries))
 
 
-def _room(checks: Sequence[Check]) -> Room:
+def _group(checks: Sequence[AuditCheck]) -> CheckGroup:
     shows = "no entry was changed, left out or put in between, and their sums stay within the budget"
-    return Room("ledger", shows, tuple(checks))
+    return CheckGroup("ledger", shows, tuple(checks))
 
 
-def _sums(entries: Sequence[Entry]) -> Check:
-    """The totals of each entry, of everybody and of its analyst, added up a second time."""
+def _sums(entries: Sequence[Entry]) -> AuditCheck:
+    """Whether the totals in each entry, of all analysts and of its own, are the sums of the costs up to it."""
     total, owns = FREE, dict[str, Cost]()
     for entry in entries:
         total += entry.cost
         owns[entry.analyst] = owns.get(entry.analyst, FREE) + entry.cost
         if entry.total != total or entry.own != owns[entry.analyst]:
-            return Check("sums", "failed", f"the totals of entry {entry.seq} are not the sums of the entries before it")
-    return Check("sums", "passed", "the totals of each entry are the sums of the costs up to it")
+            return AuditCheck(
+                "sums", "failed", f"the totals of entry {entry.seq} are not the sums of the entries before it"
+            )
+    return AuditCheck("sums", "passed", "the totals of each entry are the sums of the costs up to it")
 
 
-def _within(accountant: Accountant) -> Check:
-    """What was spent is admitted by the budget of the schema as it is now, and each analyst's by the cap.
+def _within(accountant: Accountant) -> AuditCheck:
+    """Whether the present budget of the schema admits what was spent, and each cap what its analyst spent.
 
-    Where the budget is renewed, that of the present window.
+    If the budget is renewed, only the present window counts.
     """
     holders = [None, *accountant.caps]
     over = [
@@ -91,19 +95,19 @@ def _within(accountant: Accountant) -> Check:
         if not all(each.holds for each in accountant.remaining(holder).standings)
     ]
     if over:
-        return Check("budget", "failed", f"more was spent than the schema now promises: {', '.join(over)}")
-    return Check("budget", "passed", "what was spent is within the total and within each cap")
+        return AuditCheck("budget", "failed", f"more was spent than the schema now promises: {', '.join(over)}")
+    return AuditCheck("budget", "passed", "what was spent is within the total and within each cap")
 
 
-def _times(entries: Sequence[Entry]) -> list[Check]:
-    """Clocks decide nothing; one that goes back, or is ahead, is worth a look at the machine."""
+def _times(entries: Sequence[Entry]) -> list[AuditCheck]:
+    """Note entries whose time goes back or is in the future; nothing depends on them, but the clock needs a look."""
     times = [datetime.fromisoformat(entry.at) for entry in entries]
     back = [str(later.seq) for (earlier, later), (one, other) in zip(pairwise(entries), pairwise(times), strict=True)
             if other < one - _APART and earlier is not later]  # fmt: skip
-    found = [Check("clock", "note", f"goes back before entry {', '.join(back[:10])}")] if back else []
+    found = [AuditCheck("clock", "note", f"goes back before entry {', '.join(back[:10])}")] if back else []
     if times and times[-1] > datetime.now(UTC) + _APART:
-        found.append(Check("clock", "note", f"entry {entries[-1].seq} is in the future"))
-    return found or [Check("clock", "passed", "no entry is older than the one before it, none is in the future")]
+        found.append(AuditCheck("clock", "note", f"entry {entries[-1].seq} is in the future"))
+    return found or [AuditCheck("clock", "passed", "no entry is older than the one before it, none is in the future")]
 
 
 def _entries(number: int) -> str:

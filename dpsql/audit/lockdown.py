@@ -1,4 +1,4 @@
-"""Tries statements that write, read files, change settings or replace tables, on an engine opened as for analysts.
+"""Tries statements that write, read files, change settings or replace tables, against an engine as analysts have it.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from dpsql.audit.report import Check, Room, Verdict
+from dpsql.audit.report import AuditCheck, CheckGroup, Verdict
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.engines.duckdb.attached_source import OpenedSource, file_name
 from dpsql.engines.duckdb.cross_check import require_planned
@@ -25,19 +25,19 @@ from dpsql.sql.emit.duckdb import DUCKDB
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """A statement that must not be run; one that is ``harmless`` changes nothing but the memory of the engine."""
+class LockdownAttempt:
+    """A statement that must not run; a ``harmless`` one changes only the memory of the engine."""
 
     name: str
     sql: str
     harmless: bool = False
 
 
-def attempts(table: str, column: str, outside: Path, file: str | None) -> list[Attempt]:
+def attempts(table: str, column: str, outside: Path, file: str | None) -> list[LockdownAttempt]:
     """The attempts on a column of a private table, and on files in a folder beside the data.
 
-    ``file`` is the name under which the engine holds the data's DuckDB file; None where they are no such file. Where it
-    is not ``source``, that is views in the engine's memory: what changes these changes no data.
+    ``file`` is the name under which the engine attaches the data's DuckDB file; None if the data are no DuckDB file. If
+    it is not ``source``, then ``source`` has views in the engine's memory, and changing them changes no data.
     """
     held = "source" if file is None else file
     name, secret = f'source.main."{table}"', _quoted(outside / "secret.csv")
@@ -141,9 +141,9 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[A
         "letters that one parser sees and another does not": f"SELECT count(*) AS n\u200bFROM {name}",
     }  # fmt: skip
     return [
-        *(Attempt(what, sql) for what, sql in forbidden.items()),
-        *(Attempt(what, sql, harmless=file is None) for what, sql in of_the_catalogue.items()),
-        *(Attempt(what, sql, harmless=True) for what, sql in harmless.items()),
+        *(LockdownAttempt(what, sql) for what, sql in forbidden.items()),
+        *(LockdownAttempt(what, sql, harmless=file is None) for what, sql in of_the_catalogue.items()),
+        *(LockdownAttempt(what, sql, harmless=True) for what, sql in harmless.items()),
     ]
 
 
@@ -155,11 +155,11 @@ def _quoted(path: Path) -> str:
 SECRET = "dpsql-audit-secret-5d1f"
 
 
-def lock_down(schema: Schema, planner: Planner) -> Room:
-    """Each attempt at three gates: the compiler, the check of emitted SQL, and the engine itself.
+def lock_down(schema: Schema, planner: Planner) -> CheckGroup:
+    """Try each statement at three gates: the compiler, the check of emitted SQL, and the engine.
 
-    The engine is opened by the same code as for analysts, on an empty stand-in with the owner's tables, so that an
-    attempt that succeeds harms nothing.
+    The engine is opened by the same code as for analysts, on an empty stand-in with the owner's tables, so that a
+    statement that gets through harms nothing.
     """
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         home = Path(folder)
@@ -172,9 +172,9 @@ def lock_down(schema: Schema, planner: Planner) -> Room:
         tried = attempts(table, column, outside, file_name(source_of(schema)))
         checks = list(_all(planner, stand_in, tried, table))
         written = _files(home) != before
-    files = Check("the files after all attempts", "failed" if written else "passed",
+    files = AuditCheck("the files after all attempts", "failed" if written else "passed",
                   "a file was written" if written else "as before, none added")  # fmt: skip
-    return Room(
+    return CheckGroup(
         "lock-down",
         "the engine that reads the data, opened as for analysts, can neither write, nor read other files, nor be "
         "reconfigured, and what is not planned is not run",
@@ -182,8 +182,8 @@ def lock_down(schema: Schema, planner: Planner) -> Room:
     )
 
 
-def _all(planner: Planner, stand_in: Schema, tried: Iterable[Attempt], table: str) -> Iterator[Check]:
-    """The attempts one after the other; each finds an engine in which none before it has changed anything."""
+def _all(planner: Planner, stand_in: Schema, tried: Iterable[LockdownAttempt], table: str) -> Iterator[AuditCheck]:
+    """Run the attempts in order, each on an engine that no earlier one has changed."""
     pending = iter(tried)
     while True:
         with _opened(stand_in) as connection:
@@ -196,8 +196,10 @@ def _all(planner: Planner, stand_in: Schema, tried: Iterable[Attempt], table: st
                 return
 
 
-def _tried(planner: Planner, connection: duckdb.DuckDBPyConnection, attempt: Attempt, table: str, ran: bool) -> Check:
-    """What the three gates say; the engine may let pass what changes its own memory alone, for nothing reaches it."""
+def _tried(
+    planner: Planner, connection: duckdb.DuckDBPyConnection, attempt: LockdownAttempt, table: str, ran: bool
+) -> AuditCheck:
+    """The check of one attempt. The engine may run a harmless one, since the other gates stop it."""
     open_gates = []
     with suppress(DatabaseError):
         if planner.plan(attempt.sql).cores:
@@ -210,11 +212,11 @@ def _tried(planner: Planner, connection: duckdb.DuckDBPyConnection, attempt: Att
     verdict: Verdict = "failed" if open_gates else "passed"
     said = "; ".join(open_gates) or ("refused at two gates; the engine would change its own memory only" if ran
                                      else "refused at all three gates")  # fmt: skip
-    return Check(attempt.name, verdict, said)
+    return AuditCheck(attempt.name, verdict, said)
 
 
 def _runs(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
-    """Whether the engine runs it; what it changed of its own memory goes away with it."""
+    """Whether the engine runs it; changes of its memory are dropped with the engine."""
     cursor = connection.cursor()
     try:
         cursor.execute(sql).fetchall()
@@ -226,7 +228,7 @@ def _runs(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 
 
 def _stand_in(schema: Schema, home: Path) -> Schema:
-    """The owner's tables without rows, in the owner's kind of source."""
+    """Write the owner's tables without rows, in the same kind of source."""
     folder = schema.source_path.is_dir()
     place = home / ("data" if folder else "data.duckdb")
     if folder:
@@ -243,7 +245,7 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
 
 @contextmanager
 def _opened(schema: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The connection of an engine, by the code that opens it for analysts, in this process or in one of its own."""
+    """Open the engine by the code that opens it for analysts, in this process or in its own."""
     opened = OpenedSource(source_of(schema), open_instance)
     assert opened.connection is not None
     try:

@@ -1,8 +1,6 @@
-"""What an audit found: rooms of checks, each with a verdict that anybody may see and figures for the owner alone.
+"""The report of an audit: groups of checks, with verdicts for everybody and figures for the owner alone.
 
-A report names the versions of what dpsql rests on, too. Proved in ``docs/proofs/audit.md``.
-
-Proved in ``docs/proofs/audit.md``.
+It also names the versions of the engine and the parser. Proved in ``docs/proofs/audit.md``.
 """
 
 from __future__ import annotations
@@ -25,8 +23,8 @@ WITH_FIGURES = "for the owner: holds figures computed from the data, do not publ
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A number that was computed from private rows: how much of a claim they use, or an ε that they show."""
+class PrivateFigure:
+    """A number computed from private rows: how much of a claim is used, or an ε that releases prove."""
 
     name: str
     value: float
@@ -34,48 +32,48 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Check:
-    """One thing that was looked at; ``said`` holds no figure of the data, and ``figures`` do."""
+class AuditCheck:
+    """One check and its verdict. ``said`` holds no figure of the data; ``figures`` do."""
 
     what: str
     verdict: Verdict
     said: str = ""
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PrivateFigure, ...] = ()
 
 
 @dataclass(frozen=True)
-class Room:
-    """Checks of one kind, and what it shows that they pass."""
+class CheckGroup:
+    """Checks of one kind, and what they show if they pass."""
 
     name: str
     shows: str
-    checks: tuple[Check, ...]
+    checks: tuple[AuditCheck, ...]
 
     def count(self, verdict: Verdict) -> int:
         return sum(check.verdict == verdict for check in self.checks)
 
 
 @dataclass(frozen=True)
-class Report:
-    """A whole audit of one database."""
+class AuditReport:
+    """The report of the audit of one database."""
 
     schema: str
     promise: str
     at: datetime
     versions: tuple[tuple[str, str], ...]
-    rooms: tuple[Room, ...]
+    groups: tuple[CheckGroup, ...]
 
     def count(self, verdict: Verdict) -> int:
-        return sum(room.count(verdict) for room in self.rooms)
+        return sum(group.count(verdict) for group in self.groups)
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed; what was not looked at is told, and fails nothing."""
+        """Whether no check failed; a skipped check does not fail the audit."""
         return self.count("failed") == 0
 
     @property
     def closing(self) -> str:
-        """The report in one line."""
+        """A summary in one line."""
         failed, done = self.count("failed"), self.count("failed") + self.count("passed")
         whole = f"all {done} checks passed" if failed == 0 else f"{failed} of {done} checks failed"
         skipped, notes = self.count("skipped"), self.count("note")
@@ -83,8 +81,8 @@ class Report:
         return "; ".join([whole, *rest])
 
 
-def as_data(report: Report, details: bool) -> dict[str, object]:
-    """The report for programs; figures of the data only with ``details``."""
+def as_data(report: AuditReport, details: bool) -> dict[str, object]:
+    """The report as JSON values; figures of the data only with ``details``."""
     return {
         "schema": report.schema,
         "promise": report.promise,
@@ -94,13 +92,13 @@ def as_data(report: Report, details: bool) -> dict[str, object]:
         "passed": report.passed,
         "closing": report.closing,
         "rooms": [
-            {"name": room.name, "shows": room.shows, "checks": [_check(check, details) for check in room.checks]}
-            for room in report.rooms
+            {"name": group.name, "shows": group.shows, "checks": [_check(check, details) for check in group.checks]}
+            for group in report.groups
         ],
     }
 
 
-def _check(check: Check, details: bool) -> dict[str, object]:
+def _check(check: AuditCheck, details: bool) -> dict[str, object]:
     whole: dict[str, object] = {"what": check.what, "verdict": check.verdict, "said": check.said}
     if details:
         whole["figures"] = [
@@ -117,19 +115,19 @@ TESTED: Final = {
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """What is installed, by name."""
+    """The installed versions of dpsql, Python, and the libraries that results depend on."""
     names = (*TESTED, "numpy")
     return (("dpsql", dpsql.__version__), ("Python", platform.python_version()), *((n, version(n)) for n in names))
 
 
-def in_tested_range() -> list[Check]:
-    """Whether engine and parser are of versions that were tested; others may answer, and nobody has looked."""
+def in_tested_range() -> list[AuditCheck]:
+    """Whether the versions of engine and parser are within the tested range; other versions are a note."""
     checks = []
     for name, (oldest, newest) in TESTED.items():
         here = version(name)
         known = _numbers(oldest) <= _numbers(here) <= _numbers(newest)
         said = f"{here}, tested are {oldest} to {newest}"
-        checks.append(Check(f"version of {name}", "passed" if known else "note", said))
+        checks.append(AuditCheck(f"version of {name}", "passed" if known else "note", said))
     return checks
 
 

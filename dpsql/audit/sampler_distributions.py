@@ -1,4 +1,4 @@
-"""What the installed samplers should draw: the distributions, written down a second time and simply.
+"""The distributions that samplers should draw, written a second time and independently.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -42,7 +42,7 @@ def laplace_moments(scale: float) -> tuple[float, float]:
 
 
 def gaussian_moments(sigma: float) -> tuple[float, float]:
-    """E Z² and E Z⁴ of the discrete Gaussian; σ² and 3σ⁴ where a normal law is as good."""
+    """E Z² and E Z⁴ of the discrete Gaussian; σ² and 3σ⁴ where the normal distribution is as close."""
     if sigma > _SUMMED:
         return sigma**2, 3 * sigma**4
     reach = ceil(40 * sigma) + 2
@@ -52,13 +52,13 @@ def gaussian_moments(sigma: float) -> tuple[float, float]:
 
 
 def exponential_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]:
-    """The exponential mechanism's chances: ∝ exp(rate·utility)."""
+    """The probabilities of the exponential mechanism: ∝ exp(rate·utility)."""
     weights = np.exp(float(rate) * np.array(utilities, float))
     return np.asarray(weights / weights.sum())
 
 
 def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]:
-    """Permute-and-flip's chances: one of the heads of all coins exp(−rate·(best − utility)), each as likely."""
+    """The probabilities of permute-and-flip: a uniform choice among heads of coins exp(−rate·(best − utility))."""
     heads = [exp(-float(rate) * (max(utilities) - each)) for each in utilities]
     found = []
     for place, own in enumerate(heads):
@@ -75,9 +75,9 @@ def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]
 def first_above_law(
     answers: Sequence[int], threshold: int, border_scale: float, query_scale: float
 ) -> NDArray[np.float64]:
-    """The sparse vector technique's chances: each place to be the first at or above the threshold, and then none.
+    """The probabilities of the sparse vector technique: of each query to be the first at or above, then of none.
 
-    Both noises are discrete Laplace; given the border, queries are passed independently.
+    Both noises are discrete Laplace; given the noisy threshold, the queries are independent.
     """
     reach = ceil(40 * border_scale) + 2
     border = range(-reach, reach + 1)
@@ -91,7 +91,7 @@ def first_above_law(
 
 
 def response_law(truth: int, categories: int, epsilon: Fraction) -> NDArray[np.float64]:
-    """Randomized response: the true category exp(ε) times as likely as each other."""
+    """The probabilities of randomized response: the true category is exp(ε) times as likely as each other one."""
     weights = np.ones(categories)
     weights[truth] = exp(float(epsilon))
     return np.asarray(weights / weights.sum())

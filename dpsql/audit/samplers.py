@@ -1,9 +1,7 @@
-"""The installed samplers, with the system's randomness: whether what they draw has the laws that are priced.
+"""Checks that the installed samplers, with the system's randomness, draw the distributions that are priced.
 
-The sparse vector technique is among them, alone and as the scan for a bound uses it. Proved in
+This includes the sparse vector technique, alone and in the scan for a clipping bound. Proved in
 ``docs/proofs/audit.md``.
-
-Proved in ``docs/proofs/audit.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpsql.audit.clock import AuditClock
 from dpsql.audit.empirical.confidence import deviation, surprise
-from dpsql.audit.report import Check, Room
+from dpsql.audit.report import AuditCheck, CheckGroup
 from dpsql.audit.sampler_distributions import (
     exponential_law,
     first_above_law,
@@ -55,7 +53,7 @@ SCALES_OF_ROWS, LEFT = (20 / 7, 20 / 3), 16
 
 
 def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[np.float64]]]:
-    """The name of each, what draws so many places, and the chances that these places should have."""
+    """Each sparse vector mechanism: its name, its sampler, and the probabilities that its results should have."""
     for name, monotone, scales in (("any queries", False, ANY), ("counts", True, COUNTS)):
         yield f"sparse vector, {name}", partial(firsts, AboveThreshold(1, Fraction(1), monotone)), first_law(scales)
     for name, moved, price in (("ε", 2, Fraction(1)), ("ρ", 4, Fraction(1, 2))):
@@ -64,23 +62,23 @@ def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[
 
 
 def firsts(mechanism: AboveThreshold, draws: int) -> list[int]:
-    """Places that were found, with one beyond the last for none."""
+    """Sampled indices of the first query above; one past the last stands for none."""
     found = [mechanism.draw(QUERIES, THRESHOLD) for _ in range(draws)]
     return [len(QUERIES) if place is None else place for place in found]
 
 
 def sizes(scan: ClippingBoundSearch, draws: int) -> list[int]:
-    """Places of the sizes that were chosen."""
+    """Sampled indices of the chosen sizes."""
     return [scan.choose(range(len(ROWS)), ROWS) for _ in range(draws)]
 
 
 def first_law(scales: tuple[float, float]) -> NDArray[np.float64]:
-    """The chances of each place, and of none, with noise of these scales."""
+    """The probabilities of each index, and of none, with noise of these scales."""
     return first_above_law(QUERIES, THRESHOLD, *scales)
 
 
 def scan_law() -> NDArray[np.float64]:
-    """The chances of each size: the first above which no more rows are found than may be left, or the last."""
+    """The probabilities of each size: the first above which few enough rows are left, or the last."""
     above = [sum(ROWS[place + 1 :]) for place in range(len(ROWS) - 1)]
     return first_above_law([-rows for rows in above], -LEFT, *SCALES_OF_ROWS)
 
@@ -101,19 +99,19 @@ _NOISE_FITS = "the law, signs, neighbouring draws and variance fit; other scales
 _UTILITIES, _RATE = (0, -1, -3), Fraction(1, 2)
 
 
-def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES) -> Room:
-    """One check for each sampler at each of several scales."""
+def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES) -> CheckGroup:
+    """Check each sampler at several scales."""
     checks = []
     looks = list(_looks(draws, choices))
     for place, (name, look) in enumerate(looks, 1):
         clock.tell(f"samplers: {place} of {len(looks)}, {name}")
         problems = look() if clock.left > 0 else None
         if problems is None:
-            checks.append(Check(name, "skipped", "the time was up"))
+            checks.append(AuditCheck(name, "skipped", "the time was up"))
         else:
             said = "; ".join(problems) or (_NOISE_FITS if name.startswith("discrete") else "the choices have their law")
-            checks.append(Check(name, "failed" if problems else "passed", said))
-    return Room(
+            checks.append(AuditCheck(name, "failed" if problems else "passed", said))
+    return CheckGroup(
         "samplers",
         f"{draws:,} fresh draws of each have the law that is priced, and could be told from 0.7 and from 1.3 times its "
         f"scale; together these checks fail by chance less than once in {1 / FALSE_ALARM:.0e} audits",
@@ -122,7 +120,7 @@ def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES
 
 
 def seconds_of_samplers(draws: int = DRAWS, choices: int = CHOICES) -> float:
-    """How long these draws will take, from what two small parts of them take."""
+    """The expected seconds of these draws, from two small parts of them."""
     few, more = (_seconds(draws // part, choices // part) for part in (100, 25))
     return few + max(more - few, 0.0) * (1 - 1 / 100) / (1 / 25 - 1 / 100)
 
@@ -154,20 +152,20 @@ def _looks(draws: int, choices: int) -> Iterator[tuple[str, Callable[[], list[st
 
 
 def laplace_problems(drawn: NDArray[np.int64], scale: Fraction) -> list[str]:
-    """What is wrong with draws that should have P(z) ∝ exp(−|z|/scale)."""
+    """Faults of draws that should have P(z) ∝ exp(−|z|/scale)."""
     size = float(scale)
     return _problems(drawn, size, lambda bounds, factor: laplace_below(bounds, size * factor), laplace_moments(size))
 
 
 def gaussian_problems(drawn: NDArray[np.int64], variance: Fraction) -> list[str]:
-    """What is wrong with draws that should have P(z) ∝ exp(−z²/(2·variance))."""
+    """Faults of draws that should have P(z) ∝ exp(−z²/(2·variance))."""
     sigma = sqrt(variance)
     return _problems(drawn, sigma, lambda bounds, factor: gaussian_below(bounds, sigma * factor),
                      gaussian_moments(sigma))  # fmt: skip
 
 
 def choice_problems(drawn: list[int], law: NDArray[np.float64]) -> list[str]:
-    """What is wrong with choices that should have these chances."""
+    """Faults of choices that should have these probabilities."""
     fits = surprise(np.bincount(drawn, minlength=len(law)), law) >= ALARM
     return [] if fits else ["the choices do not have their law"]
 
@@ -201,7 +199,7 @@ def _problems(
 
 
 def _merged(observed: NDArray[np.int64], law: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Cells of which fewer than ten are expected, together with their neighbours."""
+    """The counts with cells of fewer than ten expected draws merged into their neighbours."""
     enough, total = 10 / max(int(observed.sum()), 1), 0.0
     ends = []
     for place, chance in enumerate(law):
@@ -214,7 +212,7 @@ def _merged(observed: NDArray[np.int64], law: NDArray[np.float64]) -> tuple[NDAr
 
 
 def _signs_are_fair(drawn: NDArray[np.int64]) -> bool:
-    """Whether as many are above 0 as below, and neighbours agree as often as not."""
+    """Whether positive and negative draws are as frequent, and neighbours have the same sign half of the time."""
     signs = np.sign(drawn[drawn != 0])
     pairs = signs[: len(signs) // 2 * 2].reshape(-1, 2)
     fair = deviation(int((signs > 0).sum()), len(signs), 0.5) >= ALARM
@@ -224,7 +222,7 @@ def _signs_are_fair(drawn: NDArray[np.int64]) -> bool:
 def _neighbours_are_unrelated(
     drawn: NDArray[np.int64], below: Callable[[list[int], float], NDArray[np.float64]]
 ) -> bool:
-    """Whether two neighbours are both large as often as the square of the chance that one is, at either lag of one."""
+    """Whether successive draws are both large as often as independent ones would be."""
     size = int(np.median(np.abs(drawn)))
     low, high = below([-size - 1, size], 1.0)
     chance = float(low + 1 - high) ** 2

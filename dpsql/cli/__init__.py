@@ -19,9 +19,8 @@ import click
 import dpsql
 from dpsql.cli.audit import audit
 from dpsql.cli.budget import budget
-from dpsql.cli.demo import demo
-from dpsql.cli.exit_codes import STATEMENT, USAGE, exit_code
 from dpsql.cli.ledger import ledger
+from dpsql.cli.options import STATEMENT, USAGE, exit_code
 from dpsql.cli.query import explain, query
 from dpsql.cli.schema import schema
 from dpsql.cli.serve import serve
@@ -29,7 +28,7 @@ from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
 from dpsql.errors.owners_log import record, write_to
-from dpsql.output import said_trouble, visible
+from dpsql.output import os_error_text, visible
 
 
 class _Commands(click.Group):
@@ -61,7 +60,7 @@ class _Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except OSError as error:
-            click.echo(f"dpsql: {visible(said_trouble(error))}", err=True)
+            click.echo(f"dpsql: {visible(os_error_text(error))}", err=True)
             ctx.exit(USAGE)
         except Exception as error:
             record("a fault of dpsql", error)
@@ -71,7 +70,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    commands=[demo, query, explain, budget, ledger, schema, audit, serve, user, terminal],
+    commands=[query, explain, budget, ledger, schema, audit, serve, user, terminal],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")
@@ -82,6 +81,15 @@ def commands() -> None:
     Start with:  dpsql demo
     The terminal:  dpsql SCHEMA; dpsql terminal --help tells its options
     """
+
+
+@commands.command("demo")
+@click.option("--compare", is_flag=True, help="Show true answers beside: a switch of this demo alone, for its owner.")
+def demo_command(compare: bool) -> None:
+    """Ask a medical study ten questions and watch the budget go down."""
+    from dpsql.cli.demo import run
+
+    run(compare=compare)
 
 
 def main() -> None:

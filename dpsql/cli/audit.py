@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from dpsql import output
-from dpsql.cli.exit_codes import AUDIT
-from dpsql.cli.query import SCHEMA
+from dpsql.cli.options import AUDIT, SCHEMA
 from dpsql.output import plain
 
 if TYPE_CHECKING:
-    from dpsql.audit import Check, Expected, Report, Room
+    from dpsql.audit import AuditCheck, AuditReport, CheckGroup, ExpectedDuration
 
 #: Rooms with more checks than this are told by their number, and what did not pass.
 _LISTED = 12
@@ -60,12 +59,14 @@ def audit(
 
     The report is for the owner. Exit code 3 where a check failed.
     """
-    from dpsql.audit import Asked, as_data
+    from dpsql.audit import AuditRequest, as_data
     from dpsql.audit import audit as look
 
     texts = [*statements, *(text for file in files for text in _statements(file))]
-    with output.reserved(page), _telling() as tell:
-        report = look(schema, Asked(texts, epsilon_of, units, minutes, seed), tell, None if as_json else tell.foretell)
+    with output.reserved(page), _ProgressLine() as tell:
+        report = look(
+            schema, AuditRequest(texts, epsilon_of, units, minutes, seed), tell, None if as_json else tell.foretell
+        )
     if page is not None:
         from dpsql.audit.html_report import page as drawn
 
@@ -81,14 +82,14 @@ def audit(
 
 
 def _statements(file: Path) -> list[str]:
-    from dpsql.repl.input import Sql, split
+    from dpsql.repl.input import SqlStatement, split
 
     pieces, rest = split(file.read_text(encoding="utf-8"))
-    found = [piece.text for piece in pieces if isinstance(piece, Sql)]
+    found = [piece.text for piece in pieces if isinstance(piece, SqlStatement)]
     return [*found, rest] if rest.strip() else found
 
 
-class _telling:
+class _ProgressLine:
     """What is told on standard error: how long it will take, and in one line what is looked at.
 
     That line is for terminals that can write over it.
@@ -101,7 +102,7 @@ class _telling:
     def __exit__(self, *trouble: object) -> None:
         self("")
 
-    def foretell(self, expected: Expected) -> None:
+    def foretell(self, expected: ExpectedDuration) -> None:
         """Say how long it will take, in lines that stay."""
         self("")
         click.echo(f"{expected}", err=True)
@@ -112,29 +113,29 @@ class _telling:
             click.echo(f"\r\x1b[2K{plain(line)[: width - 1]}", err=True, nl=False)
 
 
-def _echo(report: Report, details: bool, everything: bool) -> None:
+def _echo(report: AuditReport, details: bool, everything: bool) -> None:
     from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES
 
     click.echo(click.style(f"audit of {plain(report.schema)}", bold=True) + f": {plain(report.promise)}")
     click.echo(WITH_FIGURES if details else FOR_THE_OWNER)
-    for room in report.rooms:
-        _echo_room(room, details, everything)
+    for group in report.groups:
+        _echo_group(group, details, everything)
     click.echo()
     click.echo(click.style(report.closing, bold=True, fg="green" if report.passed else "red"))
 
 
-def _echo_room(room: Room, details: bool, everything: bool) -> None:
+def _echo_group(group: CheckGroup, details: bool, everything: bool) -> None:
     click.echo()
-    click.echo(click.style(room.name, bold=True) + f": {room.shows}")
-    long = room.count("passed") > _LISTED and not everything
-    for check in room.checks:
+    click.echo(click.style(group.name, bold=True) + f": {group.shows}")
+    long = group.count("passed") > _LISTED and not everything
+    for check in group.checks:
         if not (long and check.verdict == "passed"):
             _echo_check(check, details)
     if long:
-        click.echo(f"  {_mark('passed')} {room.count('passed')} checks passed; --all lists them")
+        click.echo(f"  {_mark('passed')} {group.count('passed')} checks passed; --all lists them")
 
 
-def _echo_check(check: Check, details: bool) -> None:
+def _echo_check(check: AuditCheck, details: bool) -> None:
     click.echo(f"  {_mark(check.verdict)} {plain(check.what)}")
     if check.said:
         click.echo(f"      {plain(check.said)}")

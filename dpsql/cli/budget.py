@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsql.cli.budget_report import (
-    Holder,
-    Next,
+    BudgetHolder,
+    NextCount,
     StatementSpending,
     draw,
     entry_report,
@@ -20,7 +20,7 @@ from dpsql.cli.budget_report import (
     statement_report,
     statements_of,
 )
-from dpsql.cli.query import SCHEMA
+from dpsql.cli.options import SCHEMA
 from dpsql.output import bar, plain
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from dpsql.privacy.filter import RemainingBudget
     from dpsql.privacy.ledger import Entry
-    from dpsql.privacy.measure import Cost, Promise
+    from dpsql.privacy.measure import Cost, Guarantee
     from dpsql.schema import Schema
 
 
@@ -95,7 +95,7 @@ def _heading(declared: Schema, left: RemainingBudget) -> str:
     return f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}{when}"
 
 
-def _group_line(size: int, promise: Promise, left: RemainingBudget) -> str:
+def _group_line(size: int, promise: Guarantee, left: RemainingBudget) -> str:
     said = f"ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}"
     if left.window is None:
         return f"a group of {size}: {said}"
@@ -104,7 +104,7 @@ def _group_line(size: int, promise: Promise, left: RemainingBudget) -> str:
     return f"a group of {size}: {said} in each window, {lifetime} over its lifetime"
 
 
-def _line(holder: Holder, price: Fraction) -> str:
+def _line(holder: BudgetHolder, price: Fraction) -> str:
     cap = "no cap of its own" if holder.cap is None else f"of {_said(holder.cap)}"
     return (
         f"{plain(holder.name):<16} {bar(holder.share)} ε = {_said(holder.left)} left, {cap}; "
@@ -113,7 +113,7 @@ def _line(holder: Holder, price: Fraction) -> str:
     )
 
 
-def _more(following: Next, price: Fraction) -> str:
+def _more(following: NextCount, price: Fraction) -> str:
     """How many more counts are admitted as they are asked, and by the wider noise where those are a quarter more."""
     by_laplace = following.by_laplace or 0
     worth = by_laplace > following.statements and 4 * by_laplace >= 5 * following.statements
@@ -121,7 +121,7 @@ def _more(following: Next, price: Fraction) -> str:
     return f"{following.statements} more at ε = {_said(price)}{others}"
 
 
-def uses(holders: list[Holder], price: Fraction) -> str:
+def uses(holders: list[BudgetHolder], price: Fraction) -> str:
     """What one more count takes of the total and of each cap, which is more than its price where ρ is added up."""
     taken = {
         each.cap: f"{_said(each.next.share * each.cap)} of ε = {_said(each.cap)}"

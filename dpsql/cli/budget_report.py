@@ -60,11 +60,11 @@ def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path, ca
     What is drawn is what the schema's accountant adds up, as a part of ε. Where the budget is renewed, each window's
     stairs begin at the bottom. The caption stands below.
     """
-    from dpsql.output.spending_plot import Spending, draw_spending
+    from dpsql.output.spending_plot import SpendingCurve, draw_spending
 
-    def spending(holder: str, limit: Budget, paid: list[Entry]) -> Spending:
+    def spending(holder: str, limit: Budget, paid: list[Entry]) -> SpendingCurve:
         used = [(at, _used(standing)) for at, standing in standing_after(paid, limit, accountant.refresh)]
-        return Spending(holder, used, float(limit.epsilon))
+        return SpendingCurve(holder, used, float(limit.epsilon))
 
     left = accountant.remaining()
     when = "" if left.window is None else f"\n{accountant.refresh}; lifetime: {left.lifetime}"
@@ -109,7 +109,7 @@ def _used(standing: FilterState) -> float:
 
 
 @dataclass(frozen=True)
-class Next:
+class NextCount:
     """A count of units at the schema's price: its noise and cost, how many more are admitted, and the next one's share.
 
     The noise is the one that it has where nobody asks for another. ``by_laplace`` is how many are admitted where
@@ -125,7 +125,7 @@ class Next:
 
 
 @dataclass(frozen=True)
-class Holder:
+class BudgetHolder:
     """One line of the report: the database as a whole, or one analyst; ``cap`` is None where only the total binds.
 
     ``spent`` and ``statements`` are of the present window, ``ever`` and ``statements_ever`` of all time.
@@ -142,10 +142,10 @@ class Holder:
     statements_ever: int
     holds: Fraction
     rho_left: Fraction
-    next: Next
+    next: NextCount
 
 
-def holders(accountant: Accountant, entries: list[Entry], costs: Mapping[Noise, Cost]) -> list[Holder]:
+def holders(accountant: Accountant, entries: list[Entry], costs: Mapping[Noise, Cost]) -> list[BudgetHolder]:
     """Everybody first, then each analyst who has a cap or has asked, by name; ``costs`` is of one more count."""
     return [
         _holder(accountant, name, entries, costs)
@@ -153,7 +153,9 @@ def holders(accountant: Accountant, entries: list[Entry], costs: Mapping[Noise, 
     ]
 
 
-def _holder(accountant: Accountant, name: str | None, entries: list[Entry], priced: Mapping[Noise, Cost]) -> Holder:
+def _holder(
+    accountant: Accountant, name: str | None, entries: list[Entry], priced: Mapping[Noise, Cost]
+) -> BudgetHolder:
     from fractions import Fraction
 
     left, spent = accountant.remaining(name), accountant.spent(name)
@@ -163,22 +165,22 @@ def _holder(accountant: Accountant, name: str | None, entries: list[Entry], pric
     now = sum(window is None or entry.moment >= window.start for entry in asked)
     cap = accountant.budget if name is None else accountant.caps.get(name)
     costs = (spent.total, spent.ever_total) if name is None else (spent.own, spent.ever_own)
-    return Holder(
+    return BudgetHolder(
         "all" if name is None else name, None if cap is None else cap.epsilon, left.epsilon, left.share, costs[0], now,
         costs[1], len(asked), own.budget.rho_total,
         max(own.budget.rho_total - own.spent.rho, Fraction(0)), _next(left, priced),
     )  # fmt: skip
 
 
-def _next(left: RemainingBudget, priced: Mapping[Noise, Cost]) -> Next:
+def _next(left: RemainingBudget, priced: Mapping[Noise, Cost]) -> NextCount:
     """One more count by the noise that it has, which a budget may not admit at all: a cap without δ no Gaussian's."""
     noise, cost = next(iter(priced.items()))
     now, other = left.standings[-1], None if noise == "laplace" else priced.get("laplace")
     by_laplace = None if other is None else left.affordable(other)
-    return Next(noise, cost, left.affordable(cost), now.share - now.after(cost).share, by_laplace)
+    return NextCount(noise, cost, left.affordable(cost), now.share - now.after(cost).share, by_laplace)
 
 
-def report(accountant: Accountant, left: RemainingBudget, holders: list[Holder]) -> dict[str, object]:
+def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHolder]) -> dict[str, object]:
     """The budget, its window, its lifetime and its holders."""
     window, whole = left.window, holders[0]
     after = None if left.renewal is None else f"{left.renewal}"

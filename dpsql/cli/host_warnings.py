@@ -20,26 +20,26 @@ _OPEN = 0o037
 
 
 @dataclass(frozen=True)
-class Weakness:
+class HostWarning:
     """One thing to mend; ``confinement`` where a fault of the engine would reach further for it."""
 
     said: str
     confinement: bool = False
 
 
-def weaknesses(schema: Schema, key: Path | None = None, metrics_host: str | None = None) -> list[Weakness]:
+def host_warnings(schema: Schema, key: Path | None = None, metrics_host: str | None = None) -> list[HostWarning]:
     """What the owner of a server of this schema, with this TLS key and figures on this host, should mend."""
     found = []
     if os.geteuid() == 0:
-        found.append(Weakness("runs as root: a fault of the server would be one of the machine; "
+        found.append(HostWarning("runs as root: a fault of the server would be one of the machine; "
                               "run it as a user of its own", confinement=True))  # fmt: skip
-    found += [Weakness(said, confinement=True) for said in engine_kind(schema).weaknesses(schema)]
+    found += [HostWarning(said, confinement=True) for said in engine_kind(schema).weaknesses(schema)]
     if key is not None and key.stat().st_mode & _OPEN:
-        found.append(Weakness(f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"))
+        found.append(HostWarning(f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"))
     if ledger_is_with_data(schema):
-        found.append(Weakness(LEDGER_WITH_DATA))
+        found.append(HostWarning(LEDGER_WITH_DATA))
     if metrics_host is not None and not is_loopback(metrics_host):
-        found.append(Weakness("the metrics are not on the loopback; see that no analyst reaches them"))
+        found.append(HostWarning("the metrics are not on the loopback; see that no analyst reaches them"))
     return found
 
 
@@ -59,7 +59,7 @@ def ledger_is_with_data(schema: Schema) -> bool:
     return False
 
 
-def require_confined(found: Sequence[Weakness]) -> None:
+def require_confined(found: Sequence[HostWarning]) -> None:
     """InterfaceError where one of the weaknesses is of the engine's confinement."""
     missing = [each.said for each in found if each.confinement]
     if missing:

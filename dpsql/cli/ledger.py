@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.query import SCHEMA
+from dpsql.cli.options import SCHEMA
 from dpsql.output import plain
 
 if TYPE_CHECKING:
     from dpsql.privacy.measure import Cost
     from dpsql.schema import Schema
-    from dpsql.session.opening import LedgerOf
+    from dpsql.session.opening import LedgerLocation
 
 
 @click.group()
@@ -93,7 +93,7 @@ def verify(schema: Path) -> None:
         raise
 
 
-def _at(schema: Path) -> tuple[Schema, LedgerOf]:
+def _at(schema: Path) -> tuple[Schema, LedgerLocation]:
     from dpsql.schema import load
     from dpsql.session import ledger_of
 

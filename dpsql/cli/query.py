@@ -13,6 +13,7 @@ import click
 
 import dpsql
 from dpsql import output
+from dpsql.cli.options import ANALYST, SCHEMA, SETTING, price
 
 if TYPE_CHECKING:
     from dpsql.dbapi.connection import Workload
@@ -20,29 +21,10 @@ if TYPE_CHECKING:
     from dpsql.privacy.window import Lifetime
     from dpsql.session.explain import Explanation
 
-SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-ANALYST = click.option("--analyst", default="analyst", show_default=True, help="In whose name the budget is spent.")
-STATEMENT = click.argument("sql")
-SETTING = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-                       help="A setting of SQL's SET, such as dpsql.clipping=report; can be given again.")  # fmt: skip
-
-
-def price(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
-    """An epsilon as plain digits, kept exact."""
-    if value is None:
-        return None
-    try:
-        number = Decimal(value)
-    except ArithmeticError:
-        number = Decimal(0)
-    if not number.is_finite() or not 0 < number < 10**6 or abs(number.adjusted()) > 15:
-        raise click.BadParameter(f"{value!r} is not a price; write a number above 0, such as 0.5")
-    return number
-
 
 @click.command()
 @SCHEMA
-@STATEMENT
+@click.argument("sql")
 @click.option("--format", "style", type=click.Choice(list(output.STYLES)), default="table", show_default=True)
 @click.option("--intervals", is_flag=True, help="Show how far noise may have moved each value.")
 @click.option(
@@ -79,7 +61,7 @@ def query(
         explanation = _priced(connection, sql)
         cursor = connection.execute(sql)
         if cursor.description is not None:
-            rows = output.Rows.of_cursor(cursor)
+            rows = output.OutputRows.of_cursor(cursor)
             output.write(rows, style, intervals, file)
             if not rows.rows and explanation is not None and explanation.missing_below is not None:
                 click.echo("no row is shown: where the schema does not declare the keys, groups of fewer than about "
@@ -145,16 +127,16 @@ def choose(connection: dpsql.Connection, epsilon: Decimal | None, settings: tupl
 
 def statements_of_file(file: Path) -> list[str]:
     """The statements of a file, each of which ends with a semicolon or with the file."""
-    from dpsql.repl.input import Sql, split
+    from dpsql.repl.input import SqlStatement, split
 
     try:
         pieces, rest = split(file.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise click.BadParameter(f"{file} is not UTF-8 text") from None
-    others = [each for each in pieces if not isinstance(each, Sql)]
+    others = [each for each in pieces if not isinstance(each, SqlStatement)]
     if others:
         raise click.BadParameter(f"{file}, line {others[0].line}: a workload is made of statements, without commands")
-    found = [each.text for each in pieces if isinstance(each, Sql)] + ([rest] if rest.strip() else [])
+    found = [each.text for each in pieces if isinstance(each, SqlStatement)] + ([rest] if rest.strip() else [])
     if not found:
         raise click.BadParameter(f"{file} has no statement in it")
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.query import SCHEMA
+from dpsql.cli.options import SCHEMA
 
 
 @click.group()

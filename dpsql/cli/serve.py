@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.query import SCHEMA
+from dpsql.cli.options import SCHEMA
 from dpsql.errors import InterfaceError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def serve(
     Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
     loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
     """
-    from dpsql.cli.host_warnings import require_confined, weaknesses
+    from dpsql.cli.host_warnings import host_warnings, require_confined
     from dpsql.errors.owners_log import FORMAT
     from dpsql.schema import load
     from dpsql.server.authentication.login import LoginPolicy, tls_context
@@ -58,7 +58,7 @@ def serve(
     pem = None if certificate is None else _text(certificate)
     policy = LoginPolicy(tls, pem, users, tls_required=not is_loopback(host))
     declared = load(schema)
-    found = weaknesses(declared, key, None if metrics_port is None else metrics_host)
+    found = host_warnings(declared, key, None if metrics_port is None else metrics_host)
     if strict:
         require_confined(found)
     logging.basicConfig(format=FORMAT, level=logging.INFO)

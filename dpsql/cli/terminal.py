@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from dpsql import output
-from dpsql.cli.exit_codes import exit_code
-from dpsql.cli.query import ANALYST, SCHEMA, price
+from dpsql.cli.options import ANALYST, SCHEMA, exit_code, price
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from dpsql.repl.display import Display
+    from dpsql.repl.display import DisplaySettings
 
 
 @click.command("terminal", hidden=True, options_metavar="[OPTIONS]")
@@ -46,15 +45,15 @@ def terminal(
 
     Results go to standard output; prices, what is left and errors go to standard error.
     """
-    from dpsql.repl.repl_session import Rules
-    from dpsql.repl.run import ConnectionSettings, run_prompt, run_texts
+    from dpsql.repl.repl_session import RunOptions
+    from dpsql.repl.run import ReplConnection, run_prompt, run_texts
 
     prompting = not commands and not files and not dry and sys.stdin.isatty() and sys.stdout.isatty()
     if style == "parquet" and target is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
     shown = _display(style, prompting if intervals is None else intervals, ask)
-    rules = Rules(_stops(variables), dry, None if most is None else Fraction(most), quiet)
-    database = ConnectionSettings(schema, analyst, None if epsilon is None else Fraction(epsilon))
+    rules = RunOptions(_stops(variables), dry, None if most is None else Fraction(most), quiet)
+    database = ReplConnection(schema, analyst, None if epsilon is None else Fraction(epsilon))
     if prompting:
         if target is not None:
             raise click.UsageError("-o goes with -c, -f or standard input; at the prompt, write \\o FILE.")
@@ -66,12 +65,12 @@ def terminal(
         ctx.exit(exit_code(failure))
 
 
-def _display(style: str, intervals: bool, ask: str | None) -> Display:
+def _display(style: str, intervals: bool, ask: str | None) -> DisplaySettings:
     from dpsql.errors import DataError
-    from dpsql.repl.display import Display
+    from dpsql.repl.display import DisplaySettings
 
     try:
-        return Display(format=style, intervals=intervals).with_option("ask", ask or "off")
+        return DisplaySettings(format=style, intervals=intervals).with_option("ask", ask or "off")
     except DataError as error:
         raise click.BadParameter(str(error), param_hint="--ask-above") from None
 

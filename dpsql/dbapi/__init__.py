@@ -1,6 +1,6 @@
-"""PEP 249 over a session: connect, cursors, type objects; intervals, the budget and explanations beside them.
+"""The Python interface (PEP 249): connect, cursors and type objects, with intervals, prices and explanations.
 
-Every error that leaves here is one of ``dpsql.errors``; what an engine or Python said never does.
+Every error is one of ``dpsql.errors``; messages of an engine or of Python are never passed on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpsql.dbapi.pep249 import (
     Timestamp,
     TimestampFromTicks,
     TypeObject,
-    said_by,
+    with_dpsql_errors,
 )
 from dpsql.errors import InterfaceError
 
@@ -66,10 +66,16 @@ __all__ = [
 def connect(
     schema: str | Path | Schema | Database, analyst: str = "analyst", *, ledger: str | Path | None = None
 ) -> Connection:
-    """A connection to the database that a schema file describes, in the name of one analyst.
+    """Connect to the database that a schema file describes, in the name of one analyst.
 
-    An open ``Database`` gives connections that share it, which is what a server or a pool wants: they cost next to
-    nothing. ``ledger`` is for the owner: by default what is spent is kept where the schema says, or beside the data.
+    Args:
+        schema: A schema file, a loaded schema, or an open ``Database``, whose connections share it and open quickly.
+        analyst: The name whose budget is charged.
+        ledger: A ledger for the owner's tools; by default the schema's, or the one beside the data.
+
+    Raises:
+        SchemaError: The schema file is not valid, or its budget admits nothing.
+        LedgerError: The ledger cannot be opened, or is not that of this database.
     """
     from dpsql.session import open_session
     from dpsql.session.database import Database
@@ -80,4 +86,4 @@ def connect(
         if ledger is not None:
             raise InterfaceError("an open database has its ledger; name none")
         return Connection(schema.session(analyst))
-    return Connection(said_by(lambda: open_session(schema, analyst, ledger)))
+    return Connection(with_dpsql_errors(lambda: open_session(schema, analyst, ledger)))

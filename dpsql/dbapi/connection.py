@@ -1,4 +1,4 @@
-"""A connection: one analyst's session, shared by cursors and threads, and the workloads that it prices and runs."""
+"""A connection of PEP 249: one analyst's session, shared by cursors and threads; and workloads on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
 
 from dpsql import errors
 from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.pep249 import bound, said_by
+from dpsql.dbapi.pep249 import bound, with_dpsql_errors
 from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -22,28 +22,28 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     from dpsql.schema import Schema
     from dpsql.session import Session
     from dpsql.session.explain import Explanation
-    from dpsql.session.pricing.target import Goal, Target
+    from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
 
 
 class Workload:
-    """Statements that are fixed together, and what each accountant would charge; ``str()`` is a table."""
+    """Statements that are fixed together, with what each accountant would charge; ``str()`` is a table of it."""
 
     def __init__(self, connection: Connection, priced: Priced) -> None:
         self._connection, self._priced = connection, priced
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """What each accountant makes of the block: its ε at the schema's δ, what it would charge, and why not."""
+        """Each accountant's offer: the ε of the block at the schema's δ, the charge, and why it is not valid."""
         return self._priced.offers
 
     @property
     def best(self) -> Offer | None:
-        """The offer that would be charged; None where all of it is free."""
+        """The offer that would be charged; None if all statements are free."""
         return self._priced.best
 
     @property
     def rows(self) -> tuple[tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...]:
-        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why it is not valid."""
+        """The offers as rows: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why not valid."""
         return self._priced.rows
 
     @property
@@ -52,9 +52,9 @@ class Workload:
         return self._priced.statuses
 
     def execute(self, accountant: str | None = None) -> list[Cursor]:
-        """Charge the block once, by the named accountant or the best one, then answer: a cursor for each statement.
+        """Charge the block once, by the named accountant or the best one, and answer: a cursor for each statement.
 
-        It is all or nothing: where the block is refused, nothing is charged and nothing is read.
+        Raises BudgetExhausted if the budget does not admit the whole block; nothing is charged and nothing is read.
         """
         return self._connection._run(self._priced, accountant)
 
@@ -68,8 +68,8 @@ class Workload:
 T = TypeVar("T")
 
 
-def _goal(text: str | None) -> Goal | None:
-    from dpsql.session.pricing.target import read_goal
+def _goal(text: str | None) -> AccuracyGoal | None:
+    from dpsql.session.pricing.error_target import read_goal
 
     try:
         return None if text is None else read_goal(text)
@@ -106,7 +106,7 @@ class Connection:
 
     @property
     def epsilon(self) -> Fraction:
-        """What each statement of this connection costs; ``SET dpsql.epsilon = 0.5`` and setting this change it."""
+        """The price of each statement of this connection, in ε; ``SET dpsql.epsilon = 0.5`` changes it too."""
         return self._with_session(lambda session: session.epsilon)
 
     @epsilon.setter
@@ -129,15 +129,15 @@ class Connection:
         self._with_session(set_noise)
 
     @property
-    def target_error(self) -> Target | None:
-        """How exact each statement shall be, such as ``"5 %"`` or 200; its price is then what that takes.
+    def target_error(self) -> ErrorTarget | None:
+        """The error that each statement shall reach, such as ``"5 %"`` or 200; its price is what that takes.
 
-        ``SET dpsql.target_error = '5 %'`` changes it, too; None prices statements by ``epsilon``.
+        ``SET dpsql.target_error = '5 %'`` changes it too. With None, statements cost ``epsilon``.
         """
         return self._with_session(lambda session: session.target_error)
 
     @target_error.setter
-    def target_error(self, target: Target | str | float | None) -> None:
+    def target_error(self, target: ErrorTarget | str | float | None) -> None:
         def set_target(session: Session) -> None:
             session.target_error = target
 
@@ -145,14 +145,15 @@ class Connection:
 
     @property
     def schema(self) -> Schema:
-        """What the owner declares of the database, all of it public: tables, columns, types, keys, the budget."""
+        """The owner's schema, all of it public: tables, columns, types, keys and the budget."""
         return self._session.schema
 
     def explain(self, text: str, parameters: Sequence[object] = (), *, to_reach: str | None = None) -> Explanation:
-        """What the statement would cost and how exact it would be; this costs nothing and reads no private row.
+        """What a statement would cost and how exact it would be; this is free and reads no private row.
 
-        ``to_reach`` is a target, such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``: the explanation is of
-        what reaches it, and ``reached`` tells what that takes.
+        Args:
+            to_reach: A target such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``. The plan that reaches it is
+                explained, and ``reached`` has its price.
         """
         values = bound(parameters)
         return self._with_session(lambda session: session.explain(text, values, _goal(to_reach)))
@@ -160,10 +161,13 @@ class Connection:
     def workload(
         self, statements: Sequence[str | tuple[str, Sequence[object]]], *, delta: Fraction | float | None = None
     ) -> Workload:
-        """What each accountant would charge for these statements as one block; this costs nothing and reads no row.
+        """What each accountant would charge for these statements as one block; this is free and reads no private row.
 
-        A statement is a text, or a pair of a text and its parameters. ``delta`` is what of δ the block may use where it
-        is priced as (ε, δ); a tenth of what is set aside for thresholds by default. `Workload.execute` answers them.
+        `Workload.execute` charges and answers them.
+
+        Args:
+            statements: Texts, or pairs of a text and its parameters.
+            delta: The δ that an (ε, δ) price of the block may use; by default a tenth of the δ for key thresholds.
         """
         fixed = [each if isinstance(each, str) else (each[0], bound(each[1])) for each in statements]
 
@@ -175,7 +179,7 @@ class Connection:
         return self._with_session(price)
 
     def _run(self, workload: Priced, accountant: str | None = None) -> list[Cursor]:
-        """The answers to a workload that was priced here, charged as one block: a cursor for each statement."""
+        """Charge a workload of this connection as one block; a cursor for each answer."""
         results = self._with_session(lambda session: session.run(workload, accountant))
         return [Cursor.of(self, result) for result in results]
 
@@ -189,22 +193,22 @@ class Connection:
         return Cursor(self)
 
     def interrupt(self) -> None:
-        """End the statement that another thread runs here: QueryCancelled there, and what was charged stays charged."""
+        """Cancel the statement that another thread runs here, which raises QueryCancelled there; a charge stays."""
         self._require_open()
         self._session.interrupt()
 
     def commit(self) -> None:
-        """Nothing is pending, ever: what a statement costs is charged for good before it runs."""
+        """Does nothing: statements are charged before they run, and change no data."""
         self._require_open()
 
     def rollback(self) -> None:
-        """Takes nothing back: what was released cannot be unlearned, so what was charged stays charged."""
+        """Does nothing: a released answer cannot be unlearned, so charges stay."""
         self._require_open()
 
     def close(self) -> None:
-        """Give the engine back; a second call is an InterfaceError, as PEP 249's test suite wants it.
+        """Close the connection; a second call raises InterfaceError, as PEP 249's test suite asks.
 
-        Nothing in a fork of the process that opened it, where pools close what they inherit.
+        It does nothing in a fork of the process that opened the connection, as pools close what they inherit.
         """
         if self._process != os.getpid():
             return
@@ -230,7 +234,7 @@ class Connection:
         self._require_open()
         with self._lock:
             self._require_open()
-            return said_by(lambda: action(self._session))
+            return with_dpsql_errors(lambda: action(self._session))
 
     def _require_open(self) -> None:
         if self._process != os.getpid():

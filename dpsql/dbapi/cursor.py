@@ -1,4 +1,4 @@
-"""A cursor: the rows of one statement at a time, with an interval for each cell that is an estimate."""
+"""A cursor of PEP 249: the rows of one statement at a time, with an interval for each estimated cell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
-from dpsql.dbapi.columns import Columns, columns_of, require
+from dpsql.dbapi.frames import ColumnarRows, columns_of, require
 from dpsql.dbapi.pep249 import Described, bound, described
 from dpsql.errors import InterfaceError, ProgrammingError
 
@@ -35,21 +35,21 @@ class Cursor:
 
     @classmethod
     def of(cls, connection: Connection, result: Result) -> Self:
-        """A cursor on an answer that was given already."""
+        """A cursor on an answer that is there already."""
         cursor = cls(connection)
         cursor._result = result
         return cursor
 
     @property
     def description(self) -> list[Described] | None:
-        """One entry a column; None before a statement that gives rows."""
+        """The columns of the result, as PEP 249 describes them; None if there is no result with rows."""
         if self._result is None or not self._result.columns:
             return None
         return [described(column) for column in self._result.columns]
 
     @property
     def rowcount(self) -> int:
-        """How many rows the statement gave; -1 where it gives none."""
+        """The number of rows of the result; -1 if the statement gives no rows."""
         return -1 if self._result is None or not self._result.columns else len(self._result.rows)
 
     @property
@@ -59,14 +59,14 @@ class Cursor:
 
     @property
     def intervals(self) -> list[tuple[CellInterval | None, ...]]:
-        """(low, high) for each cell of every row of the result, None where the cell is exact or has no interval."""
+        """For each row, the interval (low, high) of each cell; None for a cell that is exact or has no interval."""
         return list(self._rows().intervals)
 
     @property
     def price(self) -> Price:
-        """``charged``: the ε that the statement cost, 0 where free; ``stored``: whether it was paid for before.
+        """The ε that the statement was ``charged``, 0 if it was free; ``stored`` if it came from the answer store.
 
-        Of a statement of a workload it is its part of what the block was charged: the parts add up to the block's ε.
+        For a statement of a workload it is a part of the block's charge; the parts add up to it.
         """
         self._require_open()
         if self._result is None:
@@ -75,19 +75,19 @@ class Cursor:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What else is said of the answer: where it is another than the words ask for, what it was priced by."""
+        """Notices about the answer, such as where it differs from what the words ask for."""
         self._require_open()
         return () if self._result is None else self._result.notices
 
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Self:
-        """Run one statement; ``parameters`` are bound to its ``?`` as typed values and never become SQL text."""
+        """Run one statement; parameters are bound to its ``?`` as typed values and never become SQL text."""
         self._result = None
         self._result = self._run(text, parameters)
         self._next = 0
         return self
 
     def executemany(self, text: str, sets: Iterable[Sequence[object]]) -> Self:
-        """Run the statement for each set of parameters, each at its price; the rows follow one another."""
+        """Run the statement once for each set of parameters, each at its price; the results follow one another."""
         self._result = None
         results = [self._run(text, parameters) for parameters in sets]
         if results:
@@ -113,13 +113,13 @@ class Cursor:
         return self._take(self.arraysize if size is None else size)
 
     def fetchall(self) -> list[Row]:
-        """All rows that were not fetched yet."""
+        """The remaining rows."""
         return self._take(len(self._rows().rows))
 
     def fetch_arrow_table(self, *, intervals: bool = False) -> pyarrow.Table:
-        """All rows that were not fetched yet, as an Arrow table with the types of the SQL.
+        """The remaining rows as an Arrow table with the SQL types.
 
-        With ``intervals`` each estimate ``x`` has columns ``x_low`` and ``x_high`` beside it.
+        With ``intervals``, each estimated column ``x`` is followed by ``x_low`` and ``x_high``.
         """
         require("pyarrow")
         from dpsql.dbapi.frames import arrow_table
@@ -127,21 +127,21 @@ class Cursor:
         return self._made(arrow_table, intervals)
 
     def fetchdf(self, *, intervals: bool = False) -> pandas.DataFrame:
-        """All rows that were not fetched yet, as a data frame of pandas: decimals are floats, dates datetime64."""
+        """The remaining rows as a pandas data frame, with decimals as floats and dates as datetime64."""
         require("pandas")
         from dpsql.dbapi.frames import pandas_frame
 
         return self._made(pandas_frame, intervals)
 
     def pl(self, *, intervals: bool = False) -> polars.DataFrame:
-        """All rows that were not fetched yet, as a data frame of polars, with the types of the SQL."""
+        """The remaining rows as a polars data frame with the SQL types."""
         require("polars", "pyarrow")
         from dpsql.dbapi.frames import polars_frame
 
         return self._made(polars_frame, intervals)
 
-    def _made(self, make: Callable[[Columns], Frame], intervals: bool) -> Frame:
-        """What is made of all rows that were not fetched yet; they are there still where it cannot be made."""
+    def _made(self, make: Callable[[ColumnarRows], Frame], intervals: bool) -> Frame:
+        """Make a frame of the remaining rows; if that fails, the rows can still be fetched."""
         result, start = self._rows(), self._next
         named = [(column.name, column.type) for column in result.columns]
         frame = make(columns_of(named, result.rows[start:], result.intervals[start:] if intervals else ()))
@@ -149,10 +149,10 @@ class Cursor:
         return frame
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
-        """Nothing: parameters have the types of their values."""
+        """Does nothing: parameters have the types of their values."""
 
     def setoutputsize(self, size: int, column: int | None = None) -> None:
-        """Nothing: values have any size."""
+        """Does nothing: values have any size."""
 
     def close(self) -> None:
         """Forget the rows; a closed cursor can be closed again."""

@@ -1,26 +1,81 @@
-"""Released rows as an Arrow table or as a data frame of pandas or polars."""
+"""Converts rows to columns, Arrow tables and data frames of pandas and polars."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dpsql.dbapi.columns import Columns
-from dpsql.errors import DataError
-from dpsql.planning.result_types import result_type
+from dpsql.errors import DataError, NotSupportedError
+from dpsql.planning.result_types import end_type, result_type
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
+    from dpsql.planning.result_columns import CellInterval
+
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s?(\d+)\)")
 _LIST = re.compile(r"(.*)\[\d*\]", re.DOTALL)
 
 
-def arrow_table(columns: Columns) -> pyarrow.Table:
-    """The columns as Arrow has them; DataError where a value is beyond its Arrow type."""
+@dataclass(frozen=True)
+class ColumnarRows:
+    """Rows stored by column: unique names, DuckDB's type names, and the values of each column."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    values: tuple[tuple[object, ...], ...]
+
+
+def columns_of(
+    named: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[object, ...]],
+    intervals: Sequence[tuple[CellInterval | None, ...]] = (),
+) -> ColumnarRows:
+    """The rows by column; with intervals, each column ``x`` that has some is followed by ``x_low`` and ``x_high``.
+
+    >>> columns_of([("n", "BIGINT"), ("N", "BIGINT")], [(7, 8)], [((6.5, 7.5), None)]).names
+    ('n', 'n_low', 'n_high', 'N_1')
+    """
+    names: list[str] = []
+    types: list[str] = []
+    values: list[tuple[object, ...]] = []
+    for place, (name, sql_type) in enumerate(named):
+        ends = [row[place] for row in intervals]
+        names.append(unused_name(name, names))
+        types.append(sql_type)
+        values.append(tuple(row[place] for row in rows))
+        if any(end is not None for end in ends):
+            for side, word in enumerate(("low", "high")):
+                names.append(unused_name(f"{name}_{word}", names))
+                types.append(end_type(sql_type))
+                values.append(tuple(None if end is None else end[side] for end in ends))
+    return ColumnarRows(tuple(names), tuple(types), tuple(values))
+
+
+def unused_name(name: str, taken: Sequence[str]) -> str:
+    """The name, with a number appended if another column has it already, in whatever case."""
+    number, found = 1, name
+    while found.lower() in (each.lower() for each in taken):
+        found, number = f"{name}_{number}", number + 1
+    return found
+
+
+def require(*packages: str) -> None:
+    """Raise NotSupportedError, which says what to install, if a package is missing."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise NotSupportedError(
+                f"{package} is not installed; pip install {package}, or take the rows with fetchall()"
+            )
+
+
+def arrow_table(columns: ColumnarRows) -> pyarrow.Table:
+    """An Arrow table; raises DataError if a value is out of range of its Arrow type."""
     import pyarrow as pa
 
     try:
@@ -42,7 +97,7 @@ def _array(column: Sequence[object], sql_type: str) -> pyarrow.Array[Any]:
 
 
 def _arrow_type(sql_type: str) -> pyarrow.DataType | None:
-    """The Arrow type of an SQL type; None of those that Arrow lacks, or that their values tell."""
+    """The Arrow type of an SQL type; None if Arrow has none, or infers it from the values."""
     import pyarrow as pa
 
     if (items := _LIST.fullmatch(sql_type)) is not None:
@@ -81,7 +136,7 @@ def _text_or_inferred(sql_type: str) -> pyarrow.DataType | None:
 
 
 def _plain(value: object) -> object:
-    """A nested value as Arrow reads it: a map as its pairs, a row without names by places; any other as its text."""
+    """A nested value as Arrow reads it: rows without names as numbered fields, unknown values as texts."""
     match value:
         case dict():
             return {str(name): _inside(each) for name, each in value.items()}
@@ -97,11 +152,11 @@ def _inside(value: object) -> object:
     return _plain(value) if isinstance(value, dict | tuple | list) else value
 
 
-def pandas_frame(columns: Columns) -> pandas.DataFrame:
-    """The rows as pandas has them: decimals and integers beyond 64 bits as floats, dates as datetime64.
+def pandas_frame(columns: ColumnarRows) -> pandas.DataFrame:
+    """A pandas data frame: decimals and integers beyond 64 bits are floats, dates are datetime64.
 
-    Integers and booleans with NULL are of pandas' nullable types, so that the others stay what they are. DataError
-    where a moment or a length of time is beyond them.
+    Integer and boolean columns with NULL have pandas' nullable types. Raises DataError if a timestamp or an interval of
+    time is out of pandas' range.
     """
     import pandas as pd
 
@@ -112,8 +167,8 @@ def pandas_frame(columns: Columns) -> pandas.DataFrame:
     return pd.DataFrame(dict(zip(columns.names, series, strict=True)))
 
 
-def polars_frame(columns: Columns) -> polars.DataFrame:
-    """The rows as polars has them: what it makes of their Arrow table."""
+def polars_frame(columns: ColumnarRows) -> polars.DataFrame:
+    """A polars data frame, made from the Arrow table."""
     import polars as pl
 
     frame = pl.from_arrow(arrow_table(columns))
@@ -131,7 +186,7 @@ def _series(column: Sequence[object], sql_type: str) -> pandas.Series[Any]:
 
 
 def _dtype(sql_type: str, nullable: bool) -> str | None:
-    """The type of a pandas column; None where its values tell.
+    """The type of a pandas column; None if pandas infers it from the values.
 
     >>> _dtype("BIGINT", False), _dtype("UTINYINT", True), _dtype("DECIMAL(5,2)", True), _dtype("DATE", False)
     ('int64', 'UInt8', 'float64', 'datetime64[us]')

@@ -1,4 +1,4 @@
-"""What PEP 249 asks of values and errors: type objects, descriptions, parameters inwards, dpsql's errors outwards."""
+"""The types of PEP 249: type objects, column descriptions and parameters; and the translation of errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+),\s?(\d+)\)")
 
 
 class TypeObject:
-    """Equal to every type code of its kind.
+    """A type object, which equals every type code of its kind.
 
     >>> "DECIMAL(38,2)" == NUMBER, "VARCHAR" == STRING, "DATE" == NUMBER, "DECIMAL(38,2)[]" == NUMBER
     (True, True, False, False)
@@ -53,7 +53,7 @@ def TimeFromTicks(ticks: float) -> time:
 
 
 def described(column: OutputColumn) -> Described:
-    """What PEP 249's ``description`` says of a column: its name, DuckDB's name of its type, a decimal's digits."""
+    """The entry of a column in ``description``: its name, DuckDB's type name, and a decimal's digits."""
     digits = _DECIMAL.fullmatch(column.type)
     precision, scale = (None, None) if digits is None else (int(digits[1]), int(digits[2]))
     return (column.name, column.type, None, None, precision, scale, None)
@@ -63,16 +63,16 @@ T = TypeVar("T")
 
 
 def bound(parameters: Sequence[object]) -> tuple[object, ...]:
-    """The values for the ? of a statement; ProgrammingError where they are not a sequence."""
+    """The values for the ``?`` of a statement; raises ProgrammingError if they are not a sequence."""
     if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Sequence):
         raise ProgrammingError("parameters are a sequence, one value for each ? of the statement")
     return tuple(parameters)
 
 
-def said_by(action: Callable[[], T]) -> T:
-    """The action's value, or one error in dpsql's words.
+def with_dpsql_errors(action: Callable[[], T]) -> T:
+    """The value of ``action``; any other exception becomes an error of dpsql.
 
-    What an engine or Python said, and the frames that held exact rows, do not hang on to it: they could quote the data.
+    The error has no cause and no traceback: messages of the engine and frames with exact rows could quote the data.
     """
     with incident.statement() as number:
         try:

@@ -10,13 +10,13 @@ Each message names what the statement or the schema says, never what the data ho
         └── DatabaseError
             ├── DataError                 a parameter that has no SQL value
             │   ├── InvalidText           22P02   a text that is no value of its parameter's type
-            │   └── PostProcessingFailed  22003, 22P02 …  the part over released rows failed on a value
+            │   └── PostProcessingFailed  22003, 22P02 …  post-processing failed on a value
             ├── OperationalError
             │   ├── BudgetExhausted       53400   the total, or an analyst's cap, does not admit the price
             │   ├── LedgerError           58030   the ledger cannot be read or written: nothing is released
             │   ├── ExecutionFailed       XX000   one constant message; the charge stays
-            │   ├── PostProcessingStopped 53200, 57014    the part over released rows needs too much
-            │   └── QueryCancelled        57014   ended by the analyst; what was charged stays charged
+            │   ├── PostProcessingStopped 53200, 57014    post-processing needs too much time or memory
+            │   └── QueryCancelled        57014   cancelled by the analyst; the charge stays
             ├── IntegrityError
             ├── InternalError
             ├── ProgrammingError
@@ -78,7 +78,7 @@ class InvalidText(DataError):
 
 
 class PostProcessingFailed(DataError):
-    """The part of a statement over released rows failed on a value; what was charged stays charged."""
+    """Post-processing failed on a value of a released row; the charge stays."""
 
     def __init__(self, sqlstate: str, reason: str) -> None:
         self.sqlstate, self.reason = sqlstate, f"over the released rows: {reason}"
@@ -126,7 +126,7 @@ class LedgerError(OperationalError):
 class ExecutionFailed(OperationalError):
     """The engine could not complete the statement; the charge stays.
 
-    ``incident`` is a random number, which the owner's log has beside the cause; a note tells it.
+    ``incident`` is a random number under which the owner's log has the cause; a note of the error tells it.
 
     >>> str(ExecutionFailed())
     'E_EXEC query could not be completed'
@@ -141,7 +141,7 @@ class ExecutionFailed(OperationalError):
 
 
 class PostProcessingStopped(OperationalError):
-    """The part of a statement over released rows needs too much time or memory; what was charged stays charged."""
+    """Post-processing needed too much time or memory; the charge stays."""
 
     def __init__(self, sqlstate: str, reason: str) -> None:
         self.sqlstate, self.reason = sqlstate, f"over the released rows: {reason}"
@@ -149,7 +149,7 @@ class PostProcessingStopped(OperationalError):
 
 
 class QueryCancelled(OperationalError):
-    """The analyst ended the statement; what it was charged stays charged."""
+    """The analyst cancelled the statement; its charge stays."""
 
     sqlstate = "57014"
 
@@ -169,7 +169,7 @@ class Position:
 
 
 class _Diagnosed(DatabaseError):
-    """A refusal with a stable code, a place, a reason and what to write instead."""
+    """A refusal with a stable code, a position, a reason and a hint that says what to write instead."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Diagnosed(DatabaseError):
 
     @property
     def page(self) -> str:
-        """Where the documentation says more of the code."""
+        """The section of the documentation on this code."""
         return f"docs/refusals.md#{self.code.lower()}"
 
 

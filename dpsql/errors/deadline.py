@@ -1,4 +1,4 @@
-"""How long a statement waits for what may be stuck: until somebody ends it, or its patience is over.
+"""Bounds how long a statement waits for what may be stuck: until it is cancelled or its time is used up.
 
 Proved in ``docs/proofs/timing.md``.
 """
@@ -17,10 +17,10 @@ GLANCE: Final = 0.05
 
 
 class Deadline:
-    """Of one piece of work: since when somebody wants its end, and what of its patience is used up.
+    """The deadline of one task: since when its end is wanted, and how long it has waited in vain.
 
-    Any thread may end it, and so do so many ``seconds``. A piece of work that is part of another one ends with that,
-    and shares its patience.
+    Any thread may end it, and it ends by itself after ``seconds``. A deadline inside another one ends with that one,
+    and shares its lost time.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -29,22 +29,22 @@ class Deadline:
         self._lost = 0.0
 
     def end(self) -> None:
-        """From now on nothing is waited for any more."""
+        """End every wait of the task from now on."""
         now = time.monotonic()
         self._ended = now if self._ended is None else min(now, self._ended)
 
     def is_over(self, grace: float = 0.0) -> bool:
-        """Whether its end was wanted at least ``grace`` seconds ago."""
+        """Whether the deadline passed at least ``grace`` seconds ago."""
         ended = self._ended is not None and time.monotonic() - self._ended >= grace
         return ended or (self._whole is not None and self._whole.is_over(grace))
 
     @property
     def lost(self) -> float:
-        """Seconds for which it has waited in vain."""
+        """The seconds that the task has waited in vain."""
         return self._lost if self._whole is None else self._whole.lost
 
     def lose(self, seconds: float) -> None:
-        """It has waited in vain for so many seconds more."""
+        """Add seconds that the task has waited in vain."""
         if self._whole is None:
             self._lost += seconds
         else:
@@ -56,7 +56,7 @@ _PRESENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """While this lasts, what this thread waits for is waited for until that deadline."""
+    """Inside the block, waits of this thread end at the deadline."""
     before = _PRESENT.set(deadline)
     try:
         yield
@@ -65,13 +65,13 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 
 def is_over(grace: float = 0.0) -> bool:
-    """Whether somebody has wanted the end of what this thread does for ``grace`` seconds."""
+    """Whether the deadline of this thread's task passed at least ``grace`` seconds ago."""
     present = _PRESENT.get()
     return present is not None and present.is_over(grace)
 
 
 class Patience:
-    """So many seconds for a wait; who has waited in vain before, in the same piece of work, has so many less."""
+    """The time limit of one wait: ``seconds``, less what the same task has waited in vain before."""
 
     def __init__(self, seconds: float) -> None:
         self._present, self._since = _PRESENT.get(), time.monotonic()
@@ -79,13 +79,13 @@ class Patience:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; 0 where somebody has ended the piece of work."""
+        """The seconds that are left; 0 once the task's deadline has passed."""
         if self._present is not None and self._present.is_over():
             return 0.0
         return max(0.0, self._end - time.monotonic())
 
     def is_over(self) -> bool:
-        """Whether nothing is left; the time until now is then lost to later waits of the piece of work."""
+        """Whether nothing is left; if so, the time of this wait is lost to later waits of the task."""
         if self.left:
             return False
         if self._present is not None:
@@ -94,7 +94,7 @@ class Patience:
 
 
 def taken(lock: threading.Lock, is_over: Callable[[], bool] = is_over) -> bool:
-    """Whether the lock was taken; False where the wait was over before."""
+    """Take the lock; False if the wait ended before."""
     while not lock.acquire(blocking=False):
         if lock.acquire(timeout=GLANCE):
             return True

@@ -1,4 +1,4 @@
-"""The random number of a statement, by which an analyst asks the owner why it failed."""
+"""Incident numbers: the random number of a statement, by which an analyst can ask the owner why it failed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _NUMBER: ContextVar[str | None] = ContextVar("dpsql incident", default=None)
 
 
 def current() -> str:
-    """The number of the statement that this thread is at, or a fresh one outside of any: eight random digits."""
+    """The number of this thread's statement, or a fresh one outside of statements: eight random hexadecimal digits."""
     return _NUMBER.get() or secrets.token_hex(4)
 
 
 @contextmanager
 def statement(number: str | None = None) -> Iterator[str]:
-    """One statement, with a number that is drawn before anything of it is done; inside another, the other's.
+    """Run one statement under a number that is drawn before it begins; a statement inside another has the outer number.
 
-    A thread that works for a statement of another thread gives that one's ``number``.
+    A thread that works for a statement of another thread passes that one's ``number``.
     """
     number = number or current()
     before = _NUMBER.set(number)
@@ -30,7 +30,7 @@ def statement(number: str | None = None) -> Iterator[str]:
 
 
 def told(number: str) -> str:
-    """What an analyst is told beside an error that says nothing.
+    """The note to an analyst beside an error that does not tell its cause.
 
     >>> told("1f0c9a2e")
     'incident 1f0c9a2e: the cause is in the log of the owner'

@@ -1,7 +1,7 @@
-"""What went wrong, for the owner alone: the loggers under "dpsql", which are silent until the owner gives them a place.
+"""The owner's log of failures: the loggers under "dpsql", which are silent until the owner configures them.
 
-A line has the incident's number, which the analyst was told, the kind of the trouble, and dpsql's own words where
-there are some. It has neither words of the engine, which may quote rows, nor the statement. Nothing reads it back.
+A line has the incident number that the analyst was told, the kind of the error, and dpsql's own message if there is
+one. It has no message of the engine, which may quote rows, and no statement. Nothing reads the log back.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 def record(doing: str, error: BaseException) -> None:
-    """Note what went wrong while something was done."""
+    """Log an error, and what was being done when it occurred."""
     LOG.warning("incident=%s %s: %s", incident.current(), doing, cause(error))
 
 
 @contextmanager
 def swallowed(doing: str) -> Iterator[None]:
-    """Whatever goes wrong in here ends it, is noted, and reaches nobody else."""
+    """Log any error of the block, and let nobody else see it."""
     try:
         yield
     except Exception as error:
@@ -35,7 +35,7 @@ def swallowed(doing: str) -> Iterator[None]:
 
 
 def cause(error: BaseException) -> str:
-    """The kind of an error and of what it came from, with words that are dpsql's or the operating system's.
+    """The kind of an error and of its causes, with messages of dpsql and the operating system only.
 
     >>> cause(ValueError("Smith, 54"))
     'ValueError'
@@ -55,7 +55,7 @@ def cause(error: BaseException) -> str:
 
 
 def write_to(file: str | Path) -> None:
-    """Append what is logged to a file, which is made for this user alone; InterfaceError where that cannot be."""
+    """Append the log to a file, which only this user may read; raises InterfaceError if it cannot be written."""
     try:
         stream = os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a")
     except OSError:

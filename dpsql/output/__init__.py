@@ -2,7 +2,19 @@
 
 from dpsql.output.chart import chart
 from dpsql.output.formatting import bar, cell, plain, visible
-from dpsql.output.rows import Rows
-from dpsql.output.styles import STYLES, as_text, reserved, said_trouble, write
+from dpsql.output.output_rows import OutputRows
+from dpsql.output.styles import STYLES, as_text, os_error_text, reserved, write
 
-__all__ = ["STYLES", "Rows", "as_text", "bar", "cell", "chart", "plain", "reserved", "said_trouble", "visible", "write"]
+__all__ = [
+    "STYLES",
+    "OutputRows",
+    "as_text",
+    "bar",
+    "cell",
+    "chart",
+    "os_error_text",
+    "plain",
+    "reserved",
+    "visible",
+    "write",
+]

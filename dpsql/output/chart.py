@@ -10,7 +10,7 @@ from typing import cast
 
 from dpsql.errors import DataError
 from dpsql.output.formatting import cell, plain
-from dpsql.output.rows import Rows
+from dpsql.output.output_rows import OutputRows
 
 #: A value is drawn as a bar from 0; where all lie close together far from 0, as a point on a shorter scale.
 _FAR_FROM_ZERO = 0.5
@@ -42,10 +42,10 @@ class Scale:
         return (value - self.low) / (self.high - self.low) * self.width
 
 
-def chart(rows: Rows, width: int, column: str | None = None) -> str:
+def chart(rows: OutputRows, width: int, column: str | None = None) -> str:
     """A chart of one column (by default the first estimate, or else the last figure) within ``width`` characters.
 
-    >>> n = Rows(("sex", "n"), ("VARCHAR", "BIGINT"), [("f", 30), ("m", 10)], [(None, (26, 34)), (None, None)])
+    >>> n = OutputRows(("sex", "n"), ("VARCHAR", "BIGINT"), [("f", 30), ("m", 10)], [(None, (26, 34)), (None, None)])
     >>> print(chart(n, 40), end="")
     n
     f  █████████████████████├───┼──┤  30 ± 4
@@ -72,7 +72,7 @@ def chart(rows: Rows, width: int, column: str | None = None) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _chosen(rows: Rows, column: str | None) -> int:
+def _chosen(rows: OutputRows, column: str | None) -> int:
     """The place of the column that is drawn; DataError where there is none."""
     figures = [place for place in range(len(rows.names)) if _is_figure(rows, place)]
     if column is not None:
@@ -87,14 +87,14 @@ def _chosen(rows: Rows, column: str | None) -> int:
     return estimates[0] if estimates else figures[-1]
 
 
-def _is_figure(rows: Rows, place: int) -> bool:
+def _is_figure(rows: OutputRows, place: int) -> bool:
     values = [row[place] for row in rows.rows if row[place] is not None]
     return bool(values) and all(
         isinstance(each, int | float | Decimal) and not isinstance(each, bool) for each in values
     )
 
 
-def _mark(rows: Rows, number: int, place: int) -> Mark:
+def _mark(rows: OutputRows, number: int, place: int) -> Mark:
     row, bars = rows.rows[number], rows.intervals[number]
     estimated = rows.estimated
     words = [cell(value, None, False) for other, value in enumerate(row) if other != place and not estimated[other]]

@@ -18,7 +18,7 @@ LINE = 110
 
 
 @dataclass(frozen=True)
-class Spending:
+class SpendingCurve:
     """What one holder of a budget had used after each charge, in ε, and the most that it may use."""
 
     name: str
@@ -26,7 +26,9 @@ class Spending:
     most: float
 
 
-def draw_spending(title: str, total: Spending, analysts: Sequence[Spending], path: Path, caption: str) -> None:
+def draw_spending(
+    title: str, total: SpendingCurve, analysts: Sequence[SpendingCurve], path: Path, caption: str
+) -> None:
     """Write a picture with a stair for the total and for each analyst, a line at each limit, and a caption below.
 
     The kind of file is that of its name. DataError where it is none of `KINDS`, where nothing was spent, or where

@@ -18,13 +18,13 @@ import click
 from dpsql.errors import DataError
 from dpsql.output.chart import chart
 from dpsql.output.formatting import cell, plain, visible
-from dpsql.output.rows import Rows
+from dpsql.output.output_rows import OutputRows
 
 #: What cli_helpers calls each style.
 _LAYOUTS: Final = {"table": "simple", "vertical": "vertical", "markdown": "pipe"}
 
 
-def layout(rows: Rows, style: str, intervals: bool, null: str = "NULL") -> str:
+def layout(rows: OutputRows, style: str, intervals: bool, null: str = "NULL") -> str:
     """The rows as ``table``, ``vertical`` or ``markdown``, each estimate rounded to what its noise leaves of it."""
     from cli_helpers.tabular_output import TabularOutputFormatter
 
@@ -45,10 +45,10 @@ def _word(text: str, markdown: bool) -> str:
     return text.replace("|", "\\|") if markdown else text
 
 
-def separated(rows: Rows, delimiter: str) -> str:
+def separated(rows: OutputRows, delimiter: str) -> str:
     """The rows as CSV, or with another delimiter, under a line of names; NULL is empty, and lists are JSON.
 
-    >>> separated(Rows.exact(["a", "b"], [(True, [1, None])]), ";")
+    >>> separated(OutputRows.exact(["a", "b"], [(True, [1, None])]), ";")
     'a;b\\ntrue;[1, null]\\n'
     """
     text = io.StringIO()
@@ -61,17 +61,17 @@ def _written(value: object) -> object:
     return json.dumps(_jsonable(value), ensure_ascii=False) if isinstance(value, bool | list | tuple | dict) else value
 
 
-def json_array(rows: Rows) -> str:
+def json_array(rows: OutputRows) -> str:
     """The rows as one JSON array of objects."""
     return "[" + ",".join(f"\n  {record}" for record in _objects(rows)) + "\n]\n"
 
 
-def json_lines(rows: Rows) -> str:
+def json_lines(rows: OutputRows) -> str:
     """The rows as JSON, one object a line."""
     return "".join(f"{record}\n" for record in _objects(rows))
 
 
-def _objects(rows: Rows) -> Iterator[str]:
+def _objects(rows: OutputRows) -> Iterator[str]:
     for row in rows.rows:
         yield json.dumps(dict(zip(rows.names, map(_jsonable, row), strict=True)), ensure_ascii=False)
 
@@ -92,7 +92,7 @@ def _jsonable(value: object) -> object:
             return str(value)
 
 
-def write_parquet(rows: Rows, file: Path) -> None:
+def write_parquet(rows: OutputRows, file: Path) -> None:
     """The rows as a Parquet file, with the SQL types of their columns."""
     import duckdb
 
@@ -117,7 +117,7 @@ def _quoted(name: str) -> str:
 STYLES: Final = ("table", "vertical", "csv", "tsv", "json", "jsonl", "markdown", "parquet", "chart")
 
 
-def as_text(rows: Rows, style: str, intervals: bool, null: str = "NULL", width: int = 100) -> str:
+def as_text(rows: OutputRows, style: str, intervals: bool, null: str = "NULL", width: int = 100) -> str:
     """The rows in any style but Parquet; ``null`` and ``width`` matter where people read."""
     records = (rows.with_ends() if intervals else rows).apart()
     match style:
@@ -156,13 +156,13 @@ def reserved(file: Path | None) -> Iterator[None]:
         raise
 
 
-def said_trouble(error: OSError) -> str:
+def os_error_text(error: OSError) -> str:
     """What the operating system says of a file, and of which."""
     where = f"{error.filename}: " if isinstance(error.filename, str | Path) else ""
     return where + (error.strerror or "a file cannot be used")
 
 
-def write(rows: Rows, style: str, intervals: bool, file: Path | None) -> None:
+def write(rows: OutputRows, style: str, intervals: bool, file: Path | None) -> None:
     """The rows to the file, or to standard output."""
     if style == "parquet":
         assert file is not None

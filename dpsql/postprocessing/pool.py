@@ -22,7 +22,7 @@ PATIENCE = 0.05
 
 
 @dataclass(eq=False)
-class _Turn:
+class QueueTicket:
     """A statement that wants a place, and whether it has one."""
 
     analyst: str
@@ -38,26 +38,26 @@ class SandboxSlots:
     def __init__(self, most: int) -> None:
         self._most, self._each = most, max(1, most // 2)
         self._lock = threading.Lock()
-        self._held, self._waiting = Counter[str](), list[_Turn]()
+        self._held, self._waiting = Counter[str](), list[QueueTicket]()
 
     @contextmanager
     def place(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[None]:
         """A place while this lasts; ``check`` raises where the statement was ended while it waits for its turn."""
-        turn = _Turn(analyst)
+        ticket = QueueTicket(analyst)
         with self._lock:
-            self._waiting.append(turn)
+            self._waiting.append(ticket)
             self._give()
         try:
-            while not turn.given.wait(PATIENCE):
+            while not ticket.given.wait(PATIENCE):
                 check()
             yield
         finally:
             with self._lock:
-                if turn.given.is_set():
+                if ticket.given.is_set():
                     self._held[analyst] -= 1
                     self._held += Counter()  # forget who holds none
                 else:
-                    self._waiting.remove(turn)
+                    self._waiting.remove(ticket)
                 self._give()
 
     def held(self) -> dict[str, int]:
@@ -68,13 +68,13 @@ class SandboxSlots:
     def _give(self) -> None:
         """Give free places to those whose turn it is."""
         while self._held.total() < self._most:
-            able = [turn for turn in self._waiting if self._held[turn.analyst] < self._each]
+            able = [ticket for ticket in self._waiting if self._held[ticket.analyst] < self._each]
             if not able:
                 return
-            turn = min(able, key=lambda turn: self._held[turn.analyst])
-            self._waiting.remove(turn)
-            self._held[turn.analyst] += 1
-            turn.given.set()
+            ticket = min(able, key=lambda ticket: self._held[ticket.analyst])
+            self._waiting.remove(ticket)
+            self._held[ticket.analyst] += 1
+            ticket.given.set()
 
 
 #: How many statements may use a sandbox at the same time.
@@ -93,7 +93,7 @@ class PostProcessors:
         self._schema, self._rows, self._version = schema, public_rows, version
         self._seen: str | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._places = SandboxSlots(MOST)
+        self._slots = SandboxSlots(MOST)
         self._free: list[PostProcessor] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False
@@ -104,7 +104,7 @@ class PostProcessors:
 
         ``check`` raises where the statement was ended while it waits for its turn.
         """
-        with self._places.place(analyst, check):
+        with self._slots.place(analyst, check):
             seen = self._renew()
             with self._lock:
                 postprocessor = self._free.pop() if self._free else None

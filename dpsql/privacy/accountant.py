@@ -13,7 +13,7 @@ from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState, RemainingBudget
 from dpsql.privacy.ledger import Ledger, NewEntry, Spent, WeightTally
 from dpsql.privacy.ledger.spent import WindowStart
-from dpsql.privacy.measure import FREE, Cost, Promise
+from dpsql.privacy.measure import FREE, Cost, Guarantee
 from dpsql.privacy.window import Lifetime, Refresh, Window
 
 
@@ -152,7 +152,7 @@ class Accountant(_Single):
         """What everybody and this analyst have spent, in the present window and ever."""
         return self._ledger.spent(analyst, self._begins, self._tally)
 
-    def group(self, size: int) -> Promise:
+    def group(self, size: int) -> Guarantee:
         """What each window, or the whole life of a ledger that has none, promises to a group of ``size`` units."""
         return self._budget.group(size)
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from dpsql.errors import DataError
 from dpsql.privacy.accountants import DEFAULT, Rule
-from dpsql.privacy.measure import Cost, Promise, epsilon_of_rho, shown
+from dpsql.privacy.measure import Cost, Guarantee, epsilon_of_rho, shown
 
 #: Prices below this share of a budget are refused: they are mistakes, or an attempt to ask for ever.
 SMALLEST_SHARE = Fraction(1, 2**40)
@@ -52,9 +52,9 @@ class Budget:
         return self.delta - self.delta_conversion
 
     @cached_property
-    def promise(self) -> Promise:
+    def promise(self) -> Guarantee:
         """What the rule has to keep: ε, at its own part of δ."""
-        return Promise(self.epsilon, self.delta_conversion)
+        return Guarantee(self.epsilon, self.delta_conversion)
 
     @property
     def rho_total(self) -> Fraction:
@@ -81,7 +81,7 @@ class Budget:
         if (cost.epsilon is not None and cost.epsilon < low) or 2 * cost.rho < low**2 / 4:
             raise DataError(f"the price is below {shown(low)}, 2**-40 of the budget; ask for a larger epsilon")
 
-    def group(self, size: int, *, thresholds: bool = True) -> Promise:
+    def group(self, size: int, *, thresholds: bool = True) -> Guarantee:
         """What the budget promises to ``size`` units together.
 
         ``thresholds=False`` is for a ledger in which no entry has a δ: there the zCDP side keeps its δ.
@@ -90,11 +90,11 @@ class Budget:
             raise DataError("a group has at least 1 unit")
         epsilon = self.epsilon * size
         if not self.delta or size == 1:
-            return Promise(epsilon, self.delta)
+            return Guarantee(epsilon, self.delta)
         if thresholds or self.is_tallied:
-            return Promise(epsilon, _grown(self.delta, self.epsilon, size))
+            return Guarantee(epsilon, _grown(self.delta, self.epsilon, size))
         converted = epsilon_of_rho(self.rho_total * size**2, self.delta_conversion)
-        return Promise(max(epsilon, converted), self.delta_conversion)
+        return Guarantee(max(epsilon, converted), self.delta_conversion)
 
 
 def _grown(delta: Fraction, epsilon: Fraction, size: int) -> Fraction:

@@ -66,7 +66,7 @@ FREE = Cost(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """An (ε, δ) guarantee."""
 
     epsilon: Fraction

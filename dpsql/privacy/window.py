@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal, assert_never
 
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.measure import FREE, Cost, Promise, epsilon_of_rho, shown
+from dpsql.privacy.measure import FREE, Cost, Guarantee, epsilon_of_rho, shown
 
 #: How often a budget is renewed: on each day, ISO week, month or year of the calendar in UTC.
 Refresh = Literal["daily", "weekly", "monthly", "yearly"]
@@ -135,7 +135,7 @@ class Lifetime:
         converted = epsilon_of_rho(cost.rho, self._conversion)
         return converted if cost.epsilon is None else min(cost.epsilon, converted)
 
-    def group(self, size: int) -> Promise | None:
+    def group(self, size: int) -> Guarantee | None:
         """What they promise to ``size`` units together; None where there is no ε, or δ is 1."""
         epsilon, delta = self.epsilon, self.delta
         return None if epsilon is None or delta == 1 else Budget(epsilon, delta).group(size)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from dpsql.dbapi.pep249 import said_by
+from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.errors import Error
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def interruptibly(action: Callable[[], T], interrupt: Callable[[], None]) -> T:
 
     def run() -> None:
         try:
-            found.set_result(said_by(action))
+            found.set_result(with_dpsql_errors(action))
         except Error as error:
             found.set_exception(error)
 
@@ -60,7 +60,7 @@ def opened(schema: Schema | Path, analyst: str, epsilon: Fraction | None) -> Ses
     return session
 
 
-class Opening:
+class BackgroundSession:
     """One session on its way; ``failed`` is called, in the background, where it cannot be opened."""
 
     def __init__(self, schema: Schema, analyst: str, epsilon: Fraction | None) -> None:
@@ -76,7 +76,7 @@ class Opening:
 
     def _open(self) -> None:
         try:
-            self._found = said_by(lambda: opened(*self._wanted))
+            self._found = with_dpsql_errors(lambda: opened(*self._wanted))
         except Error as error:
             self.error = error
             self.failed()

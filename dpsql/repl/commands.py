@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.errors import DataError, Refused
-from dpsql.output import Rows, chart, plain, reserved, write
+from dpsql.output import OutputRows, chart, plain, reserved, write
 from dpsql.repl import describe
 from dpsql.repl.budget_display import budget_lines, cost_lines
 from dpsql.repl.command_list import find, listed, nearest
-from dpsql.repl.input import Command
+from dpsql.repl.input import BackslashCommand
 from dpsql.repl.repl_session import ReplSession
-from dpsql.repl.screen import said_of
+from dpsql.repl.screen import file_errors
 
 #: The style of a file, by what its name ends in.
 _STYLES: Final = {
@@ -30,7 +30,7 @@ _COPY = re.compile(
 )
 
 
-def copy(talk: ReplSession, command: Command) -> None:
+def copy(repl: ReplSession, command: BackslashCommand) -> None:
     """Write one result to the file that the command names, and say so; the file is opened before anything is paid."""
     found = _COPY.fullmatch(command.argument)
     if found is None:
@@ -38,20 +38,20 @@ def copy(talk: ReplSession, command: Command) -> None:
     if found["way"].lower() == "from":
         raise Refused("E_STMT", "dpsql never changes data: \\copy only writes TO a file")
     file = Path(found["file"].strip("'")).expanduser()
-    style, rows = _style_of(found["options"], file), talk.rows
-    with reserved(None if talk.rules.dry else file):
+    style, rows = _style_of(found["options"], file), repl.rows
+    with reserved(None if repl.rules.dry else file):
         if found["what"]:
             what = found["what"].strip()
             text = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
-            if talk.rules.dry:
-                return talk.ask(text)
-            answer = talk.answer(text)
-            talk.last, rows = text, answer.rows
-            talk.rows = rows
-            talk.say_price(answer)
-        with said_of(file):
-            write(rows, style, talk.display.intervals, file)
-    talk.screen.says(f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}")
+            if repl.rules.dry:
+                return repl.ask(text)
+            answer = repl.answer(text)
+            repl.last, rows = text, answer.rows
+            repl.rows = rows
+            repl.say_price(answer)
+        with file_errors(file):
+            write(rows, style, repl.display.intervals, file)
+    repl.screen.says(f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}")
 
 
 def _style_of(options: str, file: Path) -> str:
@@ -69,167 +69,167 @@ _KEYS: Final = (
 )
 
 
-def obey(talk: ReplSession, command: Command) -> None:
+def obey(repl: ReplSession, command: BackslashCommand) -> None:
     """Do what the command says; DataError where it does not exist or cannot be done."""
     described = find(command.name)
     if described is None:
         raise DataError(f"there is no \\{command.name}; {nearest(command.name)}")
     if described.refused:
         raise Refused("E_STMT", f"\\{command.name} is not done: {described.refused}")
-    _ACTIONS[described.names[0]](talk, command)
+    _ACTIONS[described.names[0]](repl, command)
 
 
-def _d(talk: ReplSession, command: Command) -> None:
+def _d(repl: ReplSession, command: BackslashCommand) -> None:
     if not command.argument:
-        return _dt(talk, command)
-    for name in describe.named(talk.session.schema, command.argument):
-        rows, about = describe.columns(talk.session.schema, name)
+        return _dt(repl, command)
+    for name in describe.named(repl.session.schema, command.argument):
+        rows, about = describe.columns(repl.session.schema, name)
         if name != command.argument:
-            talk.screen.says(f"table {name}")
-        talk.show_rows(rows)
+            repl.screen.says(f"table {name}")
+        repl.show_rows(rows)
         for line in about:
-            talk.screen.says(line)
+            repl.screen.says(line)
 
 
-def _dt(talk: ReplSession, command: Command) -> None:
-    talk.show_rows(describe.tables(talk.session.schema, command.argument))
+def _dt(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.show_rows(describe.tables(repl.session.schema, command.argument))
 
 
-def _df(talk: ReplSession, command: Command) -> None:
-    talk.show_rows(describe.allowed(command.argument))
+def _df(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.show_rows(describe.allowed(command.argument))
 
 
-def _dn(talk: ReplSession, command: Command) -> None:
-    talk.show_rows(Rows.exact(["schema"], [("public",)]))
+def _dn(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.show_rows(OutputRows.exact(["schema"], [("public",)]))
 
 
-def _l(talk: ReplSession, command: Command) -> None:
-    schema = talk.session.schema
-    talk.show_rows(Rows.exact(["database", "comment"], [(schema.name, schema.comment or "")]))
+def _l(repl: ReplSession, command: BackslashCommand) -> None:
+    schema = repl.session.schema
+    repl.show_rows(OutputRows.exact(["database", "comment"], [(schema.name, schema.comment or "")]))
 
 
-def _conninfo(talk: ReplSession, command: Command) -> None:
-    schema, analyst = talk.session.schema, talk.session.analyst
-    talk.screen.says(f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}')
+def _conninfo(repl: ReplSession, command: BackslashCommand) -> None:
+    schema, analyst = repl.session.schema, repl.session.analyst
+    repl.screen.says(f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}')
 
 
-def _budget(talk: ReplSession, command: Command) -> None:
-    for line in budget_lines(talk.session, talk.paid, talk.statements):
-        talk.screen.says(line)
+def _budget(repl: ReplSession, command: BackslashCommand) -> None:
+    for line in budget_lines(repl.session, repl.paid, repl.statements):
+        repl.screen.says(line)
 
 
-def _cost(talk: ReplSession, command: Command) -> None:
-    for line in cost_lines(talk.explained(_statement(talk, command))):
-        talk.screen.says(line)
+def _cost(repl: ReplSession, command: BackslashCommand) -> None:
+    for line in cost_lines(repl.explained(_statement(repl, command))):
+        repl.screen.says(line)
 
 
-def _explain(talk: ReplSession, command: Command) -> None:
-    talk.screen.result(f"{talk.explained(_statement(talk, command))}\n", talk.display.pager)
+def _explain(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.screen.result(f"{repl.explained(_statement(repl, command))}\n", repl.display.pager)
 
 
-def _chart(talk: ReplSession, command: Command) -> None:
+def _chart(repl: ReplSession, command: BackslashCommand) -> None:
     if command.before:
-        talk.ask(command.before, "chart")
+        repl.ask(command.before, "chart")
         return
-    if not talk.rows.names:
+    if not repl.rows.names:
         raise DataError("there is no result to draw yet; ask something first")
-    talk.screen.result(chart(talk.rows, talk.screen.width, command.argument or None), talk.display.pager)
+    repl.screen.result(chart(repl.rows, repl.screen.width, command.argument or None), repl.display.pager)
 
 
-def _g(talk: ReplSession, command: Command) -> None:
-    talk.ask(_statement(talk, command))
+def _g(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.ask(_statement(repl, command))
 
 
-def _gx(talk: ReplSession, command: Command) -> None:
-    talk.ask(_statement(talk, command), "vertical")
+def _gx(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.ask(_statement(repl, command), "vertical")
 
 
-def _p(talk: ReplSession, command: Command) -> None:
-    talk.screen.says(_statement(talk, command))
+def _p(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.screen.says(_statement(repl, command))
 
 
-def _r(talk: ReplSession, command: Command) -> None:
-    talk.screen.says("thrown away; the last statement is kept")
+def _r(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.screen.says("thrown away; the last statement is kept")
 
 
-def _e(talk: ReplSession, command: Command) -> None:
+def _e(repl: ReplSession, command: BackslashCommand) -> None:
     import click
 
-    if not talk.screen.interactive:
+    if not repl.screen.interactive:
         raise DataError("\\e needs a terminal")
     editor = os.environ.get("DPSQL_EDITOR") or None
     try:
         if command.argument:
             file = Path(command.argument).expanduser()
             click.edit(filename=str(file), editor=editor)
-            with said_of(file):
-                talk.draft = file.read_text(encoding="utf-8")
+            with file_errors(file):
+                repl.draft = file.read_text(encoding="utf-8")
         else:
-            talk.draft = click.edit(command.before or talk.last, editor=editor, extension=".sql") or ""
+            repl.draft = click.edit(command.before or repl.last, editor=editor, extension=".sql") or ""
     except click.ClickException as error:
         raise DataError(error.message) from None
 
 
-def _i(talk: ReplSession, command: Command) -> None:
-    talk.run_file(Path(_required(command, "a file")))
+def _i(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.run_file(Path(_required(command, "a file")))
 
 
-def _o(talk: ReplSession, command: Command) -> None:
+def _o(repl: ReplSession, command: BackslashCommand) -> None:
     if command.argument.startswith("|"):
         raise DataError("\\o writes to a file, not to a program")
-    talk.screen.write_to(Path(command.argument).expanduser() if command.argument else None)
+    repl.screen.write_to(Path(command.argument).expanduser() if command.argument else None)
 
 
-def _echo(talk: ReplSession, command: Command) -> None:
-    talk.screen.result(f"{command.argument}\n", False)
+def _echo(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.screen.result(f"{command.argument}\n", False)
 
 
-def _x(talk: ReplSession, command: Command) -> None:
-    _set(talk, "expanded", command.argument)
+def _x(repl: ReplSession, command: BackslashCommand) -> None:
+    _set(repl, "expanded", command.argument)
 
 
-def _timing(talk: ReplSession, command: Command) -> None:
-    _set(talk, "timing", command.argument)
+def _timing(repl: ReplSession, command: BackslashCommand) -> None:
+    _set(repl, "timing", command.argument)
 
 
-def _pset(talk: ReplSession, command: Command) -> None:
+def _pset(repl: ReplSession, command: BackslashCommand) -> None:
     name, _, value = command.argument.partition(" ")
     if name:
-        return _set(talk, name, value.strip())
-    for option, said in talk.display.said():
-        talk.screen.says(f"{option:<10} {said}")
+        return _set(repl, name, value.strip())
+    for option, said in repl.display.said():
+        repl.screen.says(f"{option:<10} {said}")
 
 
-def _set(talk: ReplSession, name: str, value: str) -> None:
-    talk.display = talk.display.with_option(name.lower(), value)
-    talk.screen.says(f"{name.lower()} is {dict(talk.display.said())[name.lower()]}")
+def _set(repl: ReplSession, name: str, value: str) -> None:
+    repl.display = repl.display.with_option(name.lower(), value)
+    repl.screen.says(f"{name.lower()} is {dict(repl.display.said())[name.lower()]}")
 
 
-def _help(talk: ReplSession, command: Command) -> None:
+def _help(repl: ReplSession, command: BackslashCommand) -> None:
     lines = [f"{typed:<34} {does}" for typed, does in listed()]
     lines += ["", *_KEYS]
-    talk.screen.result("".join(f"{line}\n" for line in lines), talk.display.pager)
+    repl.screen.result("".join(f"{line}\n" for line in lines), repl.display.pager)
 
 
-def _q(talk: ReplSession, command: Command) -> None:
-    talk.over = True
+def _q(repl: ReplSession, command: BackslashCommand) -> None:
+    repl.over = True
 
 
-def _statement(talk: ReplSession, command: Command) -> str:
+def _statement(repl: ReplSession, command: BackslashCommand) -> str:
     """The statement that a command means: behind it, before it, or the last one."""
-    text = command.before or command.argument or talk.last
+    text = command.before or command.argument or repl.last
     if not text:
         raise DataError(f"which statement? Write it behind \\{command.name}")
     return text
 
 
-def _required(command: Command, what: str) -> str:
+def _required(command: BackslashCommand, what: str) -> str:
     if not command.argument:
         raise DataError(f"\\{command.name} needs {what}")
     return command.argument
 
 
-_ACTIONS: Final[dict[str, Callable[[ReplSession, Command], None]]] = {
+_ACTIONS: Final[dict[str, Callable[[ReplSession, BackslashCommand], None]]] = {
     "d": _d, "dt": _dt, "df": _df, "dn": _dn, "l": _l, "conninfo": _conninfo, "budget": _budget, "cost": _cost,
     "explain": _explain, "chart": _chart, "g": _g, "gx": _gx, "p": _p, "r": _r, "e": _e, "i": _i, "o": _o,
     "copy": copy, "echo": _echo, "x": _x, "timing": _timing, "pset": _pset, "?": _help, "q": _q,

@@ -33,7 +33,7 @@ class SchemaCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """The completions at the cursor, the likeliest first."""
-        from dpsql.session.request.vocabulary import SHOWN
+        from dpsql.session.request.completion_words import SHOWN
 
         before = split(document.text_before_cursor)[1]
         if document.current_line_before_cursor.lstrip().startswith("\\"):
@@ -46,7 +46,7 @@ class SchemaCompleter(Completer):
         yield from self._of_statement(before, document.text)
 
     def _of_statement(self, before: str, whole: str) -> Iterator[Completion]:
-        from dpsql.session.request.vocabulary import KEYWORDS, functions
+        from dpsql.session.request.completion_words import KEYWORDS, functions
 
         sources = self._sources(whole)
         values = list(self._values(before, sources))
@@ -74,7 +74,7 @@ class SchemaCompleter(Completer):
 
     def _sources(self, text: str) -> dict[str, str]:
         """The tables that stand in the statement, by their names and aliases."""
-        from dpsql.session.request.vocabulary import KEYWORDS
+        from dpsql.session.request.completion_words import KEYWORDS
 
         found: dict[str, str] = {}
         for name, alias in _SOURCE.findall(text):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from dpsql.errors import StatementError
-from dpsql.output import Rows
+from dpsql.output import OutputRows
 from dpsql.schema import Bound, Column, Schema, Table
 
 
-def tables(schema: Schema, pattern: str = "") -> Rows:
+def tables(schema: Schema, pattern: str = "") -> OutputRows:
     """The tables whose name fits the pattern (with * and ?), and what is promised of their rows."""
     found = [
         (name, "public" if table.public else "private", _owned(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
     ]
-    return Rows.exact(["table", "rows", "of one unit", "comment"], found)
+    return OutputRows.exact(["table", "rows", "of one unit", "comment"], found)
 
 
 def named(schema: Schema, pattern: str) -> list[str]:
@@ -29,7 +29,7 @@ def named(schema: Schema, pattern: str) -> list[str]:
     return found
 
 
-def columns(schema: Schema, name: str) -> tuple[Rows, list[str]]:
+def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
     """The columns of a table, and lines about the table itself; StatementError where there is none of that name."""
     bare = name.strip('"').removeprefix("public.").removeprefix("main.").strip('"')
     table = schema.table(bare)
@@ -39,20 +39,20 @@ def columns(schema: Schema, name: str) -> tuple[Rows, list[str]]:
         (each, str(column.type), _null(column), _known(column), _refers(table, each), column.comment or "")
         for each, column in table.columns.items()
     ]
-    rows = Rows.exact(["column", "type", "null", "known values", "references", "comment"], found)
+    rows = OutputRows.exact(["column", "type", "null", "known values", "references", "comment"], found)
     return rows, _about(schema, bare.lower(), table)
 
 
-def allowed(pattern: str = "") -> Rows:
+def allowed(pattern: str = "") -> OutputRows:
     """The functions whose name fits the pattern, and where each may stand."""
-    from dpsql.session.request.vocabulary import functions
+    from dpsql.session.request.completion_words import functions
 
     found = [
         (each.name, each.place, each.example)
         for each in functions()
         if not pattern or fnmatchcase(each.name, pattern.lower())
     ]
-    return Rows.exact(["function", "place", "example"], found)
+    return OutputRows.exact(["function", "place", "example"], found)
 
 
 def _about(schema: Schema, name: str, table: Table) -> list[str]:

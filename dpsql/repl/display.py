@@ -15,7 +15,7 @@ OPTIONS: Final = ("format", "intervals", "expanded", "null", "pager", "footer", 
 
 
 @dataclass(frozen=True)
-class Display:
+class DisplaySettings:
     """The display settings; ``ask`` is the price above which a person is asked first, None for never."""
 
     format: str = "table"
@@ -27,11 +27,13 @@ class Display:
     timing: bool = False
     ask: Fraction | None = None
 
-    def with_option(self, name: str, value: str) -> Display:
+    def with_option(self, name: str, value: str) -> DisplaySettings:
         """These settings with one changed; an empty value turns a switch over. DataError where it cannot be.
 
-        >>> Display().with_option("format", "csv").format, Display().with_option("intervals", "").intervals
-        ('csv', False)
+        >>> DisplaySettings().with_option("format", "csv").format
+        'csv'
+        >>> DisplaySettings().with_option("intervals", "").intervals
+        False
         """
         match name:
             case "format":

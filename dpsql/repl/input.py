@@ -16,7 +16,7 @@ _LISTING = re.compile(r'SHOW\s+(?:ALL\s+)?TABLES|DESC(?:RIBE)?\s+((?:\w+\.)?\w+|
 
 
 @dataclass(frozen=True)
-class Sql:
+class SqlStatement:
     """One statement, without its semicolon; ``line`` is where it starts, counted from 1."""
 
     text: str
@@ -24,7 +24,7 @@ class Sql:
 
 
 @dataclass(frozen=True)
-class Command:
+class BackslashCommand:
     """A backslash command: ``before`` is the statement that stands unfinished in front of it, or nothing."""
 
     name: str
@@ -33,16 +33,18 @@ class Command:
     before: str = ""
 
 
-Piece: TypeAlias = Sql | Command
+InputPiece: TypeAlias = SqlStatement | BackslashCommand
 
 
-def split(text: str) -> tuple[list[Piece], str]:
+def split(text: str) -> tuple[list[InputPiece], str]:
     """The pieces of a text, and what is left behind the last: a statement that has no end yet.
 
-    >>> split("SELECT ';'; \\\\d patients\\nSELECT 1")
-    ([Sql(text="SELECT ';'", line=1), Command(name='d', argument='patients', line=1, before='')], 'SELECT 1')
+    >>> split("SELECT ';';SELECT 1")
+    ([SqlStatement(text="SELECT ';'", line=1)], 'SELECT 1')
+    >>> split("\\\\d patients\\n")
+    ([BackslashCommand(name='d', argument='patients', line=1, before='')], '')
     """
-    pieces: list[Piece] = []
+    pieces: list[InputPiece] = []
     start = place = 0
     while (mark := _MARK.search(text, place)) is not None:
         if mark["open"]:
@@ -57,32 +59,32 @@ def split(text: str) -> tuple[list[Piece], str]:
                 continue
             before = _bare(text[start : mark.start()])
             argument = command[2].strip().removesuffix(";").rstrip()
-            pieces.append(Command(command[1], argument, _line(text, mark.start()), before))
+            pieces.append(BackslashCommand(command[1], argument, _line(text, mark.start()), before))
             start = place = command.end()
     rest = text[start:]
     return pieces, "" if _NOTHING.fullmatch(rest) else rest
 
 
-def whole(text: str) -> list[Piece]:
+def whole(text: str) -> list[InputPiece]:
     """The pieces of a text that has come to its end, so that a last statement needs no semicolon.
 
     >>> whole("SELECT 1; SELECT 2")
-    [Sql(text='SELECT 1', line=1), Sql(text='SELECT 2', line=1)]
+    [SqlStatement(text='SELECT 1', line=1), SqlStatement(text='SELECT 2', line=1)]
     """
     pieces, rest = split(text)
     return [*pieces, *_statement(text, len(text) - len(rest), len(text))]
 
 
-def joined(kept: str, piece: Piece) -> Piece:
+def joined(kept: str, piece: InputPiece) -> InputPiece:
     """The piece behind a statement that was left unfinished before it.
 
-    >>> joined("SELECT 1", Sql("AS a", 2))
-    Sql(text='SELECT 1\\nAS a', line=2)
+    >>> joined("SELECT 1", SqlStatement("AS a", 2))
+    SqlStatement(text='SELECT 1\\nAS a', line=2)
     """
     match piece:
-        case Sql(text=text):
+        case SqlStatement(text=text):
             return replace(piece, text=f"{kept}\n{text}" if kept else text)
-        case Command(before=before):
+        case BackslashCommand(before=before):
             return replace(piece, before="\n".join(part for part in (kept, before) if part))
 
 
@@ -99,26 +101,28 @@ def is_finished(text: str) -> bool:
 WORDS = {"exit": "q", "quit": "q", "help": "?"}
 
 
-def word(text: str) -> Command | None:
+def word(text: str) -> BackslashCommand | None:
     """The command that a bare word stands for, where the text is one."""
     name = WORDS.get(text.strip().rstrip(";").lower())
-    return None if name is None else Command(name, "", 1)
+    return None if name is None else BackslashCommand(name, "", 1)
 
 
-def listing(text: str) -> Command | None:
+def listing(text: str) -> BackslashCommand | None:
     """The command for what people of other databases write for it, where the statement is that.
 
-    >>> listing("describe patients"), listing("SHOW TABLES")
-    (Command(name='d', argument='patients', line=1, before=''), Command(name='dt', argument='', line=1, before=''))
+    >>> listing("describe patients")
+    BackslashCommand(name='d', argument='patients', line=1, before='')
+    >>> listing("SHOW TABLES")
+    BackslashCommand(name='dt', argument='', line=1, before='')
     """
     found = _LISTING.fullmatch(text.strip())
-    return None if found is None else Command("d" if found[1] else "dt", found[1] or "", 1)
+    return None if found is None else BackslashCommand("d" if found[1] else "dt", found[1] or "", 1)
 
 
-def _statement(text: str, start: int, end: int) -> Iterator[Sql]:
+def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
     blank = _blank(text, start)
     if blank < end:
-        yield Sql(text[blank:end].rstrip(), _line(text, blank))
+        yield SqlStatement(text[blank:end].rstrip(), _line(text, blank))
 
 
 def _blank(text: str, start: int) -> int:

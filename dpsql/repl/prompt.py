@@ -21,7 +21,7 @@ from prompt_toolkit.styles import Style
 
 from dpsql.errors import Error
 from dpsql.errors.deadline import Deadline, within
-from dpsql.repl.background import Opening
+from dpsql.repl.background import BackgroundSession
 from dpsql.repl.budget_display import meter
 from dpsql.repl.completion import SchemaCompleter
 from dpsql.repl.input import is_finished
@@ -84,7 +84,7 @@ _STYLE = Style.from_dict(
 class Toolbar:
     """The line under the prompt, read from the ledger at most once a second."""
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: BackgroundSession) -> None:
         self._opening, self._read, self._line = opening, float("-inf"), list[tuple[str, str]]()
 
     def __call__(self) -> StyleAndTextTuples:
@@ -109,7 +109,7 @@ class Toolbar:
 class Prompt:
     """Asks a person for the next text."""
 
-    def __init__(self, schema: Schema, opening: Opening, *, colour: bool) -> None:
+    def __init__(self, schema: Schema, opening: BackgroundSession, *, colour: bool) -> None:
         from pygments.lexers.sql import PostgresLexer
 
         self._single, self._name = False, schema.name

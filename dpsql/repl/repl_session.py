@@ -19,16 +19,16 @@ from dpsql.errors import (
     PostProcessingStopped,
     QueryCancelled,
 )
-from dpsql.output import Rows, as_text, said_trouble, write
+from dpsql.output import OutputRows, as_text, os_error_text, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.background import interruptibly
 from dpsql.repl.budget_display import left, price_line
 from dpsql.repl.command_list import ends_statement
-from dpsql.repl.display import Display
-from dpsql.repl.dry_run import PriceList, require_within
-from dpsql.repl.input import Command, Piece, Sql, joined, listing, whole
-from dpsql.repl.screen import Screen, complaint, said_of
-from dpsql.repl.statement_execution import Answer, answer, planned, price_of
+from dpsql.repl.display import DisplaySettings
+from dpsql.repl.input import BackslashCommand, InputPiece, SqlStatement, joined, listing, whole
+from dpsql.repl.price_list import PriceList, require_within
+from dpsql.repl.screen import Screen, complaint, file_errors
+from dpsql.repl.statement_execution import ReplAnswer, answer, planned, price_of
 
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
@@ -40,7 +40,7 @@ DEEPEST = 16
 
 
 @dataclass(frozen=True)
-class Rules:
+class RunOptions:
     """How a conversation is held: ``most`` is what it may cost in all, ``dry`` tells prices and runs nothing."""
 
     stop: bool = False
@@ -49,7 +49,7 @@ class Rules:
     quiet: bool = False
 
 
-class Declined(OperationalError):
+class PriceDeclined(OperationalError):
     """The person did not agree to the price; nothing was charged."""
 
     sqlstate = "57014"
@@ -62,11 +62,11 @@ class ReplSession:
     """One sitting at a session: display settings, the last statement and rows, what was paid, the first error."""
 
     def __init__(
-        self, session: Callable[[], Session], screen: Screen, display: Display, rules: Rules | None = None
+        self, session: Callable[[], Session], screen: Screen, display: DisplaySettings, rules: RunOptions | None = None
     ) -> None:
         self._session, self.screen, self.display = session, screen, display
-        self.rules = rules or Rules()
-        self.last, self.rows = "", Rows.exact([], [])
+        self.rules = rules or RunOptions()
+        self.last, self.rows = "", OutputRows.exact([], [])
         self.paid, self.statements, self.prices = Fraction(0), 0, PriceList()
         self.failure: Error | None = None
         self.over, self.draft = False, ""
@@ -88,7 +88,7 @@ class ReplSession:
                 return
             piece = joined(kept, piece)
             kept, line = (
-                piece.before if isinstance(piece, Command) and not ends_statement(piece.name) else "",
+                piece.before if isinstance(piece, BackslashCommand) and not ends_statement(piece.name) else "",
                 piece.line,
             )
             self.take(piece, source)
@@ -96,27 +96,27 @@ class ReplSession:
             if self.screen.interactive and not source:
                 self.draft = kept
             else:
-                self.take(Sql(kept, line), source)
+                self.take(SqlStatement(kept, line), source)
 
-    def take(self, piece: Piece, source: str = "") -> None:
+    def take(self, piece: InputPiece, source: str = "") -> None:
         """Run one piece; what is wrong with it is said, and the first such error is kept."""
         from dpsql.repl.commands import obey
 
         self._asked = ""
         try:
             match piece:
-                case Sql(text=text) if (command := listing(text)) is not None:
+                case SqlStatement(text=text) if (command := listing(text)) is not None:
                     obey(self, command)
-                case Sql(text=text):
+                case SqlStatement(text=text):
                     self.ask(text)
-                case Command():
+                case BackslashCommand():
                     obey(self, piece)
         except Error as error:
             self._complain(error, piece, source)
         except BrokenPipeError:
             raise
         except OSError as error:
-            self._complain(DataError(said_trouble(error)), piece, source)
+            self._complain(DataError(os_error_text(error)), piece, source)
         except Exception:
             self._complain(InternalError("E_INTERNAL a fault of dpsql; what it cost stays charged"), piece, source)
 
@@ -124,7 +124,7 @@ class ReplSession:
         """Run the pieces of a file; files may name others, to some depth."""
         if self._depth >= DEEPEST:
             raise DataError(f"{file}: files run files more than {DEEPEST} deep")
-        with said_of(file):
+        with file_errors(file):
             text = file.expanduser().read_text(encoding="utf-8-sig")
         self._depth += 1
         try:
@@ -144,7 +144,7 @@ class ReplSession:
             return require_within(self.rules.most, self.prices.epsilon, Fraction(0))
         self.show(self.answer(text), style)
 
-    def answer(self, text: str) -> Answer:
+    def answer(self, text: str) -> ReplAnswer:
         """The answer to one statement, which is paid for when this returns."""
         self._asked = text
         found = answer(self.session, text, self._consent)
@@ -152,7 +152,7 @@ class ReplSession:
         self.statements += found.result.price.charged > 0
         return found
 
-    def show(self, found: Answer, style: str | None = None) -> None:
+    def show(self, found: ReplAnswer, style: str | None = None) -> None:
         """Show rows in the style that is set, or in this one, and say what they cost."""
         rows = found.rows
         if rows.names:
@@ -162,11 +162,11 @@ class ReplSession:
             self.screen.says(found.word)
         self.say_price(found)
 
-    def show_rows(self, rows: Rows) -> None:
+    def show_rows(self, rows: OutputRows) -> None:
         """Show rows that cost nothing, such as a list of tables."""
         self._show_rows(rows, None, None)
 
-    def _show_rows(self, rows: Rows, style: str | None, prose: list[str] | None) -> None:
+    def _show_rows(self, rows: OutputRows, style: str | None, prose: list[str] | None) -> None:
         style = style or self._style(rows)
         if style == "parquet":
             self._write_parquet(rows)
@@ -176,7 +176,7 @@ class ReplSession:
             text = as_text(rows, style, self.display.intervals, self.display.null, self.screen.width)
             self.screen.result(text, self.display.pager)
 
-    def _style(self, rows: Rows) -> str:
+    def _style(self, rows: OutputRows) -> str:
         """The style that is set, with records under one another where that is wanted."""
         display = self.display
         if display.format != "table" or display.expanded == "off":
@@ -186,14 +186,14 @@ class ReplSession:
         header = as_text(rows, "table", display.intervals, display.null).partition("\n")[2].partition("\n")[0]
         return "vertical" if len(header) > self.screen.width else "table"
 
-    def _write_parquet(self, rows: Rows) -> None:
+    def _write_parquet(self, rows: OutputRows) -> None:
         target = self.screen.target
         if target is None or self._parquet:
             raise DataError("Parquet holds one result and is no text; name a file for each with -o FILE or \\copy")
         write(rows, "parquet", self.display.intervals, target)
         self._parquet = True
 
-    def say_price(self, found: Answer) -> None:
+    def say_price(self, found: ReplAnswer) -> None:
         """Say how many rows a query gave, what it cost and what is left."""
         if not found.query or self.rules.quiet:
             return
@@ -214,7 +214,7 @@ class ReplSession:
         """Let the rules and, above the price that is set, the person agree to what the statement costs."""
         price, ask = price_of(self.session, plan), self.display.ask
         if self.rules.dry:
-            raise Declined
+            raise PriceDeclined
         require_within(self.rules.most, self.paid + charged, price)
         if ask is None or price <= ask:
             return
@@ -224,11 +224,11 @@ class ReplSession:
         for standing in self.session.remaining.standings:
             standing.require(plan.cost)
         if not self.screen.confirms(f"This costs ε = {shown(price)}; {left(self.session.remaining)}. Pay?"):
-            raise Declined
+            raise PriceDeclined
 
-    def _complain(self, error: Error, piece: Piece, source: str) -> None:
+    def _complain(self, error: Error, piece: InputPiece, source: str) -> None:
         where = f"{source}:{piece.line}: " if source else ""
-        said = str(error) if isinstance(error, Declined) else complaint(error, self._asked)
+        said = str(error) if isinstance(error, PriceDeclined) else complaint(error, self._asked)
         self.screen.says(where + said, "error")
         if isinstance(error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped):
             self.screen.says(left(self.session.remaining), "price")

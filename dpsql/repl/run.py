@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.errors import Error
-from dpsql.repl.background import Opening, opened
-from dpsql.repl.display import Display
-from dpsql.repl.input import Command, word
-from dpsql.repl.repl_session import ReplSession, Rules
+from dpsql.repl.background import BackgroundSession, opened
+from dpsql.repl.display import DisplaySettings
+from dpsql.repl.input import BackslashCommand, word
+from dpsql.repl.repl_session import ReplSession, RunOptions
 from dpsql.repl.screen import Screen, has_colour
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ConnectionSettings:
+class ReplConnection:
     """Which database is asked in whose name, and what a statement costs; None is what the schema says."""
 
     schema: Path
@@ -31,7 +31,11 @@ class ConnectionSettings:
 
 
 def run_texts(
-    database: ConnectionSettings, texts: Iterable[str | Path], display: Display, rules: Rules, target: Path | None
+    database: ReplConnection,
+    texts: Iterable[str | Path],
+    display: DisplaySettings,
+    rules: RunOptions,
+    target: Path | None,
 ) -> Error | None:
     """Run texts, and files of them, one after the other; the first error in them, or None where all went well.
 
@@ -42,26 +46,26 @@ def run_texts(
     screen.write_to(None if rules.dry else target)
     session = opened(database.schema, database.analyst, database.epsilon)
     try:
-        talk = ReplSession(lambda: session, screen, display, rules)
+        repl = ReplSession(lambda: session, screen, display, rules)
         for text in texts:
-            if talk.over:
+            if repl.over:
                 break
             if text == Path("-"):
-                talk.feed(sys.stdin.read(), "stdin")
+                repl.feed(sys.stdin.read(), "stdin")
             elif isinstance(text, Path):
-                talk.take(Command("i", str(text), 1))
+                repl.take(BackslashCommand("i", str(text), 1))
             else:
-                talk.feed(text)
+                repl.feed(text)
         if rules.dry:
-            talk.show_rows(talk.prices.rows)
-            screen.says(talk.prices.said, "price")
-        return talk.failure
+            repl.show_rows(repl.prices.rows)
+            screen.says(repl.prices.said, "price")
+        return repl.failure
     finally:
         screen.write_to(None)
         session.close()
 
 
-def run_prompt(database: ConnectionSettings, display: Display, rules: Rules, ask: bool) -> None:
+def run_prompt(database: ReplConnection, display: DisplaySettings, rules: RunOptions, ask: bool) -> None:
     """Hold a conversation with the person at the terminal until it is over.
 
     ``ask`` sets the price above which a statement is asked about to what the schema suggests.
@@ -74,7 +78,7 @@ def run_prompt(database: ConnectionSettings, display: Display, rules: Rules, ask
     screen.says(welcome(declared, shown))
     from dpsql.repl.prompt import Prompt
 
-    opening = Opening(declared, database.analyst, database.epsilon)
+    opening = BackgroundSession(declared, database.analyst, database.epsilon)
     prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))
     opening.start()
     try:
@@ -84,17 +88,17 @@ def run_prompt(database: ConnectionSettings, display: Display, rules: Rules, ask
         opening.close()
 
 
-def run_loop(talk: ReplSession, prompt: Prompt) -> None:
+def run_loop(repl: ReplSession, prompt: Prompt) -> None:
     """Take what is typed until the person leaves; Ctrl-C throws away what is typed, Ctrl-D leaves."""
-    while not talk.over:
-        draft, talk.draft = talk.draft, ""
+    while not repl.over:
+        draft, repl.draft = repl.draft, ""
         try:
             text = prompt.ask(draft)
             typed = word(text)
             if typed is not None:
-                talk.take(typed)
+                repl.take(typed)
             else:
-                talk.feed(text)
+                repl.feed(text)
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -106,7 +110,7 @@ def worth_asking(schema: Schema) -> Fraction:
     return max(schema.privacy.epsilon / 10, schema.privacy.query_epsilon)
 
 
-def welcome(schema: Schema, display: Display) -> str:
+def welcome(schema: Schema, display: DisplaySettings) -> str:
     """What stands above the first prompt."""
     import dpsql
 

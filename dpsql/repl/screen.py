@@ -107,7 +107,7 @@ class Screen:
             self._file.close()
         self._file, self.target = None, None
         if file is not None:
-            with said_of(file):
+            with file_errors(file):
                 self._file = file.open("w", encoding="utf-8", newline="")
             self.target = file
 
@@ -119,7 +119,7 @@ class Screen:
         return len(lines) >= height - 1 or any(wcswidth(line) > columns for line in lines)
 
 
-class said_of:
+class file_errors:
     """Turns what the operating system says of a file into an error in dpsql's words."""
 
     def __init__(self, file: Path) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from dpsql.dbapi.pep249 import said_by
+from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.errors import OperationalError
-from dpsql.output import Rows
+from dpsql.output import OutputRows
 from dpsql.repl.background import interruptibly
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Consent = Callable[["Plan", Fraction], None]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReplAnswer:
     """What came back: ``word`` is the statement's first word, ``query`` whether it asked for rows of tables."""
 
     result: Result
@@ -34,9 +34,9 @@ class Answer:
     seconds: float
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> OutputRows:
         """The rows as they are written."""
-        return Rows.of_result(self.result)
+        return OutputRows.of_result(self.result)
 
     @property
     def prose(self) -> list[str] | None:
@@ -46,12 +46,12 @@ class Answer:
         return None
 
 
-def answer(session: Session, text: str, consent: Consent) -> Answer:
+def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
     """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed to."""
     from dpsql.session import request
 
     word = first_word(text)
-    match said_by(lambda: request.read(text)):
+    match with_dpsql_errors(lambda: request.read(text)):
         case request.Select(text=text):
             plan, planning = _timed(lambda: interruptibly(lambda: session.plan(text), session.interrupt))
             consent(plan, Fraction(0))
@@ -59,10 +59,10 @@ def answer(session: Session, text: str, consent: Consent) -> Answer:
             if better is not None:
                 result, more = _timed(lambda: _second(session, result, better, consent))
                 running += more
-            return Answer(result, word, True, bool(plan.cores), planning + running)
+            return ReplAnswer(result, word, True, bool(plan.cores), planning + running)
         case _:
             result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
-            return Answer(result, word, False, False, running)
+            return ReplAnswer(result, word, False, False, running)
 
 
 def _second(session: Session, first: Result, better: Plan, consent: Consent) -> Result:
@@ -78,7 +78,7 @@ def planned(session: Session, text: str) -> Plan | None:
     """The plan of a query, which costs nothing; None where the text is no query."""
     from dpsql.session import request
 
-    match said_by(lambda: request.read(text)):
+    match with_dpsql_errors(lambda: request.read(text)):
         case request.Select(text=text):
             return interruptibly(lambda: session.plan(text), session.interrupt)
         case _:

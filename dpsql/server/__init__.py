@@ -1,1 +1,1 @@
-"""The PostgreSQL-wire server: what tools that speak to PostgreSQL need to reach a private database."""
+"""The server: private databases for any tool that speaks the PostgreSQL protocol."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from dpsql.server.authentication.login import CancelKey, fresh_key
 from dpsql.server.message_loop import MessageLoop
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.stream import Wire
+from dpsql.server.protocol.stream import MessageStream
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class ConnectionLimits:
 
 
 @dataclass
-class Peer:
+class ClientConnection:
     """A connection: its number, its wire, where it comes from and when it came; user and conversation once it is in."""
 
     number: int
-    wire: Wire
+    wire: MessageStream
     host: str
     port: int
     since: float = field(default_factory=time.monotonic)
@@ -50,7 +50,7 @@ class Connections:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits, self._lock = limits, threading.Lock()
-        self._peers: dict[int, Peer] = {}
+        self._peers: dict[int, ClientConnection] = {}
 
     @property
     def connected(self) -> int:
@@ -59,11 +59,11 @@ class Connections:
             return len(self._inside())
 
     @property
-    def all(self) -> Sequence[Peer]:
+    def all(self) -> Sequence[ClientConnection]:
         with self._lock:
             return list(self._peers.values())
 
-    def arrive(self, peer: Peer) -> bool:
+    def arrive(self, peer: ClientConnection) -> bool:
         """Whether there is room for one more who is not logged in; the slowest of them makes room."""
         with self._lock:
             arriving = [each for each in self._peers.values() if each.conversation is None]
@@ -80,7 +80,7 @@ class Connections:
         if self.connected >= self._limits.connections:
             raise too_many_clients()
 
-    def enter(self, peer: Peer, conversation: MessageLoop) -> CancelKey:
+    def enter(self, peer: ClientConnection, conversation: MessageLoop) -> CancelKey:
         """The key of one who is logged in from here on; 53300 where everybody or this user has all places."""
         with self._lock:
             inside = self._inside()
@@ -91,7 +91,7 @@ class Connections:
             peer.conversation, peer.key = conversation, fresh_key(peer.number)
             return peer.key
 
-    def leave(self, peer: Peer) -> None:
+    def leave(self, peer: ClientConnection) -> None:
         with self._lock:
             self._peers.pop(peer.number, None)
 
@@ -112,7 +112,7 @@ class Connections:
             else:
                 peer.conversation.stop(now)
 
-    def _inside(self) -> list[Peer]:
+    def _inside(self) -> list[ClientConnection]:
         return [peer for peer in self._peers.values() if peer.conversation is not None]
 
 

@@ -8,12 +8,12 @@ from typing import assert_never
 
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
-from dpsql.server.protocol import types
+from dpsql.server.connection_settings import REPORTED, ConnectionSettings
+from dpsql.server.protocol import postgres_types
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.portals import CopyOut, Done, Outcome, Portal, PortalRows
-from dpsql.server.protocol.types import Column, Type
+from dpsql.server.protocol.portals import CopyOut, Outcome, Portal, PortalRows, StatementDone
+from dpsql.server.protocol.postgres_types import PostgresType, WireColumn
 from dpsql.server.query_routing import DescribedQuery, QueryRouter
-from dpsql.server.settings import REPORTED, Settings
 from dpsql.server.transactions import Transaction
 
 #: Statements and cursors that one connection may hold.
@@ -28,19 +28,19 @@ class ParsedStatement:
 
     command: Command | None
     described: DescribedQuery
-    declared: Sequence[Type | None]
+    declared: Sequence[PostgresType | None]
 
 
 class Executor:
     """The state of a connection that commands change; ``warn`` tells the client (SQLSTATE, message)."""
 
-    def __init__(self, answers: QueryRouter, settings: Settings, warn: Callable[[str, str], None]) -> None:
+    def __init__(self, answers: QueryRouter, settings: ConnectionSettings, warn: Callable[[str, str], None]) -> None:
         self._answers, self.settings, self._warn = answers, settings, warn
         self.transaction = Transaction(settings)
         self.portals: dict[str, Portal] = {}
         self.statements: dict[str, ParsedStatement] = {}
 
-    def describe(self, wanted: Command, declared: Sequence[Type | None] = ()) -> DescribedQuery:
+    def describe(self, wanted: Command, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
         """The command with its parameters and columns; nothing is run or charged."""
         self._require_admitted(wanted)
         match wanted:
@@ -59,7 +59,7 @@ class Executor:
             case command.ShowSetting(name=name):
                 return self._show(name)
             case _:
-                return DescribedQuery((), None, lambda _: Done(self._run(wanted)))
+                return DescribedQuery((), None, lambda _: StatementDone(self._run(wanted)))
 
     def formats(self, wanted: Command) -> Sequence[int]:
         """The format of the rows outside the extended protocol: text, but for cursors that are binary."""
@@ -103,7 +103,7 @@ class Executor:
     def _run(self, wanted: Command) -> str:
         """Run a command that gives no rows; its tag."""
         match wanted:
-            case command.Begin(tag=tag):
+            case command.BeginTransaction(tag=tag):
                 self._warned("25001", self.transaction.begin())
                 return tag
             case command.Commit(chain=chain):
@@ -118,18 +118,18 @@ class Executor:
                 return self._close(name)
             case command.SetSetting(name=name, value=value, local=local):
                 return self._set(name, value, local)
-            case command.Reset(name=name):
+            case command.ResetSetting(name=name):
                 self.settings.reset() if name is None else self.settings.set(name, None)
                 return "RESET"
             case command.Discard(what=what):
                 return self._discard(what)
             case command.Deallocate(name=name):
                 return self._deallocate(name)
-            case command.Idle(tag=tag):
+            case command.NoOperation(tag=tag):
                 return tag
-            case command.Writes(tag=tag):
+            case command.WriteCommand(tag=tag):
                 raise WireError("25006", f"cannot execute {tag} in a read-only transaction", "dpsql only reads.")
-            case command.Unsupported(tag=tag, hint=hint):
+            case command.UnsupportedCommand(tag=tag, hint=hint):
                 raise WireError("0A000", f"{tag} is not supported", hint[:1].upper() + hint[1:] + ".")
             case command.QueryText() | command.Copy() | command.Declare() | command.ShowSetting():
                 raise AssertionError
@@ -184,7 +184,7 @@ class Executor:
             opened=self._opened,
         )
         self.open_portal(wanted.name, portal)
-        return Done("DECLARE CURSOR")
+        return StatementDone("DECLARE CURSOR")
 
     #: Whether the statement is one of several in a text, which is a transaction of its own.
     in_several = False
@@ -217,7 +217,7 @@ class Executor:
             return self._answers.describe(command.QueryText("SHOW dpsql.budget"))
         if name is None:
             every = ("name", "setting", "description")
-            columns = tuple(Column(each, types.TEXT) for each in every)
+            columns = tuple(WireColumn(each, postgres_types.TEXT) for each in every)
             return DescribedQuery(
                 (),
                 columns,
@@ -227,7 +227,7 @@ class Executor:
             raise WireError("42704", f'unrecognized configuration parameter "{name}"')
         return DescribedQuery(
             (),
-            (Column(REPORTED.get(name, name), types.TEXT),),
+            (WireColumn(REPORTED.get(name, name), postgres_types.TEXT),),
             lambda _: PortalRows([(self.settings.shown(name),)], "SHOW"),
         )
 

@@ -9,18 +9,18 @@ from dpsql.server.commands.command import QueryText
 from dpsql.server.commands.parser import read
 from dpsql.server.commands.tokens import pieces
 from dpsql.server.executor import MOST_STATEMENTS, Executor, ParsedStatement
-from dpsql.server.protocol import binary_format, codec, text_format, types
+from dpsql.server.protocol import binary_format, codec, postgres_types, text_format
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.portals import CopyOut, Done, Portal
+from dpsql.server.protocol.portals import CopyOut, Portal, StatementDone
+from dpsql.server.protocol.postgres_types import PostgresType, by_oid
 from dpsql.server.protocol.row_format import description, expanded
-from dpsql.server.protocol.types import Type, by_oid
 from dpsql.server.query_routing import DescribedQuery
 
 #: Characters of one statement, and bytes of the values that are bound to one portal.
 LONGEST, LARGEST = 256 * 1024, 1024 * 1024
 
 
-class Extended:
+class ExtendedQuery:
     """Prepared statements and portals of one connection."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Extended:
             statements[message.statement] = ParsedStatement(command, described, declared)
         else:
             statements[message.statement] = ParsedStatement(
-                None, DescribedQuery((), None, lambda _: Done("")), declared
+                None, DescribedQuery((), None, lambda _: StatementDone("")), declared
             )
         self._send(codec.ParseComplete())
 
@@ -120,7 +120,7 @@ class Extended:
             return
         self._executor.admit(portal.command)
         self._executor.require_room(portal)
-        if portal.ran and isinstance(portal.outcome(), Done | CopyOut):
+        if portal.ran and isinstance(portal.outcome(), StatementDone | CopyOut):
             raise WireError("55000", f'portal "{message.portal}" cannot be run')
         self._send_portal(portal, message.max_rows if message.max_rows < 2**31 else 0)
 
@@ -138,9 +138,9 @@ class Extended:
         return portal
 
 
-def _declared(oid: int) -> Type | None:
+def _declared(oid: int) -> PostgresType | None:
     """The type that a client names; None where it leaves it open, as it does for texts of no type."""
-    if oid in (0, types.UNKNOWN.oid):
+    if oid in (0, postgres_types.UNKNOWN.oid):
         return None
     kind = by_oid(oid)
     if kind is None:
@@ -148,7 +148,7 @@ def _declared(oid: int) -> Type | None:
     return kind
 
 
-def _values(kinds: Sequence[Type], message: codec.Bind) -> tuple[object, ...]:
+def _values(kinds: Sequence[PostgresType], message: codec.Bind) -> tuple[object, ...]:
     """The values of the parameters, in their types."""
     given = message.param_values
     if len(given) != len(kinds):
@@ -160,7 +160,7 @@ def _values(kinds: Sequence[Type], message: codec.Bind) -> tuple[object, ...]:
     return tuple(_value(kind, code, data) for kind, code, data in zip(kinds, codes, given, strict=True))
 
 
-def _value(kind: Type, code: int, data: bytes | None) -> object:
+def _value(kind: PostgresType, code: int, data: bytes | None) -> object:
     if data is None:
         return None
     if code:

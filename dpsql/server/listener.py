@@ -17,15 +17,15 @@ from typing import Self
 
 from dpsql.errors import Error, InterfaceError
 from dpsql.server.authentication.failed_logins import FailedLogins
-from dpsql.server.authentication.login import CancelKey, LoggedIn, LoginPolicy, admit, greet
+from dpsql.server.authentication.login import CancelKey, LoginPolicy, LoginResult, admit, greet
 from dpsql.server.catalogue import Catalogue
-from dpsql.server.connections import ConnectionLimits, Connections, Peer, host_and_port, too_many_clients
+from dpsql.server.connection_settings import ConnectionSettings
+from dpsql.server.connections import ClientConnection, ConnectionLimits, Connections, host_and_port, too_many_clients
 from dpsql.server.message_loop import MessageLoop, StatementObserver
 from dpsql.server.protocol import codec
-from dpsql.server.protocol.codec import Malformed
+from dpsql.server.protocol.codec import MalformedMessage
 from dpsql.server.protocol.error_response import WireError, error_fields
-from dpsql.server.protocol.stream import Disconnected, Unfinished, Wire
-from dpsql.server.settings import Settings
+from dpsql.server.protocol.stream import Disconnected, MessageStream, PartialMessageSpace
 from dpsql.session.database import TOOLS, Database
 
 __all__ = ["ConnectionLimits", "Server"]
@@ -96,7 +96,7 @@ class Server:
     ) -> None:  # fmt: skip
         self._database, self._policy, self._limits = database, policy or LoginPolicy(), limits or ConnectionLimits()
         require_safe(host, self._policy)
-        self._crowd, self._unfinished = Connections(self._limits), Unfinished(self._limits.unfinished)
+        self._crowd, self._unfinished = Connections(self._limits), PartialMessageSpace(self._limits.unfinished)
         self._observer = observer or StatementObserver()
         self._observer.begin(lambda: self.connected, database.accountant.remaining)
         self._numbers = itertools.count(1)
@@ -163,7 +163,9 @@ class Server:
                 connection.close()
 
     def _arrive(self, connection: socket.socket, address: tuple[object, ...]) -> None:
-        peer = Peer(next(self._numbers), Wire(connection, self._unfinished), *host_and_port(address))
+        peer = ClientConnection(
+            next(self._numbers), MessageStream(connection, self._unfinished), *host_and_port(address)
+        )
         if not self._crowd.arrive(peer):
             LOG.info("%s refused sqlstate=53300", peer)
             self._observer.refused("53300")
@@ -174,13 +176,13 @@ class Server:
             self._threads.add(thread)
         thread.start()
 
-    def _serve(self, peer: Peer) -> None:
+    def _serve(self, peer: ClientConnection) -> None:
         wire = peer.wire
         try:
             self._converse(peer)
         except (Disconnected, ConnectionError):
             pass
-        except Malformed:
+        except MalformedMessage:
             self._refuse(peer, WireError("08P01", "invalid message of the protocol"))
         except Exception as error:
             self._refuse(peer, error)
@@ -190,7 +192,7 @@ class Server:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _refuse(self, peer: Peer, error: Exception) -> None:
+    def _refuse(self, peer: ClientConnection, error: Exception) -> None:
         """Tell the client why its connection ends, and the owner as well."""
         fields = error_fields(error, severity="FATAL")
         why = f"{fields['M']} ({fields['D']})" if "D" in fields else fields["M"]
@@ -200,7 +202,7 @@ class Server:
             peer.wire.send(codec.ErrorResponse(fields=fields))
             peer.wire.flush()
 
-    def _converse(self, peer: Peer) -> None:
+    def _converse(self, peer: ClientConnection) -> None:
         wire = peer.wire
         wire.limit(self._limits.login)
         packet = greet(wire, self._policy)
@@ -218,7 +220,7 @@ class Server:
             wire.limit(None)
             conversation.run()
 
-    def _admitted(self, peer: Peer, packet: codec.StartupMessage) -> LoggedIn:
+    def _admitted(self, peer: ClientConnection, packet: codec.StartupMessage) -> LoginResult:
         self._crowd.require_place()
         visitor = admit(peer.wire, self._policy, packet, self._guesses, peer.host)
         if visitor.database not in (self._database.schema.name, visitor.user, "postgres"):
@@ -227,7 +229,7 @@ class Server:
         return visitor
 
     @contextlib.contextmanager
-    def _session(self, peer: Peer, visitor: LoggedIn) -> Iterator[MessageLoop]:
+    def _session(self, peer: ClientConnection, visitor: LoginResult) -> Iterator[MessageLoop]:
         """The visitor's session, while the connection lasts."""
         session = self._database.session(visitor.user, TOOLS)
 
@@ -235,7 +237,7 @@ class Server:
             session.frontend_options = _MANNERS[given]
 
         try:
-            settings = Settings(visitor.user, session, answer_raw_select)
+            settings = ConnectionSettings(visitor.user, session, answer_raw_select)
             try:
                 for name, value in visitor.settings.items():
                     settings.begin_with(name, value)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, assert_never
 
 from dpsql.errors import incident
 from dpsql.privacy.filter import RemainingBudget
-from dpsql.server.cancellation import Cancellation
 from dpsql.server.commands.parser import read
-from dpsql.server.commands.tokens import Piece, pieces
+from dpsql.server.commands.tokens import SplitStatement, pieces
+from dpsql.server.connection_settings import ConnectionSettings
 from dpsql.server.executor import Executor
-from dpsql.server.extended_query import Extended
+from dpsql.server.extended_query import ExtendedQuery
 from dpsql.server.protocol import codec
-from dpsql.server.protocol.codec import Malformed, Message, TransactionStatus
+from dpsql.server.protocol.codec import MalformedMessage, Message, TransactionStatus
 from dpsql.server.protocol.error_response import WireError, error_fields, notice_fields
-from dpsql.server.protocol.portals import CopyOut, Done, Portal, PortalRows
+from dpsql.server.protocol.portals import CopyOut, Portal, PortalRows, StatementDone
 from dpsql.server.protocol.row_format import copied, description, row_writer
-from dpsql.server.protocol.stream import Disconnected, Wire
+from dpsql.server.protocol.stream import Disconnected, MessageStream
 from dpsql.server.query_routing import LocatedError, QueryRouter
-from dpsql.server.settings import Settings
+from dpsql.server.statement_cancellation import StatementCancellation
 
 if TYPE_CHECKING:
     from dpsql.server.catalogue import Catalogue
@@ -59,19 +59,19 @@ class MessageLoop:
 
     def __init__(
         self,
-        wire: Wire,
+        wire: MessageStream,
         session: Session,
         catalogue: Catalogue,
-        settings: Settings,
+        settings: ConnectionSettings,
         observer: StatementObserver,
         connection: str,
     ) -> None:
         self._wire, self._session, self._settings = wire, session, settings
-        self._cancellation = Cancellation(session.interrupt, catalogue.interrupt)
+        self._cancellation = StatementCancellation(session.interrupt, catalogue.interrupt)
         self._price, self._observer, self._connection = "", observer, connection
         answers = QueryRouter(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
-        self._extended = Extended(self._executor, self._send_portal, wire.send)
+        self._extended = ExtendedQuery(self._executor, self._send_portal, wire.send)
         self._reported: dict[str, str] = {}
         self._skipping = False
         self._stopping = False
@@ -128,7 +128,7 @@ class MessageLoop:
             case codec.Parse() | codec.Bind() | codec.Describe() | codec.Execute() | codec.Close():
                 self._skipping = not self._guarded(lambda: self._extended.take(message))
             case _:
-                raise Malformed
+                raise MalformedMessage
 
     def _simple(self, text: str) -> None:
         """The simple protocol: statements of one text, which fail together outside a transaction."""
@@ -142,7 +142,7 @@ class MessageLoop:
         for piece in statements:
             self._statement(piece)
 
-    def _statement(self, piece: Piece) -> None:
+    def _statement(self, piece: SplitStatement) -> None:
         command = read(piece)
         described = self._executor.describe(command)
         if described.parameters:
@@ -169,7 +169,7 @@ class MessageLoop:
                     return
                 counted = tag in ("SELECT", "FETCH")
                 self._wire.send(codec.CommandComplete(tag=f"{tag} {len(rows)}" if counted else tag))
-            case Done(tag=tag):
+            case StatementDone(tag=tag):
                 self._report()
                 self._wire.send(codec.CommandComplete(tag=tag))
             case CopyOut():
@@ -191,7 +191,7 @@ class MessageLoop:
         try:
             with incident.statement(), self._cancellation.running(self._settings.timeout):
                 action()
-        except (Disconnected, Malformed):
+        except (Disconnected, MalformedMessage):
             raise
         except Exception as error:
             fields = error.fields if isinstance(error, LocatedError) else error_fields(error)

@@ -14,13 +14,13 @@ from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.measure import shown
 from dpsql.schema.types import TYPES
-from dpsql.server.cancellation import Cancellation
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
-from dpsql.server.protocol import types
+from dpsql.server.protocol import postgres_types
 from dpsql.server.protocol.error_response import error_fields
 from dpsql.server.protocol.portals import Outcome, PortalRows
-from dpsql.server.protocol.types import Column, Type, by_name
+from dpsql.server.protocol.postgres_types import PostgresType, WireColumn, by_name
+from dpsql.server.statement_cancellation import StatementCancellation
 from dpsql.session import Session, request
 
 T = TypeVar("T")
@@ -30,8 +30,8 @@ T = TypeVar("T")
 class DescribedQuery:
     """A statement before it is run: its parameters, its columns (None: no rows), and what runs it with values."""
 
-    parameters: tuple[Type, ...]
-    columns: tuple[Column, ...] | None
+    parameters: tuple[PostgresType, ...]
+    columns: tuple[WireColumn, ...] | None
     run: Callable[[Sequence[object]], Outcome]
 
 
@@ -50,33 +50,33 @@ class QueryRouter:
     """
 
     def __init__(
-        self, session: Session, catalogue: Catalogue, cancellation: Cancellation, told: Callable[[str, Fraction], None],
-        noted: Callable[[str], None],
+        self, session: Session, catalogue: Catalogue, cancellation: StatementCancellation,
+        told: Callable[[str, Fraction], None], noted: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
         self._told, self._noted = told, noted
 
-    def describe(self, query: QueryText, declared: Sequence[Type | None] = ()) -> DescribedQuery:
+    def describe(self, query: QueryText, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
         """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
         return self._located(query, lambda: self._describe(query, declared))
 
-    def _describe(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
+    def _describe(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
         if self._catalogue.claims(query.text):
             return self._introspected(query, declared)
         match request.read(query.text):
             case request.Select():
                 return self._priced(query, declared)
             case request.Explain(text=inner, json=as_json):
-                kind = types.JSON if as_json else types.TEXT
-                return self._explained(query, inner, Column("QUERY PLAN", kind), declared)
+                kind = postgres_types.JSON if as_json else postgres_types.TEXT
+                return self._explained(query, inner, WireColumn("QUERY PLAN", kind), declared)
             case request.ExplainPrivacy(text=inner):
-                return self._explained(query, inner, Column("EXPLAIN PRIVACY", types.TEXT), declared)
+                return self._explained(query, inner, WireColumn("EXPLAIN PRIVACY", postgres_types.TEXT), declared)
             case _:
                 result = self._session.execute(query.text)
                 return DescribedQuery((), _columns(result.columns), lambda _: PortalRows(result.rows, "SHOW"))
 
     def _explained(
-        self, query: QueryText, inner: str, column: Column, declared: Sequence[Type | None]
+        self, query: QueryText, inner: str, column: WireColumn, declared: Sequence[PostgresType | None]
     ) -> DescribedQuery:
         """The price of a query, told at each execution anew."""
         prepared = self._session.prepare(inner, [_duckdb_name(kind) for kind in declared])
@@ -86,7 +86,7 @@ class QueryRouter:
 
         return DescribedQuery(_kinds(declared, prepared.parameters), (column,), run)
 
-    def _priced(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
+    def _priced(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
         if "?" not in query.text and "$" not in query.text:
             planned = self._session.plan(query.text)
             return DescribedQuery((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
@@ -97,9 +97,11 @@ class QueryRouter:
             lambda values: self._answered(query, lambda _: prepared.plan(values)),
         )
 
-    def _introspected(self, query: QueryText, declared: Sequence[Type | None]) -> DescribedQuery:
+    def _introspected(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
         """What the catalogue answers, at no cost."""
-        columns = tuple(Column(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text))
+        columns = tuple(
+            WireColumn(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text)
+        )
         known = self._catalogue.parameters(query.text)
         given = (*declared, *[None] * len(known))
         kinds = tuple(given[place] or _catalogued(oid) for place, oid in enumerate(known))
@@ -149,24 +151,24 @@ class QueryRouter:
         raise LocatedError(failed, code)
 
 
-def _kinds(declared: Sequence[Type | None], inferred: Sequence[str]) -> tuple[Type, ...]:
+def _kinds(declared: Sequence[PostgresType | None], inferred: Sequence[str]) -> tuple[PostgresType, ...]:
     """The types of parameters: what the client declares, else what the statement says."""
     given = (*declared, *[None] * len(inferred))
     return tuple(given[place] or by_name(name) for place, name in enumerate(inferred))
 
 
-def _catalogued(oid: int) -> Type:
+def _catalogued(oid: int) -> PostgresType:
     """The type of that number; one that is only known to the catalogue is sent as text."""
-    return types.by_oid(oid) or Type(oid, "unknown")
+    return postgres_types.by_oid(oid) or PostgresType(oid, "unknown")
 
 
-def _columns(columns: Sequence[OutputColumn]) -> tuple[Column, ...]:
-    return tuple(types.column(column.name, column.type) for column in columns)
+def _columns(columns: Sequence[OutputColumn]) -> tuple[WireColumn, ...]:
+    return tuple(postgres_types.column(column.name, column.type) for column in columns)
 
 
 _DUCKDB = {name: facts.engine.upper() for facts in TYPES.values() for name in facts.parameters}
 
 
-def _duckdb_name(kind: Type | None) -> str | None:
+def _duckdb_name(kind: PostgresType | None) -> str | None:
     """DuckDB's name of a type that a client declares; None where dpsql finds a better one by itself."""
     return None if kind is None else _DUCKDB.get(kind.name)

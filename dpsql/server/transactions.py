@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from dpsql.server.connection_settings import ConnectionSettings, Snapshot
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.settings import Settings, Snapshot
 
 Status: TypeAlias = Literal["I", "T", "E"]
 
 
 @dataclass(frozen=True)
-class _Point:
+class _SavepointState:
     """A savepoint: its name, the settings there, and how many cursors had been opened."""
 
     name: str
@@ -23,11 +23,11 @@ class _Point:
 class Transaction:
     """Whether a transaction is open or has failed, and what a rollback goes back to."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings
         self.status: Status = "I"
         self._start: Snapshot = settings.snapshot()
-        self._points: list[_Point] = []
+        self._points: list[_SavepointState] = []
         self._local: dict[str, str | None] | None = None
 
     @property
@@ -72,7 +72,7 @@ class Transaction:
         self._require_open("SAVEPOINT")
         if len(self._points) >= 1000:
             raise WireError("54000", "too many savepoints")
-        self._points.append(_Point(name, self._settings.snapshot(), opened))
+        self._points.append(_SavepointState(name, self._settings.snapshot(), opened))
 
     def release(self, name: str) -> None:
         """Forget a savepoint and those after it."""

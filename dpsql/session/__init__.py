@@ -1,7 +1,18 @@
-"""One analyst's conversation with a private database, and how one is opened (`docs/proofs/execution.md`)."""
+"""One analyst's session with a private database: plan, price and answer statements, within the budget.
 
-from dpsql.session.conversation import Session
+Proved in ``docs/proofs/execution.md``.
+"""
+
 from dpsql.session.opening import count_costs, ledger_of, open_accountant, open_session, statements_paid_for
-from dpsql.session.prepared import Prepared
+from dpsql.session.prepared_statement import PreparedStatement
+from dpsql.session.session import Session
 
-__all__ = ["Prepared", "Session", "count_costs", "ledger_of", "open_accountant", "open_session", "statements_paid_for"]
+__all__ = [
+    "PreparedStatement",
+    "Session",
+    "count_costs",
+    "ledger_of",
+    "open_accountant",
+    "open_session",
+    "statements_paid_for",
+]

@@ -1,4 +1,4 @@
-"""The answers of a session to a statement or a workload, each with its price.
+"""Answers statements and workloads: runs or finds the release, post-processes it, and adds the price and notices.
 
 Proved in ``docs/proofs/execution.md``, ``docs/proofs/workload.md`` and ``docs/proofs/versions.md``.
 """
@@ -19,35 +19,35 @@ from dpsql.planning.workload.offers import OfferStatus
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.session.answer_store import Paid
-from dpsql.session.cancellation import Running, Turns
+from dpsql.session.answer_store import PaidRelease
+from dpsql.session.cancel_scope import CancelScope, CancelScopes
 from dpsql.session.execution import Execution
 from dpsql.session.public_sizes import many_candidates
 
 
-class Answering:
-    """Answers plans, from the results that the database keeps where it can."""
+class PlanAnswering:
+    """Answers plans, from stored results where there are any."""
 
-    def __init__(self, execution: Execution, turns: Turns) -> None:
-        self._execution, self._turns = execution, turns
+    def __init__(self, execution: Execution, scopes: CancelScopes) -> None:
+        self._execution, self._scopes = execution, scopes
 
     def answer(self, plan: Plan) -> tuple[Result, Released | None]:
-        """The answer to a plan, and what was released for it where it was not found as a whole."""
+        """The answer to a plan, and the release behind it; None for the release if the whole result was in memory."""
         store = self._execution.answers
         version = store.version if store is not None and store.keeps_results else None
         known = None if store is None or version is None else store.result(plan, version)
         if known is not None:
             return known, None
-        with self._turns.turn() as running:
-            paid = Paid(NOTHING, False, version)
+        with self._scopes.scope() as scope:
+            paid = PaidRelease(NOTHING, False, version)
             if plan.cores:
-                paid = self._execution.paid(plan.written(), running, self._execution.charged)
-            return self.shown(plan, paid, running), paid.released
+                paid = self._execution.paid(plan.written(), scope, self._execution.charged)
+            return self.shown(plan, paid, scope), paid.released
 
-    def shown(self, plan: Plan, paid: Paid, running: Running, charged: Fraction | None = None) -> Result:
-        """The result that post-processing makes of what was paid for; ``charged`` where it is not the plan's price."""
-        running.check()
-        with running.sandbox() as postprocessor:
+    def shown(self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None) -> Result:
+        """The post-processed result. ``charged`` is the ε to report if it differs from the plan's price."""
+        scope.check()
+        with scope.sandbox() as postprocessor:
             rows = postprocessor.run(plan, paid.released)
         own = plan.price if charged is None else charged
         price = Price(own if plan.cores and not paid.stored else Fraction(0), paid.stored)
@@ -65,23 +65,23 @@ class Answering:
 WorkloadStatement: TypeAlias = str | tuple[str, Sequence[object]]
 
 
-class BatchExecution:
+class WorkloadAnswering:
     """Charges workloads once and answers them."""
 
-    def __init__(self, execution: Execution, answering: Answering, turns: Turns) -> None:
-        self._execution, self._answering, self._turns = execution, answering, turns
+    def __init__(self, execution: Execution, answering: PlanAnswering, scopes: CancelScopes) -> None:
+        self._execution, self._answering, self._scopes = execution, answering, scopes
 
     def run(self, workload: Workload, accountant: str | None) -> list[Result]:
-        """The answers, in order, once all of it is charged: by the named accountant or the best one."""
+        """Charge the whole workload, by the named accountant or the best one, then return the answers in order."""
         offer, execution = offered(workload, accountant), self._execution
         for plan in workload.plans:
             plan.written()
-        with self._turns.turn() as running:
+        with self._scopes.scope() as scope:
             if statuses(workload.plans, execution.is_paid) != workload.statuses:
                 raise DataError(
                     "what of the workload is paid for already has changed since it was priced; price it again"
                 )
-            known = [(plan, execution.paid(plan, running, unpaid)) for plan in workload.with_status("paid for already")]
+            known = [(plan, execution.paid(plan, scope, unpaid)) for plan in workload.with_status("paid for already")]
             block = None if offer is None else offer.block
             for plan in workload.bought:
                 execution.require_few_keys(plan)
@@ -90,12 +90,12 @@ class BatchExecution:
                 parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
                 results = list[Result]()
                 for plan, status in zip(workload.plans, workload.statuses, strict=True):
-                    paid = Paid(NOTHING, False, None) if status == "public" else earlier(plan, known)
+                    paid = PaidRelease(NOTHING, False, None) if status == "public" else earlier(plan, known)
                     if paid is None:
-                        found = execution.paid(plan, running, lambda each: charges[id(each)], held)
+                        found = execution.paid(plan, scope, lambda each: charges[id(each)], held)
                         paid = replace(found, stored=False)  # the block paid, also where another was first meanwhile
                         known.append((plan, paid))
-                    results.append(self._answering.shown(plan, paid, running, parts.get(id(plan))))
+                    results.append(self._answering.shown(plan, paid, scope, parts.get(id(plan))))
                 return results
 
 
@@ -108,7 +108,7 @@ def text_and_parameters(statement: WorkloadStatement) -> tuple[str, tuple[object
 
 
 def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[OfferStatus, ...]:
-    """Which of the plans have to be bought, and why the others do not."""
+    """For each plan, whether it has to be bought, or why it is free."""
     found, bought = list[OfferStatus](), list[Plan]()
     for plan in plans:
         if not plan.cores:
@@ -123,16 +123,16 @@ def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[Of
     return tuple(found)
 
 
-def earlier(plan: Plan, firsts: Sequence[tuple[Plan, Paid]]) -> Paid | None:
-    """What was paid for an equal plan before; giving it again costs nothing."""
+def earlier(plan: Plan, firsts: Sequence[tuple[Plan, PaidRelease]]) -> PaidRelease | None:
+    """The release of an equal plan earlier in the workload, if there is one; giving it again is free."""
     for first, paid in firsts:
         if _is_same(plan, first):
-            return Paid(paid.released, True, paid.version)
+            return PaidRelease(paid.released, True, paid.version)
     return None
 
 
 def offered(workload: Workload, accountant: str | None) -> Offer | None:
-    """The offer to charge by, None where all is free; DataError where the named accountant is not valid here."""
+    """The offer to charge by, or None if all is free; raises DataError if the named accountant is not valid."""
     try:
         offer = workload.offer(accountant)
     except KeyError:
@@ -144,12 +144,12 @@ def offered(workload: Workload, accountant: str | None) -> Offer | None:
 
 
 def unpaid(plan: Plan) -> NoReturn:
-    """An answer that was paid for is gone: nothing is charged for it behind the price that was told."""
+    """Raise: a stored answer is gone since the workload was priced, and its price was not shown."""
     raise OperationalError("an answer that was paid for is no longer kept; price the workload again")
 
 
 def _is_same(one: Plan, other: Plan) -> bool:
-    """Whether two plans release the same: nothing but their post-processing may differ."""
+    """Whether two plans make the same release; their post-processing may differ."""
     return (one.cores, one.derived, one.cubes, one.confidence) == (
         other.cores,
         other.derived,

@@ -1,4 +1,4 @@
-"""From text to plan: what a statement will run and cost, before a row is read and anything is charged.
+"""Compiles a statement to a plan: what it will run and cost. Nothing is charged and no private row is read.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -17,11 +17,11 @@ from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.answer import DescribedResult
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
-from dpsql.session.cancellation import Turns
+from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import StatementSettings
-from dpsql.session.request.settings import allowed_price, budget_row
+from dpsql.session.request.statement_settings import allowed_price, budget_row
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
@@ -37,32 +37,31 @@ from dpsql.sql.suggest.hint import with_hint
 
 
 class Compiler:
-    """Makes the plans of an analyst's statements; ``accountant`` is asked for nothing but what is left, ``sizes`` for
-    the sizes of public tables where rows are multiplied by them. Plans are written in the engine's ``dialect``.
+    """Compiles the statements of one analyst.
 
-    A plan is the one that was made before of the same, where there are ``plans`` and the statement names neither the
-    time nor the budget.
+    The accountant is asked only for the remaining budget. ``sizes`` gives the sizes of public tables, which bound how
+    far joins multiply rows. Plans are written in the SQL of the engine's ``dialect``. A plan is taken from the cache
+    ``plans``, if there is one, unless the statement names the current time or the budget.
     """
 
     def __init__(
-        self, schema: Schema, accountant: Accountant, analyst: str, frontend_options: FrontendOptions, turns: Turns,
-        plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect,
+        self, schema: Schema, accountant: Accountant, analyst: str, frontend_options: FrontendOptions,
+        scopes: CancelScopes, plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect,
     ) -> None:  # fmt: skip
-        self._schema, self._accountant, self._analyst, self.frontend_options = (
-            schema,
-            accountant,
-            analyst,
-            frontend_options,
-        )
-        self._turns, self._plans, self._sizes, self._dialect = turns, plans, sizes, dialect
+        self._schema, self._accountant, self._analyst = schema, accountant, analyst
+        self.frontend_options, self._scopes, self._plans = frontend_options, scopes, plans
+        self._sizes, self._dialect = sizes, dialect
 
     def plan(
         self, text: str, parameters: Sequence[object], settings: StatementSettings, statement: Statement | None = None
     ) -> Plan:
-        """The plan at the price that the session sets, or at that which the statement names.
+        """The plan at the price that the session sets, or that the statement names.
 
-        ``statement`` is that of the text, where it was parsed before. Raises StatementError or Refused for a statement
-        that is not answered, with a hint that says what to write instead.
+        Args:
+            statement: The parsed text, if it was parsed before.
+
+        Raises:
+            StatementError, Refused: The statement is not answered; the hint says what to write instead.
         """
 
         def make() -> Plan:
@@ -74,7 +73,7 @@ class Compiler:
         return self._plans.plan(text, parameters, settings, self.frontend_options, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
-        """The statement, parsed, and the types of its parameters, of which the client declares some."""
+        """The parsed statement and the types of its parameters; ``types`` holds those that the client declares."""
         with self._compiling(text):
             statement = parse(text)
             return statement, parameter_types(statement.tree, self._schema, types)
@@ -102,7 +101,7 @@ class Compiler:
         )
 
     def _with_constants(self, statement: Statement) -> Statement:
-        """The statement with what is left of the budget, and what the time is, as constants."""
+        """The statement with the remaining budget and the current time filled in as constants."""
         if names_budget(statement.text):
             row = budget_row(self._analyst, self._accountant.remaining(self._analyst))
             statement = replace(statement, tree=with_budget(statement.tree, row))
@@ -116,8 +115,8 @@ class Compiler:
 
     @contextmanager
     def _compiling(self, text: str) -> Iterator[PostProcessor]:
-        """A sandbox to compile the text with; what is refused says what to write instead."""
-        with self._turns.sandbox() as sandbox:
+        """A sandbox to compile with; refusals inside the block get a hint that says what to write instead."""
+        with self._scopes.sandbox() as sandbox:
             try:
                 with _hinting(text, self._schema, sandbox, self._sizes):
                     yield sandbox
@@ -127,7 +126,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A statement of which all is known but its price; ``query`` has no post-processing, which is ``described``."""
+    """A bound statement whose price is still open. ``described`` holds its post-processing, ``query`` the rest."""
 
     text: str
     query: Query
@@ -143,7 +142,7 @@ class Compiled:
         return self.plan(price, plan_cores(self.query, self.dialect, self.privacy, price, self.delta, self.beside))
 
     def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
-        """The plan of these cores, which were planned at the price."""
+        """The plan made of cores that were planned at this price."""
         query, described, confidence = self.query, self.described, float(self.privacy.confidence)
         derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
         fixed, found = query.own_epsilon is not None, () if query.probe else cores
@@ -154,7 +153,7 @@ class Compiled:
 
 @contextmanager
 def _hinting(text: str, schema: Schema, sandbox: PostProcessor, fanout: Fanout) -> Iterator[None]:
-    """What is refused says what to write instead."""
+    """Add to each refusal a hint that says what to write instead."""
     try:
         yield
     except RecursionError:

@@ -1,4 +1,4 @@
-"""One private database, opened once: schema, engine and accountant, shared by the sessions of many threads."""
+"""A private database that is opened once and shared by sessions of many threads: schema, engine and accountant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PEOPLE", "TOOLS", "Database", "FrontendOptions", "open_database"]
 
 
 class Database:
-    """A private database whose sessions are cheap; any number of threads may have one each."""
+    """A private database. Sessions on it are cheap; each thread needs its own."""
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
@@ -35,10 +35,11 @@ class Database:
         return self._accountant
 
     def session(self, analyst: str = "analyst", frontend_options: FrontendOptions = PEOPLE) -> Session:
-        """A session in the name of the analyst; closing it leaves the database open.
+        """A session in the name of an analyst; closing it leaves the database open.
 
-        ``frontend_options`` say what the front end chooses where SQL leaves it open: `TOOLS` is for those who speak to
-        PostgreSQL.
+        Args:
+            analyst: The name whose budget is charged.
+            frontend_options: The choices of a front end where SQL dialects differ; `TOOLS` is for PostgreSQL clients.
         """
         return Session(
             self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors,
@@ -46,13 +47,13 @@ class Database:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Give the engine and the sandboxes back; what was charged stays charged."""
+        """Close the engine, the sandboxes and the ledger; charges stay."""
         self._postprocessors.close()
         self._engine.close()
         self._accountant.ledger.close()
 
 
 def open_database(schema: Schema | str | Path, ledger: str | Path | None = None) -> Database:
-    """The database that a schema file (or a loaded schema) describes; ``ledger`` is for the owner's tools."""
+    """Open the database that a schema file or a loaded schema describes; ``ledger`` replaces the schema's ledger."""
     completed, engine = open_engine(declared_schema(schema))
     return Database(completed, engine, open_accountant(completed, ledger))

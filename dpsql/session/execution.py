@@ -1,4 +1,4 @@
-"""Execution: what a session releases is charged, then read, then given its noise; it reads private rows nowhere else.
+"""Charges a plan, then reads its exact rows, then adds noise: the only place where a session reads private rows.
 
 Proved in ``docs/proofs/execution.md``, ``docs/proofs/timing.md`` and ``docs/proofs/versions.md``.
 """
@@ -21,8 +21,8 @@ from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.noise_addition import release
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.session.answer_store import AnswerStore, Paid
-from dpsql.session.cancellation import Running
+from dpsql.session.answer_store import AnswerStore, PaidRelease
+from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
 from dpsql.session.side_channels import MONOTONIC, Clock, ResponseTiming, masked
@@ -32,7 +32,7 @@ Pay: TypeAlias = Callable[[Plan], Charge[Plan]]
 
 
 def timed_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) -> PublicRows:
-    """Gives the rows of public tables; where the data are opened for that, this takes a multiple of the bucket."""
+    """Reads rows of public tables. If that opens the data, it takes a whole multiple of the time bucket."""
 
     def rows(table: str) -> Sequence[tuple[object, ...]]:
         with ResponseTiming(None, time_bucket, clock) as departure:
@@ -47,9 +47,10 @@ def timed_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) 
 
 
 class Execution:
-    """What an analyst's statements release; an answer that is made leaves at a multiple of ``time_bucket``.
+    """Executes the plans of one analyst.
 
-    ``answers`` are those that were paid for already, None where none are kept.
+    A new answer leaves after a whole multiple of ``time_bucket`` seconds. ``answers`` is the store of earlier answers,
+    or None if the owner keeps none.
     """
 
     def __init__(
@@ -62,24 +63,24 @@ class Execution:
 
     @property
     def version(self) -> str | None:
-        """The version of the data for which answers are kept; None where none are."""
+        """The version of the data under which answers are stored; None if none are."""
         return None if self.answers is None else self.answers.version
 
     def is_paid(self, plan: Plan) -> bool:
-        """Whether the release of the plan's cores was paid for before."""
+        """Whether the release of the plan's cores is in the answer store."""
         return self.answers is not None and bool(plan.cores) and self.answers.find(plan.written()) is not None
 
     def require_few_keys(self, plan: Plan) -> None:
-        """Refuse a plan that shows very many keys of public tables, which are counted before any charge."""
+        """Refuse a plan whose public tables give too many groups; they are counted before any charge."""
         require_few_candidates(plan, self.engine.public_count)
 
     def charged(self, plan: Plan) -> Charge[Plan]:
-        """The charge of one statement, durable on return, once the engine has found nothing in its text to fail for."""
+        """Charge one statement, once the engine has tried it on empty tables; the charge is durable on return."""
         self.engine.dry_run(plan)
         return self._accountant.spend(plan, analyst=self._analyst, statement=plan.text, cells=journal_note(plan))
 
     def charged_together(self, block: Block) -> dict[int, Charge[Plan]]:
-        """The charge of a block, divided into one for each of its plans, by their identity."""
+        """Charge a block of plans at once; the result has a charge for each plan, by its ``id``."""
         for plan in block.plans:
             self.engine.dry_run(plan)
         note = journal_note(*block.plans)
@@ -88,47 +89,47 @@ class Execution:
 
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:
-        """One version of the data; where it is opened for that, this takes a multiple of the plan's bucket."""
+        """Hold one version of the data for the block. Opening one takes a whole multiple of the time bucket."""
         with ResponseTiming(plan, self._time_bucket, self.clock) as departure:
             held = self.engine.hold(departure.begin)
         with held:
             yield held
 
-    def paid(self, plan: Plan, running: Running, pay: Pay, held: EngineVersion | None = None) -> Paid:
-        """The release of the plan's cores, which costs nothing where it was paid for before.
+    def paid(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion | None = None) -> PaidRelease:
+        """The release of the plan's cores: from the answer store at no cost, or charged by ``pay`` and made.
 
-        It is made of the version that is held, or of that of now.
+        It is made from the version of the data that is ``held``, or else from the present one.
         """
         if held is not None:
-            return self._made(plan, running, pay, held)
+            return self._made(plan, scope, pay, held)
         kept = None if self.answers is None else self.answers.kept(plan)
         if kept is not None:
             return kept
         with self.held(plan) as own:
-            return self._made(plan, running, pay, own)
+            return self._made(plan, scope, pay, own)
 
-    def _made(self, plan: Plan, running: Running, pay: Pay, held: EngineVersion) -> Paid:
-        """The release of the held version, which was paid for already or is now."""
+    def _made(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
+        """The stored or new release for the version that is held."""
         if self.answers is None:
-            return Paid(self._released(plan, running, pay, held)[0], False, None)
-        return self.answers.answer(plan, held.version, lambda: self._released(plan, running, pay, held), running.check)
+            return PaidRelease(self._released(plan, scope, pay, held)[0], False, None)
+        return self.answers.answer(plan, held.version, lambda: self._released(plan, scope, pay, held), scope.check)
 
-    def _released(self, plan: Plan, running: Running, pay: Pay, held: EngineVersion) -> tuple[Released, int]:
-        """Charge, then read and release; it leaves when its time is up, with the entry that paid."""
-        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, running.sandbox() as postprocessor:
+    def _released(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> tuple[Released, int]:
+        """Charge, then read, then release, and return at a multiple of the bucket, with the ledger entry's number."""
+        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, scope.sandbox() as postprocessor:
             self.require_few_keys(plan)
             charge = pay(plan)
             departure.begin()
-            released = masked(lambda: self._measured(charge, postprocessor, running, held))
-        running.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
+            released = masked(lambda: self._measured(charge, postprocessor, scope, held))
+        scope.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry
 
     def _measured(
-        self, charge: Charge[Plan], postprocessor: PostProcessor, running: Running, held: EngineVersion
+        self, charge: Charge[Plan], postprocessor: PostProcessor, scope: CancelScope, held: EngineVersion
     ) -> Released:
-        """For each stage of what was paid for: derive, read, release."""
+        """For each stage of a charged plan: make its derived tables, read its exact rows, release them."""
         plan, released = charge.plan, NOTHING
-        with held.run(charge) as reading, running.on(reading.interrupt):
+        with held.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:
                 derived = postprocessor.derive(plan, stage, released)
                 released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self.entropy)

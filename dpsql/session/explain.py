@@ -1,4 +1,4 @@
-"""What EXPLAIN PRIVACY tells of a plan: its SQL, its noise, its expected error, its price."""
+"""EXPLAIN PRIVACY: the engine SQL of a plan, its noise, its expected errors and its price."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost, shown
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
-from dpsql.session.pricing.price_search import Errors, Reached
+from dpsql.session.pricing.price_search import Errors, ReachedGoal
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.interval import Interval
@@ -38,17 +38,18 @@ from dpsql.sql.ir.interval import Interval
 class Explanation:
     """A plan in words and figures; ``str()`` is what EXPLAIN PRIVACY prints.
 
-    ``half_widths`` has, for each result column that is an aggregate, half the expected width of its interval; for an
-    average that depends on the size of its group, the half-width is that of its sum, to be divided by the count.
-    ``derived_sql`` makes, of released and public rows, the tables that later engine SQL reads under ``derived``.
-    ``missing_below`` is the number of units under which an undeclared key is mostly withheld, or None; ``groups`` say
-    which groups with public keys are shown. A ``stored``
-    answer was paid for already and costs nothing; ``epsilon`` is what it would cost otherwise.
-
-    ``within`` says for each column where its numbers are shown, whatever noise does; nothing where that is anywhere.
-    ``expected`` has the half-widths as numbers: of counts and sums exactly, of other columns where an answer of the
-    same private part was released before, at the price ``known``. ``reached`` tells what it takes to reach a goal,
-    ``given`` what the intervals of the answer will take as given.
+    Attributes:
+        half_widths: For each result column that is an aggregate, half the expected width of its interval, in words.
+            The width of an average depends on the size of its group: it is that of its sum divided by the count.
+        derived_sql: The statements that make the derived tables, from released and public rows.
+        missing_below: The number of units below which a group with an undeclared key is mostly withheld, or None.
+        groups: Which groups with public keys are shown.
+        stored: Whether the answer is in the store and costs nothing; ``epsilon`` is its price otherwise.
+        within: For each column, the range to which its released numbers are clamped; empty if there is none.
+        expected: The half-widths as numbers. Those of counts and sums are exact; those of other columns come from an
+            earlier release of the same cores, whose price is ``known``.
+        reached: The price that reaches a goal, if one was asked about.
+        given: What the intervals of the answer take as given.
     """
 
     engine_sql: tuple[str, ...]
@@ -66,24 +67,24 @@ class Explanation:
     stored: bool = False
     expected: tuple[ColumnError | None, ...] = ()
     known: Fraction | None = None
-    reached: Reached | None = None
+    reached: ReachedGoal | None = None
     within: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
 
     @property
     def rho(self) -> Fraction:
-        """What is charged in zCDP."""
+        """The ρ of zero-concentrated differential privacy that is charged."""
         return self.cost.rho
 
     @property
     def delta(self) -> Fraction:
-        """What is charged of the δ that is set aside for the thresholds of keys."""
+        """The δ that is charged for key thresholds."""
         return self.cost.delta
 
     @property
     def said_half_widths(self) -> tuple[str, ...]:
-        """The half-widths in words, with the figure of those that depend on what was released before."""
+        """The half-widths in words, with figures for those that an earlier release tells."""
         if self.known is None:
             return self.half_widths
         found = []
@@ -133,9 +134,9 @@ class Explanation:
 
 
 def priced(explanation: Explanation, as_json: bool) -> list[str]:
-    """The lines in which PostgreSQL's tools look for the cost of a statement, which is its price in ε; then the rest.
+    """The lines of PostgreSQL's EXPLAIN, with the price in ε as the cost, followed by the lines of EXPLAIN PRIVACY.
 
-    The form of the first line is PostgreSQL's, and so is that of JSON: ``(cost=first..whole rows=… width=…)``.
+    The first line, and the JSON, have PostgreSQL's form: ``(cost=first..whole rows=… width=…)``.
     """
     price = Fraction(0) if explanation.stored else explanation.epsilon
     if as_json:
@@ -150,11 +151,15 @@ def explain(
     remaining: RemainingBudget,
     stored: bool = False,
     likely: tuple[Errors, Fraction | None] | None = None,
-    reached: Reached | None = None,
+    reached: ReachedGoal | None = None,
 ) -> Explanation:
-    """The plan's explanation, with what is left of the budget and whether its answer was paid for already.
+    """Explain a plan.
 
-    ``likely`` is what is known of its columns, and the price of the answer that tells of them.
+    Args:
+        remaining: What is left of the analyst's budget.
+        stored: Whether the answer is in the store already.
+        likely: The expected errors of the columns, and the price of the earlier answer that they come from.
+        reached: The price that reaches a goal, if one was asked about.
     """
     sure = expected(plan)
     errors, known = likely or (sure, None)
@@ -191,7 +196,7 @@ def explain(
 
 
 def _within(interval: Interval) -> str:
-    """The ends of what a number can be, in words; nothing where it has none."""
+    """The range of a number in words; empty if it has none."""
     low, high = ("" if end is None else shown(end) for end in (interval.low, interval.high))
     return f"from {low} to {high}" if low and high else f"from {low} on" if low else f"up to {high}" if high else ""
 
@@ -232,7 +237,7 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
 
 
 def journal_note(*plans: Plan) -> str:
-    """What the ledger notes of plans, as JSON: each core's cells with their noise, and its threshold."""
+    """The note of plans in the ledger, as JSON: the cells of each core with their noise, and its key threshold."""
     return json.dumps([_note(core) for plan in plans for core in plan.cores])
 
 

@@ -1,4 +1,4 @@
-"""How a session is opened: the engine, the accountant, the shared ledger, and how many statements the budget admits.
+"""Opens sessions: the engine, the accountant and the shared ledger; and tells how many statements the budget admits.
 
 Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accountant.md``.
 """
@@ -21,14 +21,21 @@ from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.schema import Schema, load
 from dpsql.schema.privacy import Noise
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.conversation import Session
+from dpsql.session.session import Session
 from dpsql.sql.analysis.contribution import Norm, counted_once, norm_of
 
 
 def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
-    """A session on the database that a schema file (or a loaded schema) describes; closing it closes what it opened.
+    """Open a session; closing it closes the engine and the ledger.
 
-    ``ledger`` is for the owner's tools; by default it is the schema's, or the one that lies beside the data.
+    Args:
+        schema: The schema file of the database, or a loaded schema.
+        analyst: The name whose budget is charged.
+        ledger: A ledger for the owner's tools; by default the schema's, or the one beside the data.
+
+    Raises:
+        SchemaError: The schema file is not valid, or its budget admits nothing.
+        LedgerError: The ledger cannot be opened, or is not that of this database.
     """
     completed, engine = open_engine(declared_schema(schema))
     accountant = open_accountant(completed, ledger)
@@ -38,55 +45,55 @@ def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: 
 def open_answers(
     schema: Schema, engine: Engine, accountant: Accountant, *, keeps_results: bool = False
 ) -> AnswerStore | None:
-    """The answers that the database has paid for; None where its owner keeps none."""
+    """The store of the database's released answers; None if its owner keeps none."""
     if not schema.privacy.keep_answers:
         return None
     return AnswerStore(accountant.ledger, engine.version, keeps_results=keeps_results)
 
 
 def declared_schema(schema: Schema | str | Path) -> Schema:
-    """The schema that a file declares, or the one that is given."""
+    """Load the schema, if it is given as a file."""
     return schema if isinstance(schema, Schema) else load(schema)
 
 
 def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Accountant:
-    """The accountant of a schema's database, on the ledger that all its sessions share."""
+    """Open the accountant of a database on the ledger that all sessions share."""
     at = ledger_of(schema, ledger)
     journal = Ledger.open(at.place, at.belongs, at.names)
     return Accountant(journal, _total(schema), _caps(schema), schema.privacy.refresh)
 
 
 @dataclass(frozen=True)
-class LedgerOf:
-    """Where the ledger of a database is, whose it is, and by which names the database is known again."""
+class LedgerLocation:
+    """The place of a ledger, the database that it belongs to, and the names by which the machine remembers it."""
 
     place: str | Path
     belongs: LedgerIdentity
     names: DatabaseNames
 
 
-def ledger_of(schema: Schema, ledger: str | Path | None = None) -> LedgerOf:
-    """The ledger of a schema's database, or another one that its owner names: that is known by its place alone."""
+def ledger_of(schema: Schema, ledger: str | Path | None = None) -> LedgerLocation:
+    """Where the ledger of a database is. One that the owner names is remembered by its place alone."""
     belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
-        return LedgerOf(ledger, belongs, NAMELESS)
+        return LedgerLocation(ledger, belongs, NAMELESS)
     names = names_of(schema.name, schema.source_path, schema.path)
-    return LedgerOf(schema.ledger_place or ledger_path(schema.source_path), belongs, names)
+    return LedgerLocation(schema.ledger_place or ledger_path(schema.source_path), belongs, names)
 
 
 def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
-    """How many statements of the schema's price, with one noise and declared keys, the whole budget admits at least.
+    """For each noise that the schema allows, how many statements at its price and with declared keys the budget admits.
 
-    Noises that the schema does not allow are left out. SchemaError where the budget is none, as `open_accountant` says.
+    The numbers are lower bounds. Raises SchemaError where `open_accountant` does.
     """
     whole = FilterState(None, _total(schema), FREE)
     return {noise: whole.affordable(cost) for noise, cost in usual_costs(schema).items()}
 
 
 def usual_costs(schema: Schema) -> Mapping[Noise, Cost]:
-    """What a statement of the schema's price with declared keys costs at most, by each noise that is allowed.
+    """For each noise that the schema allows, the most that a statement at its price with declared keys costs.
 
-    The noise that is taken where nobody asks for another comes first.
+    The default noise comes first.
     """
     price, wanted = schema.privacy.query_epsilon, schema.privacy.mechanism
     costs: dict[Noise, Cost] = {}
@@ -97,8 +104,10 @@ def usual_costs(schema: Schema) -> Mapping[Noise, Cost]:
 
 
 def _total(schema: Schema) -> Budget:
-    """The budget of the whole database; SchemaError where it does not hold what the schema fixes beforehand, or where
-    the price of a statement is so small a part of it that every statement would be refused."""
+    """The budget of the whole database.
+
+    Raises SchemaError if it does not hold the statements that the owner fixed beforehand, or if the price of a
+    statement is so small a part of it that every statement would be refused."""
     total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=schema.privacy.accountant)
     _require_price(schema, total)
     _require_fixed_statements_fit(schema, total)
@@ -114,7 +123,7 @@ def _caps(schema: Schema) -> Mapping[str, Budget]:
 
 
 def _require_price(schema: Schema, total: Budget) -> None:
-    """Refuse a price of statements that is next to nothing of the budget."""
+    """Raise SchemaError if the price of a statement is below 2**-40 of the budget."""
     price, least = schema.privacy.query_epsilon, total.epsilon * SMALLEST_SHARE
     if price < least:
         fault = f"{shown(price)} is below {shown(least)}, 2**-40 of epsilon, so that every statement at it is refused"
@@ -123,17 +132,17 @@ def _require_price(schema: Schema, total: Budget) -> None:
 
 
 def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
-    """Refuse statements that the owner fixed beforehand and the budget does not hold."""
+    """Raise SchemaError if the budget does not hold the statements that the owner fixed beforehand."""
     unfit = total.rule.unfit(total.promise)
     if unfit is not None:
         raise schema.error([f"accountant: {unfit}"])
 
 
 def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
-    """What a count of units costs at the schema's price, by each noise that is allowed.
+    """For each noise that the schema allows, what a count of units costs at the schema's price.
 
-    The noise that it has where nobody asks for another comes first. By Gaussian noise each statement with declared keys
-    costs as much, by Laplace noise another ρ.
+    The default noise comes first. With Gaussian noise every statement with declared keys costs the same; with Laplace
+    noise the ρ depends on the statement.
     """
     privacy = schema.privacy
     norms: dict[Noise, Norm] = {"gaussian": "l2"} if norm_of(privacy) == "l2" else {}

@@ -1,4 +1,4 @@
-"""The plans that were used last, which are made of public things alone. Proved in ``docs/proofs/answers.md``."""
+"""A cache of plans, which depend on public information alone. Proved in ``docs/proofs/answers.md``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, 
 
 
 class LRUCache(Generic[K, V]):
-    """The values that were used last, up to a sum of their sizes; any thread may ask."""
+    """A least-recently-used cache that is bounded by the sum of its values' sizes; safe for threads."""
 
     def __init__(self, most: int, size: Callable[[V], int]) -> None:
         self._most, self._size = most, size
         self._lock, self._values, self._sum = threading.Lock(), OrderedDict[K, V](), 0
 
     def find(self, key: K) -> V | None:
-        """The value that is kept under the key, which makes it the last one used."""
+        """The value under the key, if there is one, which now counts as used last."""
         with self._lock:
             if key not in self._values:
                 return None
@@ -39,7 +39,7 @@ class LRUCache(Generic[K, V]):
             return self._values[key]
 
     def keep(self, key: K, value: V) -> None:
-        """Keep the value, and forget those that were used longest ago; one of a tenth of all is too large."""
+        """Keep the value and evict the least recently used; a value above a tenth of the bound is not kept."""
         size = self._size(value)
         if size > self._most // 10:
             return
@@ -53,7 +53,7 @@ class LRUCache(Generic[K, V]):
 
 
 class PlanCache:
-    """The plans of one database, so that a dashboard that asks again is not compiled again."""
+    """The plans of one database, so that a repeated statement is not compiled again."""
 
     def __init__(self) -> None:
         self._plans = LRUCache[PlanKey, Plan](PLANS, lambda _: 1)
@@ -62,9 +62,9 @@ class PlanCache:
         self, text: str, parameters: Sequence[object], settings: StatementSettings, frontend_options: FrontendOptions,
         version: str | None, make: Callable[[], Plan],
     ) -> Plan:  # fmt: skip
-        """The plan that was made before of the same, or the one that ``make`` makes.
+        """The cached plan for these arguments, or the one that ``make`` makes.
 
-        ``version`` is that of the public tables whose sizes the plan depends on.
+        ``version`` is the version of the data, as a plan depends on the sizes of public tables.
         """
         if any(type(value) not in _PLAIN for value in parameters):
             return make()

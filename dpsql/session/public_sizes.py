@@ -1,4 +1,4 @@
-"""What is counted in public tables before a charge: rows that have equal values, and the keys that a statement shows.
+"""Counts in public tables, made before a charge: rows with equal values, and the groups that a statement shows.
 
 Proved in ``docs/proofs/work.md`` and ``docs/proofs/domain.md``.
 """
@@ -19,7 +19,7 @@ PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]
 
 
 class Counts(Protocol):
-    """What counts public rows, by SQL of its dialect."""
+    """An engine that counts public rows."""
 
     @property
     def dialect(self) -> Dialect: ...
@@ -30,7 +30,7 @@ class Counts(Protocol):
 
 
 class PublicSizes:
-    """The sizes of the public tables that ``counts`` reads."""
+    """Sizes of public tables, remembered for one version of the data."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
@@ -39,11 +39,11 @@ class PublicSizes:
 
     @property
     def version(self) -> str | None:
-        """The version of the data whose sizes are told; None where it is not known."""
+        """The version of the data whose sizes these are; None if it is not known."""
         return self._counts.version()
 
     def __call__(self, table: str, columns: tuple[str, ...]) -> int:
-        """The most rows of a public table that have equal values in these columns; all of its rows without any."""
+        """The most rows of a public table with equal values in these columns; of no columns, all of its rows."""
         version = self.version
         if version is None or version != self._version:
             self._known, self._version = {}, version
@@ -55,7 +55,7 @@ class PublicSizes:
 
 
 def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
-    """The SQL that counts them, over tables and columns of the schema.
+    """The SQL for the most rows of a table that have equal values in these columns.
 
     >>> from dpsql.sql.emit.duckdb import DUCKDB
     >>> fanout_sql(DUCKDB, "days", ())
@@ -68,7 +68,7 @@ def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
 
 
 def require_few_candidates(plan: Plan, count: PublicCount) -> None:
-    """Refuse a plan that shows very many keys of public tables; StatementError (E_LIMITS)."""
+    """Raise StatementError (E_LIMITS) if public tables give the plan too many groups."""
     for core in plan.cores:
         found = counting(core.dialect, core.core)
         if found is not None:
@@ -76,7 +76,7 @@ def require_few_candidates(plan: Plan, count: PublicCount) -> None:
 
 
 def many_candidates(plan: Plan, released: Released) -> tuple[str, ...]:
-    """What it means that many keys of public tables are shown."""
+    """Notices for results whose public tables give them many groups."""
     pairs = zip(plan.cores, released.tables, strict=False)
     tables = [table for core, table in pairs if counting(core.dialect, table.shape) is not None]
     said = [many_keys(table.shape, len(table.keys)) for table in tables]

@@ -1,4 +1,4 @@
-"""What leaves after the charge beside the answer: a time that the plan fixed, and one constant error message.
+"""Closes the side channels of a charged statement: its response time is quantised, and its errors are one message.
 
 Proved in ``docs/proofs/timing.md``.
 """
@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 
 def masked(work: Callable[[], T]) -> T:
-    """What the work gives; ExecutionFailed for trouble of whatever kind, but for what speaks of released rows alone.
+    """The value of ``work``; raises ExecutionFailed for any error except one about released rows alone.
 
-    The error has neither a cause nor a trace that leads to where it came from, where exact rows are. The owner's log
-    has the kind of trouble, under the number that the error was given before the work began.
+    The error has no cause and no traceback, since these could lead to exact rows. The owner's log has the kind of the
+    error under the incident number, which is drawn before the work begins.
     """
     with incident.statement():
         said: DatabaseError = ExecutionFailed()
@@ -49,7 +49,7 @@ def masked(work: Callable[[], T]) -> T:
 
 
 class Clock(Protocol):
-    """A clock that never goes back, in seconds, and a way to wait on it."""
+    """A monotonic clock in seconds, and a way to sleep."""
 
     def now(self) -> float: ...
 
@@ -57,7 +57,7 @@ class Clock(Protocol):
 
 
 class _Monotonic:
-    """The machine's own clock."""
+    """The machine's monotonic clock."""
 
     def now(self) -> float:
         return time.monotonic()
@@ -70,19 +70,19 @@ MONOTONIC: Final[Clock] = _Monotonic()
 
 
 def bucket(plan: Plan | None, time_bucket: Fraction) -> float:
-    """The seconds between the moments at which the plan's answer may leave: ``time_bucket`` for each of its cores.
+    """The unit of a plan's response time in seconds: ``time_bucket`` times the number of its cores.
 
-    It is one for what has no plan: the opening of a version of the data for public rows.
+    It is one bucket without a plan, as when a version of the data is opened for public rows.
     """
     return float(time_bucket * max(1, 0 if plan is None else len(plan.cores)))
 
 
 class ResponseTiming:
-    """One charged statement's way out: whatever it ends in, it leaves at a whole number of buckets after `begin`.
+    """Delays the end of a charged statement, by answer or error, to a whole number of buckets after `begin`.
 
-    An interrupt does not shorten the wait, since how long it then took would tell whether the engine was still reading.
-    What ends the process (KeyboardInterrupt, SystemExit) waits for nothing, and nor does what was never begun. The
-    opening of a version of the data leaves as a charged statement does.
+    An interrupt does not shorten the delay, since the time would tell whether the engine was still reading.
+    KeyboardInterrupt and SystemExit, which end the process, are not delayed, and neither is a statement that did not
+    `begin`. Opening a version of the data is delayed in the same way.
     """
 
     def __init__(self, plan: Plan | None, time_bucket: Fraction, clock: Clock = MONOTONIC) -> None:
@@ -90,7 +90,7 @@ class ResponseTiming:
         self._begun: float | None = None
 
     def begin(self) -> None:
-        """The charge is durable, and the time runs."""
+        """Start the time: the charge is durable."""
         self._begun = self._clock.now()
 
     def __enter__(self) -> ResponseTiming:

@@ -1,4 +1,4 @@
-"""Statements, types and names in the SQL that dpsql reads, and SQLAlchemy's types read from its answers."""
+"""Compiles SQLAlchemy's statements, types and names to the SQL that dpsql reads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _RESERVED = frozenset("describe lambda lateral pivot pivot_longer pivot_wider qu
 
 
 class DpsqlCompiler(PGCompiler):
-    """SELECT as PostgreSQL spells it, where DuckDB knows the same by that name."""
+    """Writes SELECT in PostgreSQL's spelling, where DuckDB shares it."""
 
     def visit_bitwise_xor_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
         return f"xor({self.process(binary.left, **kw)}, {self.process(binary.right, **kw)})"
 
 
 class DpsqlTypeCompiler(GenericTypeCompiler):
-    """Types by the names that DuckDB gives to the values which SQLAlchemy means."""
+    """Writes types by DuckDB's names."""
 
     def visit_FLOAT(self, type_: Any, **kw: Any) -> str:
         return "DOUBLE PRECISION"
@@ -54,16 +54,16 @@ class DpsqlTypeCompiler(GenericTypeCompiler):
 
 
 class DpsqlIdentifierPreparer(PGIdentifierPreparer):
-    """Names in quotes where PostgreSQL or DuckDB reserves them."""
+    """Quotes names that PostgreSQL or DuckDB reserves."""
 
     reserved_words = PGIdentifierPreparer.reserved_words | _RESERVED
 
 
 class ExactNumeric(types.Numeric[Any]):
-    """A number as Decimal or float as the type asks, whether dpsql computed a decimal, an integer or a double."""
+    """A numeric type that gives Decimal or float as it is declared, whatever number dpsql returns."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
-        """What makes a Decimal of a value, or a float where the type asks for floats."""
+        """The conversion of a value to Decimal, or to float if the type asks for floats."""
         if not self.asdecimal:
             return _float
         places = self._effective_decimal_return_scale

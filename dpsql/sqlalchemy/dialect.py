@@ -1,4 +1,4 @@
-"""The dialect: the address of a database, its shared connections, the price option, and what SQLAlchemy asks of it."""
+"""The dialect: its URLs, the databases that connections share, and the execution option for prices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sqlalchemy.engine.interfaces import ConnectArgsType, DBAPIConnection, DBAPI
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.util import immutabledict
 
-from dpsql.dbapi.pep249 import said_by
+from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.session.database import Database, open_database
 from dpsql.sqlalchemy.compiler import DpsqlCompiler, DpsqlIdentifierPreparer, DpsqlTypeCompiler, ExactNumeric
 from dpsql.sqlalchemy.reflection import SCHEMA, Reflection
@@ -27,7 +27,7 @@ _KNOWN = ("analyst", "ledger")
 
 
 def place_of(url: URL) -> dict[str, Any]:
-    """The arguments of ``dpsql.connect`` that the URL names.
+    """The arguments of ``dpsql.connect`` in the URL.
 
     >>> from sqlalchemy import make_url
     >>> place_of(make_url("dpsql:///schemas/nafld.toml?analyst=ada"))
@@ -48,28 +48,28 @@ def place_of(url: URL) -> dict[str, Any]:
 
 
 class Databases:
-    """Each database of an engine, opened by its first connection; a forked process opens its own."""
+    """The open databases of one SQLAlchemy engine; a forked process opens its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: dict[tuple[int, str, str | None], Database] = {}
 
     def opened(self, schema: str | Path, ledger: str | Path | None) -> Database:
-        """The database of a schema file, which all connections of this process share."""
+        """The database of a schema file, opened on first use and shared by all connections of this process."""
         place = (os.getpid(), str(schema), None if ledger is None else str(ledger))
         with self._lock:
             if place not in self._open:
-                self._open[place] = said_by(lambda: open_database(schema, ledger))
+                self._open[place] = with_dpsql_errors(lambda: open_database(schema, ledger))
             return self._open[place]
 
     def forget(self) -> None:
-        """Let go of all databases; each closes with the last of its connections."""
+        """Release all databases; each closes with the last of its connections."""
         with self._lock:
             self._open.clear()
 
 
 class EpsilonCharacteristic(ConnectionCharacteristic):
-    """``execution_options(dpsql_epsilon=0.5)``; given back to the pool, a connection has the schema's price again."""
+    """``execution_options(dpsql_epsilon=0.5)``; the pool resets it to the schema's price."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ class DpsqlDialect(Reflection, DefaultDialect):
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:
-        """dpsql itself, which is PEP 249."""
+        """The module ``dpsql``, which implements PEP 249."""
         import dpsql
 
         return dpsql
@@ -128,18 +128,18 @@ class DpsqlDialect(Reflection, DefaultDialect):
         return pool.QueuePool
 
     def create_connect_args(self, url: URL) -> ConnectArgsType:
-        """The arguments of ``dpsql.connect``; ArgumentError where the URL says what they do not have."""
+        """The arguments of ``dpsql.connect``; raises ArgumentError if the URL has others."""
         return (), place_of(url)
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
-        """A connection to the database, which the engine opens once: a pool, or none, reconnects at no cost."""
+        """A connection to the database, which the engine opens once, so that connecting again is cheap."""
         database = self._databases.opened(cparams.pop("schema"), cparams.pop("ledger", None))
         connection: DBAPIConnection = self.loaded_dbapi.connect(database, **cparams)
         return connection
 
     @classmethod
     def engine_created(cls, engine: Engine) -> None:
-        """An engine that is disposed of lets go of its databases; connections that are out keep theirs."""
+        """Release the databases when the engine is disposed of; connections in use keep theirs."""
         dialect = engine.dialect
         assert isinstance(dialect, DpsqlDialect)
         event.listen(engine, "engine_disposed", lambda _: dialect._databases.forget())
@@ -151,12 +151,12 @@ class DpsqlDialect(Reflection, DefaultDialect):
         return "AUTOCOMMIT"
 
     def set_isolation_level(self, dbapi_connection: DBAPIConnection, level: IsolationLevel) -> None:
-        """Nothing: each statement stands alone, and what it costs stays charged."""
+        """Does nothing: each statement stands alone, and its charge stays."""
 
     def is_disconnect(
         self, e: Exception, connection: pool.PoolProxiedConnection | DBAPIConnection | None, cursor: DBAPICursor | None
     ) -> bool:
-        """Whether the pool should connect again: the connection was closed, or opened before a fork."""
+        """Whether the pool has to reconnect: the connection was closed, or opened before a fork."""
         import dpsql
 
         return isinstance(e, dpsql.InterfaceError) and any(

@@ -1,4 +1,4 @@
-"""Tables, columns, keys and comments, read off the owner's schema; no row is read and nothing is charged."""
+"""Reflects tables, columns, keys and comments from the owner's schema; no row is read and nothing is charged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA = "public"
 
 
 class Reflection:
-    """The part of a dialect that ``sqlalchemy.inspect`` asks; what a schema file cannot declare is not there."""
+    """The methods of the dialect behind ``sqlalchemy.inspect``; what a schema file cannot declare is empty."""
 
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
         return [SCHEMA]
@@ -37,7 +37,7 @@ class Reflection:
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedColumn]:
-        """Names, types, whether NULL may stand there, and comments, in the order of the schema file."""
+        """Names, types, nullability and comments, in the order of the schema file."""
         return [
             {
                 "name": name,
@@ -114,7 +114,7 @@ def _table(connection: Connection, name: str, schema: str | None) -> Table:
 
 
 def _type_of(declared: SqlType) -> types.TypeEngine[Any]:
-    """SQLAlchemy's type of that name, with the digits of a decimal."""
+    """SQLAlchemy's type for a declared type, with the digits of a decimal."""
     digits = [each for each in (declared.precision, declared.scale) if each is not None]
     found: types.TypeEngine[Any] = getattr(types, declared.facts.sqlalchemy)(*digits)
     return found

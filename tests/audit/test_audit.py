@@ -21,7 +21,16 @@ from databases import CANARIES, clinic
 from sqlglot import exp
 
 from dpsql import cli, connect
-from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES, Asked, Check, Expected, Report, Room, audit
+from dpsql.audit import (
+    FOR_THE_OWNER,
+    WITH_FIGURES,
+    AuditCheck,
+    AuditReport,
+    AuditRequest,
+    CheckGroup,
+    ExpectedDuration,
+    audit,
+)
 from dpsql.audit.clock import REST, AuditClock
 from dpsql.audit.html_report import page as drawn_page
 from dpsql.audit.samplers import check_samplers, seconds_of_samplers
@@ -49,7 +58,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither samplers nor lock-down, which have tests of their own."""
     monkeypatch.setattr("dpsql.audit.process_checks", lambda *_: [])
     for name in ("check_samplers", "lock_down"):
-        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
+        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: CheckGroup(name, "left out", ()))
 
 
 @pytest.fixture
@@ -64,14 +73,14 @@ def asked_clinic(tmp_path: Path) -> Path:
     return schema
 
 
-def room(report: Report, name: str) -> dict[str, str]:
+def room(report: AuditReport, name: str) -> dict[str, str]:
     """Verdicts by what was looked at."""
-    return {check.what: check.verdict for each in report.rooms if each.name == name for check in each.checks}
+    return {check.what: check.verdict for each in report.groups if each.name == name for check in each.checks}
 
 
 def test_an_honest_database_passes(asked_clinic: Path) -> None:
-    report = audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], **FEW))
-    failed = [check.what for each in report.rooms for check in each.checks if check.verdict == "failed"]
+    report = audit(asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:1], **FEW))
+    failed = [check.what for each in report.groups for check in each.checks if check.verdict == "failed"]
     if landlock.version() < 4:  # such a machine is told that it does not confine the engine
         failed = [what for what in failed if not what.startswith(("its process", "the kernel"))]
     assert failed == []
@@ -98,7 +107,7 @@ def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_p
     with connect(schema, "ada") as connection:
         connection.execute("SELECT COUNT(*) -- all of them\nFROM visits")
         connection.workload(["SELECT SUM(cost) FROM visits", "SELECT AVG(cost) FROM visits"]).execute()
-    looked = room(audit(schema, Asked(**FEW)), "sensitivity")
+    looked = room(audit(schema, AuditRequest(**FEW)), "sensitivity")
     texts = (
         "SELECT COUNT(*) -- all of them FROM visits",
         "SELECT SUM(cost) FROM visits",
@@ -110,14 +119,14 @@ def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_p
 def test_a_clamp_that_is_missing_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clamped = row_values.quantised
     monkeypatch.setattr(row_values, "quantised", lambda _, *arguments: clamped(Unclamped(), *arguments))
-    report = audit(asked_clinic, Asked(**FEW))
+    report = audit(asked_clinic, AuditRequest(**FEW))
     assert room(report, "sensitivity")[STATEMENTS[-1]] == "failed" and not report.passed
 
 
 def test_a_claim_that_is_too_small_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = Gaussian.for_rho
     monkeypatch.setattr(Gaussian, "for_rho", lambda limit, rho: right(max(limit // 100, 1), rho))
-    report = audit(asked_clinic, Asked(**FEW))
+    report = audit(asked_clinic, AuditRequest(**FEW))
     assert room(report, "sensitivity")[STATEMENTS[0]] == "failed"
 
 
@@ -129,14 +138,14 @@ def test_the_ledger_and_the_data_are_left_as_they_are(asked_clinic: Path) -> Non
 
     before = files()
     assert "clinic.ledger" in before
-    audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], **FEW))
+    audit(asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:1], **FEW))
     assert files() == before
 
 
 def test_a_database_without_a_ledger_gets_none(quick: None, tmp_path: Path) -> None:
     schema = clinic(tmp_path, parquet=True)
     before = sorted(tmp_path.rglob("*"))
-    report = audit(schema, Asked(statements=STATEMENTS[:1], **FEW))
+    report = audit(schema, AuditRequest(statements=STATEMENTS[:1], **FEW))
     assert report.passed and room(report, "ledger") == {"ledger": "note"}
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -147,7 +156,7 @@ Command = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def dpsql(quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command, with few draws."""
-    monkeypatch.setattr("dpsql.audit.Asked", lambda *arguments: Asked(*arguments, **FEW))
+    monkeypatch.setattr("dpsql.audit.AuditRequest", lambda *arguments: AuditRequest(*arguments, **FEW))
 
     def run(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:
@@ -249,17 +258,17 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
     monkeypatch.setattr("dpsql.audit.sensitivity.statements.look", look)
     monkeypatch.setattr(sys.modules["dpsql.audit.empirical.lower_bound"], "_released", lambda *_: time.sleep(0.1))
     monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 7.0)
-    found: list[Expected] = []
+    found: list[ExpectedDuration] = []
 
     class Enough(Exception):
         pass
 
-    def foretell(expected: Expected) -> None:
+    def foretell(expected: ExpectedDuration) -> None:
         found.append(expected)
         raise Enough
 
     with pytest.raises(Enough):
-        audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:2], units=9, releases=1000), foretell=foretell)
+        audit(asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:2], units=9, releases=1000), foretell=foretell)
     (expected,) = found
     assert (expected.statements, expected.units) == (len(STATEMENTS), 9)
     least = 8 * 10 * 0.01 + 2 * 6 * 1000 * 0.001 * 1.25 + 7.0 + REST
@@ -275,8 +284,8 @@ def test_samplers_take_about_as_long_as_is_foretold() -> None:
 
 def test_every_room_and_sampler_is_told_by_the_name_it_has_in_the_report(asked_clinic: Path) -> None:
     lines: list[str] = []
-    report = audit(asked_clinic, Asked(epsilon_of=STATEMENTS[:1], units=2, **FEW), lines.append)
-    assert {each.name for each in report.rooms} == {line.partition(":")[0] for line in lines}
+    report = audit(asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:1], units=2, **FEW), lines.append)
+    assert {each.name for each in report.groups} == {line.partition(":")[0] for line in lines}
     samplers = list(room(report, "samplers"))
     told = [f"samplers: {place} of {len(samplers)}, {name}" for place, name in enumerate(samplers, 1)]
     assert [line for line in lines if line.startswith("samplers")] == told
@@ -295,8 +304,10 @@ def test_the_page_loads_nothing_and_escapes_everything(asked_clinic: Path, dpsql
 
 
 def test_a_long_list_on_the_page_folds_nothing_but_what_passed() -> None:
-    checks = [Check(f"attempt {place}", "passed") for place in range(40)] + [Check("a datagram", "note", "it can")]
-    report = Report("clinic", "", datetime.now(UTC), (), (Room("lock-down", "shows", tuple(checks)),))
+    checks = [AuditCheck(f"attempt {place}", "passed") for place in range(40)] + [
+        AuditCheck("a datagram", "note", "it can")
+    ]
+    report = AuditReport("clinic", "", datetime.now(UTC), (), (CheckGroup("lock-down", "shows", tuple(checks)),))
     seen = drawn_page(report, details=False).partition("<details>")[0]
     assert "a datagram" in seen and "attempt 0" not in seen
 
@@ -337,7 +348,7 @@ def test_all_that_cannot_be_checked_is_told_at_once(asked_clinic: Path, dpsql: C
 
 def test_a_statement_of_the_journal_that_is_answered_no_more_is_not_looked_at(quick: None, asked_clinic: Path) -> None:
     asked_clinic.write_text(asked_clinic.read_text().replace("bounds = [0, 500], ", ""))
-    looked = room(audit(asked_clinic, Asked(**FEW)), "sensitivity")
+    looked = room(audit(asked_clinic, AuditRequest(**FEW)), "sensitivity")
     assert (looked[STATEMENTS[-1]], looked[STATEMENTS[0]]) == ("skipped", "passed")
 
 

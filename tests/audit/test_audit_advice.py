@@ -9,10 +9,10 @@ from databases import clinic
 
 from dpsql.audit import completed_schema
 from dpsql.audit.advice import advice
-from dpsql.audit.report import Check
+from dpsql.audit.report import AuditCheck
 
 
-def advised(schema: Path) -> dict[str, Check]:
+def advised(schema: Path) -> dict[str, AuditCheck]:
     return {check.what: check for check in advice(schema, completed_schema(schema)).checks}
 
 

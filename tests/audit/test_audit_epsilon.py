@@ -13,16 +13,16 @@ from seeded_entropy import Seeded
 
 from dpsql.audit import completed_schema
 from dpsql.audit.clock import AuditClock
-from dpsql.audit.empirical.distinguishing_events import Claim, best_event, lower_bound
+from dpsql.audit.empirical.distinguishing_events import ReleaseClaim, best_event, lower_bound
 from dpsql.audit.empirical.lower_bound import ALPHA, DRAWS, check_epsilon
-from dpsql.audit.report import Room
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.report import CheckGroup
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import planner
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace
 
-PURE, PRICED = Claim(True, 1.0, 0.0), Claim(False, 1.0, 0.0, normal=True)
+PURE, PRICED = ReleaseClaim(True, 1.0, 0.0), ReleaseClaim(False, 1.0, 0.0, normal=True)
 #: Parts of the right scale: with the first ε is 1.5 times as large as claimed.
 TOO_SMALL, TOO_LARGE = Fraction(2, 3), Fraction(3, 2)
 
@@ -51,23 +51,25 @@ def test_right_noise_passes_and_too_little_is_found(gaussian: bool, seed: int) -
 
 def test_a_bound_by_rho_alone_is_below_that_of_normal_noise() -> None:
     one, other = outputs(True, Fraction(1), 7)
-    by_rho = lower_bound(Claim(False, 1.0, 0.0), one, other, ALPHA)
+    by_rho = lower_bound(ReleaseClaim(False, 1.0, 0.0), one, other, ALPHA)
     assert 0 < by_rho < lower_bound(PRICED, one, other, ALPHA) <= 1
     one, other = outputs(True, Fraction(1, 2), 7)
-    assert lower_bound(Claim(False, 1.0, 0.0), one, other, ALPHA) > 1
+    assert lower_bound(ReleaseClaim(False, 1.0, 0.0), one, other, ALPHA) > 1
 
 
 def test_the_formulas_by_hand() -> None:
     """7,000 of 10,000 beside 2,000 of 10,000, at tails so fat that the ends are about the shares."""
     shown = PURE.shown(7000, 2000, 10_000, 10_000, 0.4999)
     assert shown == pytest.approx(np.log(0.7 / 0.2), abs=1e-3)
-    assert Claim(True, 1.0, 0.1).shown(7000, 2000, 10_000, 10_000, 0.4999) == pytest.approx(np.log(0.6 / 0.2), abs=1e-3)
-    by_rho = Claim(False, 1.0, 0.0).shown(7000, 2000, 10_000, 10_000, 0.4999)
+    assert ReleaseClaim(True, 1.0, 0.1).shown(7000, 2000, 10_000, 10_000, 0.4999) == pytest.approx(
+        np.log(0.6 / 0.2), abs=1e-3
+    )
+    by_rho = ReleaseClaim(False, 1.0, 0.0).shown(7000, 2000, 10_000, 10_000, 0.4999)
     divergence = 0.7 * np.log(0.7 / 0.2) + 0.3 * np.log(0.3 / 0.8)
     assert by_rho == pytest.approx(np.sqrt(2 * divergence), rel=2e-3), "order 1.001 is nearly Kullback and Leibler's"
     assert PURE.shown(10, 20, 100, 100, 0.01) == 0
-    assert Claim.of(Cost(None, Fraction(1, 2)), True) == Claim(False, 1.0, 0.0, True)
-    assert Claim.of(Cost(Fraction(2), Fraction(1, 2), Fraction(1, 100)), True) == Claim(True, 2.0, 0.01)
+    assert ReleaseClaim.of(Cost(None, Fraction(1, 2)), True) == ReleaseClaim(False, 1.0, 0.0, True)
+    assert ReleaseClaim.of(Cost(Fraction(2), Fraction(1, 2), Fraction(1, 100)), True) == ReleaseClaim(True, 2.0, 0.01)
 
 
 def test_an_event_of_what_is_missing_is_found_too() -> None:
@@ -80,13 +82,13 @@ def test_an_event_of_what_is_missing_is_found_too() -> None:
     shown = np.zeros((DRAWS, 1))
     shown[: DRAWS // 20] = 1.0
     shown = np.random.default_rng(0).permutation(shown)
-    assert lower_bound(Claim(True, 1.0, 0.06), shown, np.zeros((DRAWS, 1)), ALPHA) == 0
-    assert lower_bound(Claim(True, 1.0, 1e-6), shown, np.zeros((DRAWS, 1)), ALPHA) > 1
+    assert lower_bound(ReleaseClaim(True, 1.0, 0.06), shown, np.zeros((DRAWS, 1)), ALPHA) == 0
+    assert lower_bound(ReleaseClaim(True, 1.0, 1e-6), shown, np.zeros((DRAWS, 1)), ALPHA) > 1
 
 
-def audited(schema_file: Path, text: str, draws: int, units: int = 5) -> Room:
+def audited(schema_file: Path, text: str, draws: int, units: int = 5) -> CheckGroup:
     schema = completed_schema(schema_file)
-    neighbours = Neighbours(schema)
+    neighbours = NeighbourDatabases(schema)
     try:
         with planner(schema, neighbours) as plans:
             return check_epsilon(

@@ -44,7 +44,7 @@ def spent(schema: Path, times: int = 3) -> Path:
 
 
 def verdicts(schema: Path) -> dict[str, str]:
-    return {check.what: check.verdict for check in journal(load(schema)).room.checks}
+    return {check.what: check.verdict for check in journal(load(schema)).group.checks}
 
 
 @pytest.mark.parametrize("store", ["file", "server"])
@@ -55,8 +55,8 @@ def test_an_honest_ledger_passes(store: str, tmp_path: Path, request: pytest.Fix
         schema.write_text(schema.read_text().replace('ledger = "clinic.ledger"', f'ledger = "{address}"'))
     spent(schema)
     found = journal(load(schema))
-    assert [check.verdict for check in found.room.checks] == ["passed"] * 4
-    assert found.room.checks[0].said == "3 entries, each the one that was written"
+    assert [check.verdict for check in found.group.checks] == ["passed"] * 4
+    assert found.group.checks[0].said == "3 entries, each the one that was written"
     assert found.statements == [f"{COUNT} WHERE ward > {place}" for place in (2, 1, 0)]
 
 

@@ -16,8 +16,8 @@ from dpsql import cli
 from dpsql.audit import completed_schema
 from dpsql.audit.engine_process import process_checks
 from dpsql.audit.lockdown import attempts, lock_down
-from dpsql.audit.report import TESTED, Room, in_tested_range
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.report import TESTED, CheckGroup, in_tested_range
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import planner
 from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
@@ -36,9 +36,9 @@ NOT_HERE = {
 }  # fmt: skip
 
 
-def locked(schema_file: Path) -> Room:
+def locked(schema_file: Path) -> CheckGroup:
     schema = completed_schema(schema_file)
-    neighbours = Neighbours(schema)
+    neighbours = NeighbourDatabases(schema)
     try:
         with planner(schema, neighbours) as plans:
             return lock_down(schema, plans)
@@ -177,7 +177,7 @@ def test_an_audit_without_confinement_ends_with_what_to_do(
         schema.write_text(schema.read_text() + "[engine]\nprocess = false\n")
     monkeypatch.setattr(landlock, "version", lambda: 0)
     for name in ("check_samplers", "lock_down"):
-        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: Room(name, "left out", ()))
+        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: CheckGroup(name, "left out", ()))
     done = CliRunner().invoke(cli.commands, ["audit", str(schema)])
     said = {
         "kernel": "✗ the kernel's Landlock\n      there is none, so that the engine's process can open what",

@@ -14,7 +14,7 @@ from statements import statement
 from worlds import World
 
 from dpsql.audit.clock import AuditClock
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import planner
 from dpsql.audit.sensitivity.statements import check_sensitivity
 from dpsql.errors import DatabaseError
@@ -22,13 +22,13 @@ from dpsql.schema import Schema
 
 
 @contextmanager
-def audited(here: World, folder: Path) -> Iterator[tuple[Schema, Neighbours]]:
+def audited(here: World, folder: Path) -> Iterator[tuple[Schema, NeighbourDatabases]]:
     """The world as a DuckDB file, opened by the audit."""
     source = folder / "world.duckdb"
     with duckdb.connect(str(source)) as connection:
         connection.execute(here.script(""))
     schema = here.schema.model_copy(update={"source": str(source)})
-    neighbours = Neighbours(schema)
+    neighbours = NeighbourDatabases(schema)
     try:
         yield schema, neighbours
     finally:
@@ -97,7 +97,7 @@ def test_a_key_that_is_not_unique_is_found(tmp_path: Path) -> None:
         assert room.checks[0].verdict == "passed"
     with duckdb.connect(str(tmp_path / "world.duckdb")) as connection:
         connection.execute("INSERT INTO visits SELECT * FROM visits WHERE id = 3")
-    neighbours = Neighbours(schema)
+    neighbours = NeighbourDatabases(schema)
     with planner(schema, neighbours) as plans:
         room = check_sensitivity(schema, neighbours, plans, [], 1, 0, AuditClock(10))
     neighbours.close()

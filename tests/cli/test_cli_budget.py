@@ -177,7 +177,7 @@ def test_a_picture_draws_what_the_accountant_adds_up(
     for analyst, age in (("ada", 20), ("bob", 21), ("ada", 22)):
         with connect(NAFLD, analyst=analyst) as connection:
             connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {age}")
-    drawn: list[spending_plot.Spending] = []
+    drawn: list[spending_plot.SpendingCurve] = []
     monkeypatch.setattr(
         spending_plot, "draw_spending", lambda _, total, each, path, caption: drawn.extend([total, *each])
     )

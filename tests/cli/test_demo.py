@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dpsql.cli import demonstration as demo
+from dpsql.cli import demo
 
 #: What an epidemiologist would ask, as marks in the statements.
 WANTED = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpsql import cli
-from dpsql.repl.display import Display
+from dpsql.repl.display import DisplaySettings
 from dpsql.repl.repl_session import ReplSession
 from dpsql.repl.screen import Screen
 from dpsql.session import open_session
@@ -66,7 +66,7 @@ def test_query_buys_a_target(dpsql: Dpsql) -> None:
 
 def test_the_terminal_says_it(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = open_session(NAFLD, "ada")
-    talk = ReplSession(lambda: session, Screen(interactive=True), Display(pager=False))
+    talk = ReplSession(lambda: session, Screen(interactive=True), DisplaySettings(pager=False))
     talk.feed(f"\\cost {COUNT} TO REACH ± 20\n")
     assert "to reach ± 20: ε = " in capsys.readouterr().out
     talk.feed(f"SET dpsql.target_error = '± 20'; {COUNT};\n\\budget\n")

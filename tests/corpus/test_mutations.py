@@ -10,7 +10,7 @@ import pytest
 from corpora import clients, files, statements
 from sqlglot import Dialect, Token
 
-from dpsql.cli.demonstration import SCHEMA
+from dpsql.cli.demo import SCHEMA
 from dpsql.errors import DatabaseError
 from dpsql.session import Session, open_session
 

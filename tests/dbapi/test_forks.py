@@ -14,7 +14,7 @@ import gc, os, sys
 import sqlalchemy as sa
 from sqlalchemy.dialects import registry
 import dpsql
-from dpsql.server.catalogue.store.store import CatalogueStore, store_of
+from dpsql.server.catalogue.store.catalogue_store import CatalogueStore, store_of
 from dpsql.session.database import open_database
 
 registry.register("dpsql", "dpsql.sqlalchemy", "DpsqlDialect")

@@ -124,7 +124,7 @@ def test_a_missing_package_is_named_and_takes_no_rows(
 ) -> None:
     cursor = connection.execute("SELECT name FROM conditions")
     found = importlib.util.find_spec
-    monkeypatch.setattr("dpsql.dbapi.columns.find_spec", lambda name: None if name == package else found(name))
+    monkeypatch.setattr("dpsql.dbapi.frames.find_spec", lambda name: None if name == package else found(name))
     with pytest.raises(dpsql.NotSupportedError, match=f"pip install {package}"):
         getattr(cursor, call)()
     assert len(cursor.fetchall()) == 10

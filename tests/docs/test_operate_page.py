@@ -77,7 +77,7 @@ def said_at_the_start() -> list[str]:
     found = [said for name, (text, *_) in calls_with_text(serve, "echo") if (said := pattern(text)) and name]
     found = [said for said in found if not said.startswith("warning")]
     around = ast.parse((HOUSE / "dpsql" / "cli" / "host_warnings.py").read_text("utf-8"))
-    weaknesses = [pattern(text, host_warnings) for _, (text, *_) in calls_with_text(around, "Weakness")]
+    weaknesses = [pattern(text, host_warnings) for _, (text, *_) in calls_with_text(around, "HostWarning")]
     weaknesses += [re.escape(said) for said in (IN_THE_SERVER, NO_LANDLOCK)]
     return [*found, *(f"warning: {said}" for said in weaknesses if said)]
 

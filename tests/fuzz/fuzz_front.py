@@ -17,7 +17,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["dpsql"]):
-    from dpsql.cli.demonstration import SCHEMA
+    from dpsql.cli.demo import SCHEMA
     from dpsql.engines.duckdb.cross_check import require_planned
     from dpsql.errors import DatabaseError, InternalError
     from dpsql.planning.plan import Plan

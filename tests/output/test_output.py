@@ -13,9 +13,9 @@ import duckdb
 import pytest
 
 from dpsql.errors import DataError
-from dpsql.output import STYLES, Rows, as_text, chart, reserved, write
+from dpsql.output import STYLES, OutputRows, as_text, chart, reserved, write
 
-SALES = Rows(
+SALES = OutputRows(
     ("city", "day", "n", "mean"),
     ("VARCHAR", "DATE", "BIGINT", "DECIMAL(10,2)"),
     [("Zürich|1", date(2026, 1, 2), 9345, Decimal("29.76")), ("東京", None, -3, Decimal("0.21"))],
@@ -82,23 +82,23 @@ def test_a_file_that_vanishes_does_not_hide_the_trouble(tmp_path: Path) -> None:
 
 
 def test_rows_without_rows_have_names() -> None:
-    empty = Rows(("a", "b"), ("BIGINT", "VARCHAR"), [], [])
+    empty = OutputRows(("a", "b"), ("BIGINT", "VARCHAR"), [], [])
     for style in set(STYLES) - {"parquet", "chart", "json", "jsonl", "vertical"}:
         assert "a" in as_text(empty, style, True)
     assert json.loads(as_text(empty, "json", True)) == []
 
 
 def test_a_terminal_is_not_obeyed() -> None:
-    hostile = Rows.exact(["a\x1b[2J"], [("b\x1b]0;c\x07",)])
+    hostile = OutputRows.exact(["a\x1b[2J"], [("b\x1b]0;c\x07",)])
     for style in ("table", "vertical", "markdown"):
         assert "\x1b" not in as_text(hostile, style, True)
-    assert "\x1b" not in chart(Rows.exact(["k", "a"], [("\x1b[2J", 1)]), 60)
+    assert "\x1b" not in chart(OutputRows.exact(["k", "a"], [("\x1b[2J", 1)]), 60)
 
 
 def test_a_chart_draws_bars_from_zero_and_points_far_from_it() -> None:
     lines = chart(SALES, 80).splitlines()
     assert lines[0] == "n" and "█" in lines[1] and lines[1].endswith("9,345 ± 20") and len(lines) == 3
-    near = Rows(
+    near = OutputRows(
         ("k", "mean"), ("VARCHAR", "DOUBLE"), [("a", 29.8), ("b", 30.1)], [(None, (29.6, 30.0)), (None, (29.9, 30.3))]
     )
     drawn = chart(near, 60).splitlines()
@@ -108,26 +108,26 @@ def test_a_chart_draws_bars_from_zero_and_points_far_from_it() -> None:
 
 
 def test_a_chart_takes_whatever_rows_there_are() -> None:
-    odd = Rows(
+    odd = OutputRows(
         ("k", "x"), ("VARCHAR", "DOUBLE"),
         [("nan", float("nan")), ("none", None), ("minus", -5.0), ("open", 7.0), ("zero", 0.0)],
         [(None, None), (None, None), (None, (-8.0, -2.0)), (None, (float("-inf"), float("inf"))), (None, None)],
     )  # fmt: skip
     lines = chart(odd, 50).splitlines()
     assert len(lines) == 6 and "├" in lines[3] and "█" in lines[4]
-    assert chart(Rows.exact(["k", "x"], [("a", 0)]), 30).splitlines()[1].split() == ["a", "0"]
+    assert chart(OutputRows.exact(["k", "x"], [("a", 0)]), 30).splitlines()[1].split() == ["a", "0"]
     assert len(chart(SALES, 10).splitlines()) == 3
 
 
 @pytest.mark.parametrize(
     ("rows", "column", "reason"),
     [
-        (Rows.exact(["k"], [("a",)]), None, "no column holds figures"),
+        (OutputRows.exact(["k"], [("a",)]), None, "no column holds figures"),
         (SALES, "city", "those that can be drawn: n, mean"),
-        (Rows.exact(["x"], []), None, "no column holds figures"),
-        (Rows.exact(["x"], [(float("nan"),)]), None, "no row has a value"),
+        (OutputRows.exact(["x"], []), None, "no column holds figures"),
+        (OutputRows.exact(["x"], [(float("nan"),)]), None, "no row has a value"),
     ],
 )
-def test_what_cannot_be_drawn_says_why(rows: Rows, column: str | None, reason: str) -> None:
+def test_what_cannot_be_drawn_says_why(rows: OutputRows, column: str | None, reason: str) -> None:
     with pytest.raises(DataError, match=reason):
         chart(rows, 80, column)

@@ -11,7 +11,7 @@ from databases import clinic
 from dpsql.audit import completed_schema
 from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.postprocessing.sandbox import Sandbox
-from dpsql.server.catalogue.store.store import CatalogueStore
+from dpsql.server.catalogue.store.catalogue_store import CatalogueStore
 
 
 def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_runs import NAFLD
 
-from dpsql.repl.display import Display
+from dpsql.repl.display import DisplaySettings
 from dpsql.repl.repl_session import ReplSession
 from dpsql.repl.screen import Screen
 from dpsql.session import Session, open_session
@@ -23,6 +23,6 @@ def session(checkout: Path) -> Iterator[Session]:
 
 
 @pytest.fixture
-def talk(session: Session) -> ReplSession:
+def repl(session: Session) -> ReplSession:
     """A conversation as a person holds it, with both streams caught by capsys."""
-    return ReplSession(lambda: session, Screen(interactive=True), Display(pager=False))
+    return ReplSession(lambda: session, Screen(interactive=True), DisplaySettings(pager=False))

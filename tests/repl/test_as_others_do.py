@@ -14,19 +14,19 @@ from dpsql.repl.repl_session import ReplSession
 Capture = pytest.CaptureFixture[str]
 
 
-def test_a_setting_in_the_middle_leaves_the_statement_to_be_gone_on_with(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("SELECT 41 + 1\n\\timing on\n")
-    assert talk.draft == "SELECT 41 + 1" and "timing is on" in capsys.readouterr().out
-    talk.draft = ""
-    talk.feed("SELECT 41 + 1\n\\timing off\nAS sum;")
-    assert "sum" in capsys.readouterr().out and talk.draft == ""
-    talk.feed("SELECT 41\n\\x\n+ 1\n\\x off\n\\g")
-    assert "42" in capsys.readouterr().out and talk.draft == ""
-    talk.feed("SELECT 43\n\\timming")
-    assert "try \\timing" in capsys.readouterr().out and talk.draft == "SELECT 43"
-    talk.draft = ""
-    talk.feed("SELECT 44\n\\r")
-    assert talk.draft == ""
+def test_a_setting_in_the_middle_leaves_the_statement_to_be_gone_on_with(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("SELECT 41 + 1\n\\timing on\n")
+    assert repl.draft == "SELECT 41 + 1" and "timing is on" in capsys.readouterr().out
+    repl.draft = ""
+    repl.feed("SELECT 41 + 1\n\\timing off\nAS sum;")
+    assert "sum" in capsys.readouterr().out and repl.draft == ""
+    repl.feed("SELECT 41\n\\x\n+ 1\n\\x off\n\\g")
+    assert "42" in capsys.readouterr().out and repl.draft == ""
+    repl.feed("SELECT 43\n\\timming")
+    assert "try \\timing" in capsys.readouterr().out and repl.draft == "SELECT 43"
+    repl.draft = ""
+    repl.feed("SELECT 44\n\\r")
+    assert repl.draft == ""
 
 
 def test_in_a_script_too(dpsql: Dpsql) -> None:
@@ -34,24 +34,24 @@ def test_in_a_script_too(dpsql: Dpsql) -> None:
     assert (ran.code, ran.out.split()) == (0, ["between", "a", "1", "b", "2"])
 
 
-def test_tables_are_listed_and_described_as_duckdb_has_it(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("SHOW TABLES; describe labs; DESC public.patients; SHOW ALL TABLES; DESCRIBE nowhere;")
+def test_tables_are_listed_and_described_as_duckdb_has_it(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("SHOW TABLES; describe labs; DESC public.patients; SHOW ALL TABLES; DESCRIBE nowhere;")
     out = capsys.readouterr().out
-    assert out.count("the unit itself") == 2 and "age" in out and "E_TABLE" in out and talk.statements == 0
+    assert out.count("the unit itself") == 2 and "age" in out and "E_TABLE" in out and repl.statements == 0
 
 
-def test_a_pattern_describes_all_that_fit(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("\\d *ti*s\n\\d nothing*\n")
+def test_a_pattern_describes_all_that_fit(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("\\d *ti*s\n\\d nothing*\n")
     out = capsys.readouterr().out
     assert "table patients\n" in out and "table conditions\n" in out and "table labs" not in out
     assert 'no relation fits "nothing*"' in out
 
 
-def test_copy_says_what_it_wrote_and_points_into_its_query(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
-    talk.feed("\\copy conditions TO c.csv\n\\copy (SELECT 1 AS a) TO a.csv\n")
+def test_copy_says_what_it_wrote_and_points_into_its_query(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
+    repl.feed("\\copy conditions TO c.csv\n\\copy (SELECT 1 AS a) TO a.csv\n")
     out = capsys.readouterr().out
     assert "10 rows written to c.csv" in out and "1 row written to a.csv" in out
-    talk.feed("\\copy patients TO p.csv\n\\copy (SELECT nope FROM labs) TO n.csv\n")
+    repl.feed("\\copy patients TO p.csv\n\\copy (SELECT nope FROM labs) TO n.csv\n")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "LINE 1: SELECT * FROM patients" and lines[2].index("^") == lines[1].index("*")
     assert not (checkout / "p.csv").exists() and not (checkout / "n.csv").exists()
@@ -60,7 +60,7 @@ def test_copy_says_what_it_wrote_and_points_into_its_query(talk: ReplSession, ca
 
 
 def test_nobody_is_asked_to_pay_what_the_budget_does_not_admit(
-    talk: ReplSession, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    repl: ReplSession, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -68,10 +68,10 @@ def test_nobody_is_asked_to_pay_what_the_budget_does_not_admit(
         asked.append(question)
         return False
 
-    monkeypatch.setattr(talk.screen, "confirms", no)
-    talk.feed("\\pset ask 0.5\n" + BY_SEX + ";\nSET dpsql.epsilon = 3;\nSELECT COUNT(*) FROM labs;")
-    assert not asked and isinstance(talk.failure, BudgetExhausted) and "53400" in capsys.readouterr().out
-    talk.feed("SET dpsql.epsilon = 0.55;\nSELECT COUNT(*) FROM labs;")
+    monkeypatch.setattr(repl.screen, "confirms", no)
+    repl.feed("\\pset ask 0.5\n" + BY_SEX + ";\nSET dpsql.epsilon = 3;\nSELECT COUNT(*) FROM labs;")
+    assert not asked and isinstance(repl.failure, BudgetExhausted) and "53400" in capsys.readouterr().out
+    repl.feed("SET dpsql.epsilon = 0.55;\nSELECT COUNT(*) FROM labs;")
     assert len(asked) == 1
     assert capsys.readouterr().out.endswith("\nnot run, and nothing was charged\n")
 

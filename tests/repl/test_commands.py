@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_runs import BY_SEX
 
-from dpsql.output import Rows
+from dpsql.output import OutputRows
 from dpsql.repl.command_list import COMMANDS, find
 from dpsql.repl.commands import _ACTIONS
 from dpsql.repl.repl_session import ReplSession
@@ -23,109 +23,109 @@ def test_every_command_of_the_help_is_done_or_refused() -> None:
     assert all(find(name) is command for command in COMMANDS for name in command.names)
 
 
-def test_the_last_result_is_drawn_and_written_at_no_cost(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
-    talk.feed(BY_SEX)
-    before = talk.session.remaining
-    talk.feed("\\chart\n\\chart n\n\\chart male\n\\copy TO 'last.json'\n\\copy TO last.md\n")
+def test_the_last_result_is_drawn_and_written_at_no_cost(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
+    repl.feed(BY_SEX)
+    before = repl.session.remaining
+    repl.feed("\\chart\n\\chart n\n\\chart male\n\\copy TO 'last.json'\n\\copy TO last.md\n")
     out = capsys.readouterr().out
     assert "┼" in out and "those that can be drawn: bmi, n" in out
     assert [record["male"] for record in json.loads((checkout / "last.json").read_text())] == [False, True]
     assert (checkout / "last.md").read_text().startswith("| male")
-    assert talk.session.remaining == before and talk.statements == 1
+    assert repl.session.remaining == before and repl.statements == 1
 
 
-def test_chart_before_anything_was_asked(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("\\chart")
+def test_chart_before_anything_was_asked(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("\\chart")
     assert "ask something first" in capsys.readouterr().out
 
 
-def test_copy_pays_once_and_only_if_the_file_can_be_written(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
-    talk.feed(
+def test_copy_pays_once_and_only_if_the_file_can_be_written(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
+    repl.feed(
         f"\\copy ({BY_SEX}) TO 'no/such.csv'\n\\copy patients FROM 'x.csv'\n"
         f"\\copy ({BY_SEX}) TO x.csv WITH (FORMAT xml)"
     )
-    assert talk.paid == 0 and "dpsql never changes data" in capsys.readouterr().out
-    talk.feed(f"\\copy ({BY_SEX}) TO 'x.tsv' WITH (FORMAT csv, HEADER true);\n\\copy conditions TO y.parquet")
+    assert repl.paid == 0 and "dpsql never changes data" in capsys.readouterr().out
+    repl.feed(f"\\copy ({BY_SEX}) TO 'x.tsv' WITH (FORMAT csv, HEADER true);\n\\copy conditions TO y.parquet")
     assert (checkout / "x.tsv").read_text().splitlines()[0] == "male,bmi,bmi_low,bmi_high,n,n_low,n_high"
-    assert talk.paid == Fraction(1, 10) and (checkout / "y.parquet").stat().st_size > 0
+    assert repl.paid == Fraction(1, 10) and (checkout / "y.parquet").stat().st_size > 0
     assert "cost ε = 0.1" in capsys.readouterr().out
 
 
-def test_prices_are_told_at_no_cost(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed(
+def test_prices_are_told_at_no_cost(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed(
         f"\\cost {BY_SEX}\n\\explain SELECT COUNT(*) FROM labs\nSELECT chapter FROM conditions \\cost\n"
         "\\cost SELECT AVG(nothing) FROM labs\n"
     )
     out = capsys.readouterr().out
     assert "price ε = 0.1" in out and "n    ± " in out and "engine SQL" in out and "free: it reads public" in out
-    assert talk.session.remaining.share == 1 and "42703" in out
+    assert repl.session.remaining.share == 1 and "42703" in out
 
 
-def test_the_budget_says_what_this_session_paid(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed(f"{BY_SEX}; \\budget")
+def test_the_budget_says_what_this_session_paid(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed(f"{BY_SEX}; \\budget")
     out = capsys.readouterr().out
     assert "this session paid ε = 0.1 in 1 statement\n" in out and "█" in out
 
 
-def test_settings_are_shown_changed_and_checked(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("\\pset format csv\n\\pset intervals off\n\\pset null '∅'\n\\pset ask 0.5\n\\x auto\n\\timing\n\\pset")
+def test_settings_are_shown_changed_and_checked(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("\\pset format csv\n\\pset intervals off\n\\pset null '∅'\n\\pset ask 0.5\n\\x auto\n\\timing\n\\pset")
     out = capsys.readouterr().out
     assert all(
         said in out for said in ("format     csv", "intervals  off", "null       ∅", "ask        0.5", "timing     on")
     )
-    talk.feed("\\pset format xml\n\\pset nonsense 1\n\\pset ask much\n\\x maybe\n\\pset format parquet")
+    repl.feed("\\pset format xml\n\\pset nonsense 1\n\\pset ask much\n\\x maybe\n\\pset format parquet")
     out = capsys.readouterr().out
     assert out.count("one of") == 3 and "\\pset knows" in out and "such as 0.5" in out
-    talk.feed("SELECT NULL AS x \\g\n")
+    repl.feed("SELECT NULL AS x \\g\n")
     assert capsys.readouterr().out.startswith("x\n")
 
 
-def test_intervals_stand_beside_values_until_they_are_switched_off(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed(f"{BY_SEX}; \\pset intervals\n{BY_SEX};")
+def test_intervals_stand_beside_values_until_they_are_switched_off(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed(f"{BY_SEX}; \\pset intervals\n{BY_SEX};")
     shown, hidden = capsys.readouterr().out.split("intervals is off")
     assert shown.count(" ± ") == 4 and " ± " not in hidden
 
 
-def test_wide_rows_become_records_where_that_is_wanted(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("\\x auto\nSELECT 1 AS a;\nSELECT " + ", ".join(f"{n} AS a_rather_long_name_{n}" for n in range(9)) + ";")
+def test_wide_rows_become_records_where_that_is_wanted(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("\\x auto\nSELECT 1 AS a;\nSELECT " + ", ".join(f"{n} AS a_rather_long_name_{n}" for n in range(9)) + ";")
     out = capsys.readouterr().out
     assert "[ 1. row ]" in out.partition("a_rather")[0] and out.index("a\n") < out.index("[ 1. row ]")
 
 
 def test_the_last_statement_can_be_run_printed_and_edited(
-    talk: ReplSession, capsys: Capture, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    repl: ReplSession, capsys: Capture, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    talk.feed("\\g")
+    repl.feed("\\g")
     assert "which statement?" in capsys.readouterr().out
-    talk.feed("SELECT 41 AS x; \\p\n\\gx")
+    repl.feed("SELECT 41 AS x; \\p\n\\gx")
     out = capsys.readouterr().out
     assert "SELECT 41 AS x\n" in out and "x | 41" in out
     (checkout / "editor").write_text("#!/bin/sh\nsed -i s/41/42/ $1\n")
     (checkout / "editor").chmod(0o700)
     monkeypatch.setenv("DPSQL_EDITOR", str(checkout / "editor"))
-    talk.feed("\\e")
-    assert talk.draft.strip() == "SELECT 42 AS x"
+    repl.feed("\\e")
+    assert repl.draft.strip() == "SELECT 42 AS x"
     monkeypatch.setenv("DPSQL_EDITOR", "/no/such/editor")
-    talk.feed("\\e")
-    assert "Editing failed" in capsys.readouterr().out or talk.draft == ""
+    repl.feed("\\e")
+    assert "Editing failed" in capsys.readouterr().out or repl.draft == ""
 
 
-def test_results_go_to_a_file_and_back(talk: ReplSession, capsys: Capture, checkout: Path) -> None:
-    talk.feed("\\o out.txt\nSELECT 1 AS a; \\o\nSELECT 2 AS b; \\o |sh\n\\o no/such/file\n")
+def test_results_go_to_a_file_and_back(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
+    repl.feed("\\o out.txt\nSELECT 1 AS a; \\o\nSELECT 2 AS b; \\o |sh\n\\o no/such/file\n")
     assert "a" in (checkout / "out.txt").read_text() and "b" not in (checkout / "out.txt").read_text()
     out = capsys.readouterr().out
     assert "not to a program" in out and "No such file" in out
 
 
-def test_lists(talk: ReplSession, capsys: Capture) -> None:
-    talk.feed("\\d\n\\dt c*\n\\df date_tr*\n\\dn\n\\l\n\\conninfo\n\\?\n\\d public.labs\n\\d nowhere\n")
+def test_lists(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("\\d\n\\dt c*\n\\df date_tr*\n\\dn\n\\l\n\\conninfo\n\\?\n\\d public.labs\n\\d nowhere\n")
     out = capsys.readouterr().out
     for said in ("conditions", "DATE_TRUNC(", "public", 'as analyst "ada"', "\\timing", "smoke", "E_TABLE"):
         assert said in out
 
 
 def test_a_price_above_the_limit_is_asked_about(
-    talk: ReplSession, session: Session, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    repl: ReplSession, session: Session, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -133,27 +133,27 @@ def test_a_price_above_the_limit_is_asked_about(
         asked.append(question)
         return False
 
-    monkeypatch.setattr(talk.screen, "confirms", no)
-    talk.feed(f"\\pset ask 0.05\nSELECT 1; {BY_SEX};")
+    monkeypatch.setattr(repl.screen, "confirms", no)
+    repl.feed(f"\\pset ask 0.05\nSELECT 1; {BY_SEX};")
     assert len(asked) == 1 and "This costs ε = 0.1; ε = 3 of 3 left" in asked[0]
     assert session.remaining.share == 1 and "nothing was charged" in capsys.readouterr().out
-    monkeypatch.setattr(talk.screen, "confirms", lambda _: True)
-    talk.feed("\\g")
+    monkeypatch.setattr(repl.screen, "confirms", lambda _: True)
+    repl.feed("\\g")
     assert session.remaining.share < 1
-    talk.feed(f"\\pset ask off\n{BY_SEX};")
-    assert talk.display.ask is None
+    repl.feed(f"\\pset ask off\n{BY_SEX};")
+    assert repl.display.ask is None
 
 
 @pytest.mark.parametrize("style", ["table", "vertical", "csv", "tsv", "json", "jsonl", "markdown"])
 def test_a_terminal_is_told_nothing_that_it_would_obey(
-    talk: ReplSession, capsys: pytest.CaptureFixture[str], style: str
+    repl: ReplSession, capsys: pytest.CaptureFixture[str], style: str
 ) -> None:
     """Texts of the data, of names and of messages may hold what clears a screen or types for the person."""
     hostile = "a\x1b[2J\x9b5n\u202eb\rc\x07"
-    talk.display = talk.display.with_option("format", style)
-    talk.show_rows(Rows.exact([hostile], [(hostile,)]))
-    talk.screen.says(hostile, "error")
-    talk.feed(f"\\echo {hostile}\n")
+    repl.display = repl.display.with_option("format", style)
+    repl.show_rows(OutputRows.exact([hostile], [(hostile,)]))
+    repl.screen.says(hostile, "error")
+    repl.feed(f"\\echo {hostile}\n")
     said = capsys.readouterr()
     assert not {"\x1b", "\x9b", "\u202e", "\r", "\x07"} & set(said.out + said.err)
     assert "\n" in said.out

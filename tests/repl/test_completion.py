@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 from dpsql.repl.completion import SchemaCompleter
 from dpsql.repl.display import OPTIONS
 from dpsql.schema import load
-from dpsql.session.request.vocabulary import functions
+from dpsql.session.request.completion_words import functions
 
 SCHEMA = load(Path(__file__).parents[2] / "schemas" / "nafld.toml")
 

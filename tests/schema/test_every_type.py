@@ -19,8 +19,7 @@ from sqlalchemy import types as sqlalchemy_types
 from sqlglot import exp
 
 from dpsql.dbapi import BINARY, DATETIME, NUMBER, STRING
-from dpsql.dbapi.columns import columns_of
-from dpsql.dbapi.frames import arrow_table, pandas_frame
+from dpsql.dbapi.frames import arrow_table, columns_of, pandas_frame
 from dpsql.engines.duckdb import row_encoding
 from dpsql.planning.result_types import RESULT_TYPES, end_type, result_type
 from dpsql.schema import Column
@@ -36,12 +35,12 @@ from dpsql.schema.types import (
     engine_kind,
     value_of,
 )
-from dpsql.server.catalogue.store.types import OIDS, column_type
-from dpsql.server.protocol import binary_format, text_format, types
-from dpsql.server.protocol.types import by_name
+from dpsql.server.catalogue.store.catalogue_types import OIDS, column_type
+from dpsql.server.protocol import binary_format, postgres_types, text_format
+from dpsql.server.protocol.postgres_types import by_name
 from dpsql.session.answer_store import serialization
 from dpsql.session.answer_store.keys import canonical
-from dpsql.session.prepared import stand_ins
+from dpsql.session.prepared_statement import stand_ins
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
@@ -103,7 +102,7 @@ def test_the_engine_has_the_type_and_clients_are_told_of_it(kind: Kind, engine: 
     assert told is not None and told.postgresql == column_type(sql_type)[0] and told.postgresql in OIDS
     assert Stored.parse(str(name)) == Stored(sql_type) and SqlType.computed(str(name)) == sql_type
     assert issubclass(getattr(sqlalchemy_types, TYPES[kind].sqlalchemy), sqlalchemy_types.TypeEngine)
-    assert {types.TYPES[each].name for each in TYPES[kind].parameters} == set(TYPES[kind].parameters)
+    assert {postgres_types.TYPES[each].name for each in TYPES[kind].parameters} == set(TYPES[kind].parameters)
 
 
 @pytest.mark.parametrize(("kind", "value", "text"), CASES)
@@ -198,7 +197,7 @@ def test_a_stored_type_is_read_as_a_declared_one_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", RESULT_TYPES)
 def test_every_type_of_a_result_has_its_place_with_every_client(name: str) -> None:
     told = RESULT_TYPES[name]
-    assert types.TYPES[told.postgresql] == by_name(name)
+    assert postgres_types.TYPES[told.postgresql] == by_name(name)
     codes = {"STRING": STRING, "BINARY": BINARY, "NUMBER": NUMBER, "DATETIME": DATETIME}
     assert [code for code, known in codes.items() if name == known] == [each for each in (told.code,) if each]
     if told.arrow is not None:
@@ -221,15 +220,18 @@ def test_every_type_of_the_wire_has_both_codecs() -> None:
     assert (
         set(text_format.CODECS)
         == set(binary_format.CODECS)
-        == set(types.TYPES)
+        == set(postgres_types.TYPES)
         == {*WIRE, *("int2vector", "oidvector")}
     )
-    assert all(types.by_oid(kind.oid) == kind and OIDS[name] == kind.oid for name, kind in types.TYPES.items())
+    assert all(
+        postgres_types.by_oid(kind.oid) == kind and OIDS[name] == kind.oid
+        for name, kind in postgres_types.TYPES.items()
+    )
 
 
 @pytest.mark.parametrize("name", WIRE)
 def test_a_value_of_the_wire_is_the_same_in_both_formats(name: str) -> None:
-    kind, value = types.TYPES[name], WIRE[name]
+    kind, value = postgres_types.TYPES[name], WIRE[name]
     written = text_format.encoder(kind)(value).decode()
     assert text_format.decode(kind, written) == (str(value) if name.startswith("reg") else value)
     assert binary_format.decode(kind, binary_format.encoder(kind)(value)) == value

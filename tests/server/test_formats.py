@@ -21,9 +21,9 @@ from psycopg.pq import Format
 from wire_client import rows
 
 from dpsql.errors import DataError
-from dpsql.server.protocol import binary_format, text_format, types
+from dpsql.server.protocol import binary_format, postgres_types, text_format
 from dpsql.server.protocol.codec import Bind, Execute, Parse
-from dpsql.server.protocol.types import Type, by_name
+from dpsql.server.protocol.postgres_types import PostgresType, by_name
 
 _WHOLE = st.integers
 _MOMENTS = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31))
@@ -53,7 +53,7 @@ VALUES = {
 ANY = st.one_of(*(st.tuples(st.just(name), values) for name, values in VALUES.items()))
 
 
-def loader(kind: Type, code: Format) -> Loader:
+def loader(kind: PostgresType, code: Format) -> Loader:
     return Transformer().get_loader(kind.oid, code)
 
 
@@ -85,13 +85,13 @@ def test_what_psycopg_writes_is_read(case: tuple[str, object]) -> None:
     transformer = Transformer()
     (data,) = transformer.dump_sequence([value], [PyFormat.BINARY])
     assert data is not None and transformer.types is not None
-    written = types.by_oid(transformer.types[0]) or kind
+    written = postgres_types.by_oid(transformer.types[0]) or kind
     if written.name in ("int2", "int4", "int8", "numeric", "float8", kind.name):
         assert binary_format.decode(written, bytes(data)) == value
 
 
 @given(st.sampled_from([by_name(name) for name in VALUES]), st.binary(max_size=40))
-def test_any_bytes_are_a_value_or_an_error_of_the_data(kind: Type, data: bytes) -> None:
+def test_any_bytes_are_a_value_or_an_error_of_the_data(kind: PostgresType, data: bytes) -> None:
     for read in (
         lambda: binary_format.decode(kind, data),
         lambda: text_format.decode(kind, data.decode("latin-1")),
@@ -192,7 +192,7 @@ def test_intervals_have_the_value_that_postgres_reads(reference: postgres.Postgr
     dice = random.Random(5)
     for _ in range(50):
         value = timedelta(days=dice.randint(-400, 400), microseconds=dice.randint(-(10**11), 10**11))
-        binary, text = (each.encoder(types.INTERVAL)(value) for each in (binary_format, text_format))
+        binary, text = (each.encoder(postgres_types.INTERVAL)(value) for each in (binary_format, text_format))
         query = Parse(query="SELECT extract(epoch FROM $1) = extract(epoch FROM $2) AS v", param_types=[1186, 1186])
         assert rows(reference.extended(query, Bind(param_formats=[1, 0], param_values=[binary, text]), Execute())) == [
             [b"t"]
@@ -201,12 +201,12 @@ def test_intervals_have_the_value_that_postgres_reads(reference: postgres.Postgr
 
 def test_what_has_no_type_in_postgres_is_text_or_json() -> None:
     assert by_name("STRUCT(a INTEGER)").name == by_name("MAP(VARCHAR, INTEGER)").name == "json"
-    assert text_format.encoder(types.JSON)({"a": [1, None]}) == b'{"a": [1, null]}'
+    assert text_format.encoder(postgres_types.JSON)({"a": [1, None]}) == b'{"a": [1, null]}'
     inner = {datetime(2024, 7, 1): math.nan}
     keys: dict[object, object] = {date(2024, 7, 1): 1, Decimal("1.5"): inner, True: [-math.inf]}
     told = b'{"2024-07-01": 1, "1.5": {"2024-07-01 00:00:00": null}, "true": [null]}'
-    assert text_format.encoder(types.JSON)(keys) == binary_format.encoder(types.JSON)(keys) == told
-    assert binary_format.encoder(types.JSONB)(keys) == b"\x01" + told
+    assert text_format.encoder(postgres_types.JSON)(keys) == binary_format.encoder(postgres_types.JSON)(keys) == told
+    assert binary_format.encoder(postgres_types.JSONB)(keys) == b"\x01" + told
     assert by_name("ENUM('a', 'b')").name == by_name("BIT").name == "text"
     assert by_name('"NULL"').name == "text"
 
@@ -221,8 +221,8 @@ def test_values_that_would_take_minutes_to_read_are_refused_at_once() -> None:
     begun = process_time()
     for text in ('{"' + '\\"' * 100_000, "{" + '"a' * 100_001, "{" * 100_000):
         with pytest.raises(DataError):
-            text_format.decode(types.by_name("VARCHAR[]"), text)
+            text_format.decode(postgres_types.by_name("VARCHAR[]"), text)
     for count in (32_767, -1):
         with pytest.raises(DataError):
-            binary_format.decode(types.NUMERIC, struct.pack("!hhHH", count, 4096, 0, 0) + b"\x27\x0f" * 32_767)
+            binary_format.decode(postgres_types.NUMERIC, struct.pack("!hhHH", count, 4096, 0, 0) + b"\x27\x0f" * 32_767)
     assert process_time() - begun < 2

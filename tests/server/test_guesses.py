@@ -19,7 +19,7 @@ from dpsql.server.authentication.failed_logins import (
     SHORTEST,
     FailedLogins,
     FailureCount,
-    TooMany,
+    TooManyFailures,
 )
 from dpsql.server.listener import Server
 from dpsql.server.protocol import codec
@@ -46,7 +46,7 @@ def wrong(tried: FailedLogins, user: str = "ada", address: str = "192.0.2.1") ->
             raise ValueError
     except ValueError:
         return 0
-    except TooMany as error:
+    except TooManyFailures as error:
         return error.seconds
 
 

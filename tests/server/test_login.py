@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from wire_client import PASSWORD, Client, Hung, error, names, rows
 
-from dpsql.server.authentication.scram import Denied, Exchange, Verifier
+from dpsql.server.authentication.scram import AuthenticationFailed, ScramExchange, ScramVerifier
 from dpsql.server.listener import Server
 from dpsql.server.protocol import codec
 
@@ -64,15 +64,15 @@ def test_first_messages_that_are_none(guarded: Server, first: bytes) -> None:
 
 
 def test_a_mechanism_that_was_not_offered_and_a_proof_of_zeros_do_not_let_in() -> None:
-    verifier = Verifier.of(PASSWORD)
+    verifier = ScramVerifier.of(PASSWORD)
     for mechanism in ("SCRAM-SHA-1", "SCRAM-SHA-256-PLUS", "PLAIN", ""):
-        with pytest.raises(Denied):
-            Exchange(mechanism, verifier, None)
-    exchange = Exchange("SCRAM-SHA-256", verifier, None)
+        with pytest.raises(AuthenticationFailed):
+            ScramExchange(mechanism, verifier, None)
+    exchange = ScramExchange("SCRAM-SHA-256", verifier, None)
     nonce = exchange.first(b"n,,n=,r=abcdef").decode().split(",")[0]
-    with pytest.raises(Denied):
+    with pytest.raises(AuthenticationFailed):
         exchange.last(f"c=biws,{nonce},p={'A' * 43}=".encode())
-    with pytest.raises(Denied):
+    with pytest.raises(AuthenticationFailed):
         exchange.last(b"")
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from databases import clinic
 
 from dpsql.cli import commands
-from dpsql.cli.host_warnings import ledger_is_with_data, weaknesses
+from dpsql.cli.host_warnings import host_warnings, ledger_is_with_data
 from dpsql.engines.duckdb.process import landlock
 from dpsql.schema import load
 
@@ -35,7 +35,7 @@ def surrounded(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
 
 
 def said(schema: Path, key: Path | None = None) -> list[str]:
-    return [each.said for each in weaknesses(load(schema), key)]
+    return [each.said for each in host_warnings(load(schema), key)]
 
 
 def folder_of_parquet(place: Path, ledger: str = "") -> Path:
@@ -71,8 +71,8 @@ def test_a_key_that_others_can_read_is_warned_of(surrounded: Callable[[int, int]
 
 def test_figures_that_others_can_reach_are_warned_of(surrounded: Callable[[int, int], None], tmp_path: Path) -> None:
     schema = load(clinic(tmp_path))
-    assert weaknesses(schema, metrics_host="127.0.0.1") == []
-    assert "not on the loopback" in weaknesses(schema, metrics_host="0.0.0.0")[0].said
+    assert host_warnings(schema, metrics_host="127.0.0.1") == []
+    assert "not on the loopback" in host_warnings(schema, metrics_host="0.0.0.0")[0].said
 
 
 def test_a_ledger_in_the_folder_of_the_data_is_warned_of(

@@ -15,7 +15,7 @@ from wire_client import PASSWORD, Client, error, status
 
 from dpsql.cli import commands
 from dpsql.errors import InterfaceError
-from dpsql.server.authentication.scram import Denied, Exchange
+from dpsql.server.authentication.scram import AuthenticationFailed, ScramExchange
 from dpsql.server.authentication.users import Users, add_user, read_users, remove_user
 from dpsql.server.listener import Server
 
@@ -45,7 +45,7 @@ def test_an_unknown_user_costs_the_same_work(users: Path) -> None:
         hello = client.get_client_first().encode()
         sys.setprofile(note)
         try:
-            exchange = Exchange("SCRAM-SHA-256", known.verifier(user), None)
+            exchange = ScramExchange("SCRAM-SHA-256", known.verifier(user), None)
             first = exchange.first(hello)
         finally:
             sys.setprofile(None)
@@ -53,7 +53,7 @@ def test_an_unknown_user_costs_the_same_work(users: Path) -> None:
         last = client.get_client_final().encode()
         sys.setprofile(note)
         try:
-            with pytest.raises(Denied):
+            with pytest.raises(AuthenticationFailed):
                 exchange.last(last)
         finally:
             sys.setprofile(None)
@@ -61,7 +61,7 @@ def test_an_unknown_user_costs_the_same_work(users: Path) -> None:
 
     work("bob")  # what is remembered from then on, such as patterns
     known, unknown = work("ada"), work("eve")
-    assert known == unknown and known.count("Users._drawn") == 4 and "Exchange.last" in known
+    assert known == unknown and known.count("Users._drawn") == 4 and "ScramExchange.last" in known
 
 
 def test_the_file_of_users_is_for_its_owner_only(users: Path) -> None:

@@ -179,7 +179,7 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
         waited = [threads.submit(ask, number) for number in range(MOST)]
         try:
             time.sleep(1)
-            assert database._postprocessors._places.held() == {"mallory": MOST // 2}
+            assert database._postprocessors._slots.held() == {"mallory": MOST // 2}
             assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
             assert ended == 0
         finally:
@@ -189,7 +189,7 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
                 time.sleep(0.05)
         for each in waited:
             each.result()
-    assert database._postprocessors._places.held() == {}
+    assert database._postprocessors._slots.held() == {}
 
 
 def test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first() -> None:

@@ -1,4 +1,4 @@
-"""How likely what was counted is, without approximations: bounds that hold for any number of draws.
+"""Confidence bounds for counted outcomes that hold for any number of draws, without approximations.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def surprise(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
-    """A bound on the chance that counts of so many draws lie as far from their law, in relative entropy, as these.
+    """An upper bound of the p-value of counts under a law, with relative entropy as the test statistic.
 
     With t = Σ o·ln(o/(n·p)) over k cells the chance of t or more is at most exp(−t)·(e·t/(k − 1))^(k − 1) where
     t > k − 1 (Agrawal, Finite-sample concentration of the multinomial in relative entropy, 2020).
@@ -29,7 +29,7 @@ def surprise(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) ->
 
 
 def deviation(successes: int, trials: int, probability: float) -> float:
-    """A bound on the chance that a coin shows heads as often, or as seldom: 2·exp(−n·KL(k/n ‖ p)), after Chernoff."""
+    """An upper bound of the two-sided p-value of k heads of n coins: 2·exp(−n·KL(k/n ‖ p)), after Chernoff."""
     counts = np.array([successes, trials - successes])
     law = np.array([probability, 1 - probability])
     seen = counts > 0
@@ -39,12 +39,12 @@ def deviation(successes: int, trials: int, probability: float) -> float:
 
 
 def least(successes: int, trials: int, tail: float) -> float:
-    """Clopper and Pearson's lower end: below it, so many successes or more have less than the chance ``tail``."""
+    """The lower end of Clopper and Pearson: below it, as many successes or more have a chance below ``tail``."""
     return 0.0 if successes == 0 else _reached(lambda p: beta(p, successes, trials - successes + 1), tail)
 
 
 def greatest(successes: int, trials: int, tail: float) -> float:
-    """Clopper and Pearson's upper end: above it, so many successes or fewer have less than the chance ``tail``."""
+    """The upper end of Clopper and Pearson: above it, as many successes or fewer have a chance below ``tail``."""
     return 1 - least(trials - successes, trials, tail)
 
 

@@ -1,4 +1,4 @@
-"""Features of a release, the event on them that best tells two databases apart, and the loss that it proves.
+"""Features of releases, the event on them that best distinguishes two databases, and the ε that it proves.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -30,7 +30,7 @@ from dpsql.release.released_tables import Released, ReleasedTable
 def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]) -> list[float]:
     """The likelihood ratio of the noisy cells, how many groups are shown, then the values of every group.
 
-    What a release does not show is NaN. Their number depends on the pair alone.
+    A value that a release does not show is NaN. All releases of a pair have the same number of features.
     """
     ratio, shown, values = 0.0, 0, list[float]()
     for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
@@ -75,7 +75,7 @@ def _values(core: CorePlan, table: ReleasedTable, place: int) -> list[float]:
 
 
 def _number(value: Any) -> float:
-    """A released value as a number; what is none becomes one of its own."""
+    """A released value as a number; a value that is not numeric gets a number of its own."""
     if value is None:
         return float("nan")
     if isinstance(value, bool | int | float | Decimal | Fraction):
@@ -98,24 +98,24 @@ Outputs = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Event:
-    """Outputs whose feature number ``feature`` is at least (``above``) or at most the threshold."""
+class DistinguishingEvent:
+    """The outputs in which one feature is at least (``above``) or at most a threshold."""
 
     feature: int
     threshold: float
     above: bool
 
     def count(self, outputs: Outputs) -> int:
-        """How many outputs are in it; one that has no such feature is not."""
+        """How many outputs are in the event; one without the feature is not."""
         column = outputs[:, self.feature]
         return int((column >= self.threshold).sum() if self.above else (column <= self.threshold).sum())
 
 
 @dataclass(frozen=True)
-class Claim:
-    """What is promised of one release, as an ε: pure, or as priced by ρ = ε²/2; beside a δ.
+class ReleaseClaim:
+    """The claimed ε of one release: pure, or of ρ-zCDP with ρ = ε²/2; and its δ.
 
-    ``normal`` says that its noise is Gaussian on a grid so fine that a normal law's bound holds too.
+    ``normal`` tells that the noise is Gaussian on a grid so fine that the bound of the normal distribution holds too.
     """
 
     pure: bool
@@ -124,17 +124,17 @@ class Claim:
     normal: bool = False
 
     @classmethod
-    def of(cls, cost: Cost, normal: bool) -> Claim:
+    def of(cls, cost: Cost, normal: bool) -> ReleaseClaim:
         """The claim of a cost: its ε where it has one."""
         if cost.epsilon is not None:
             return cls(True, float(cost.epsilon), float(cost.delta))
         return cls(False, sqrt(2 * cost.rho), float(cost.delta), normal)
 
     def shown(self, inside: int, outside: int, one: int, other: int, tail: float) -> float:
-        """The ε that is proved where so many of ``one`` outputs and of ``other`` are in the event; 0 if none is.
+        """The ε that is proved by the numbers of outputs of ``one`` and ``other`` in the event; 0 if none is.
 
-        Each of the two chances is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ: √(2ρ) for the least ρ with
-        D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise Φ⁻¹(p) − Φ⁻¹(q).
+        Each of the two probabilities is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ: √(2ρ) for the least ρ
+        with D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise Φ⁻¹(p) − Φ⁻¹(q).
         """
         p, q = least(inside, one, tail) - self.delta, greatest(outside, other, tail)
         if p <= q:
@@ -157,8 +157,8 @@ def _renyi(p: float, q: float, order: float) -> float:
     return max(float(np.logaddexp(heads, tails)) / (order - 1), 0.0)
 
 
-def best_event(claim: Claim, one: Outputs, other: Outputs) -> Event | None:
-    """The event that proves most on these outputs, of tails of single features; None where none proves anything."""
+def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> DistinguishingEvent | None:
+    """The tail of a single feature that proves the largest ε on these outputs; None if none proves any."""
     best, most = None, 0.0
     for feature in range(one.shape[1]):
         pooled = np.concatenate([one[:, feature], other[:, feature]])
@@ -167,17 +167,17 @@ def best_event(claim: Claim, one: Outputs, other: Outputs) -> Event | None:
             continue
         for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS), method="nearest")):
             for above in (True, False):
-                event = Event(feature, float(threshold), above)
+                event = DistinguishingEvent(feature, float(threshold), above)
                 shown = claim.shown(event.count(one), event.count(other), len(one), len(other), _TRIED)
                 if shown > most:
                     best, most = event, shown
     return best
 
 
-def lower_bound(claim: Claim, one: Outputs, other: Outputs, alpha: float) -> float:
-    """An ε that the release has at least, with confidence 1 − alpha; events are chosen on outputs that are not counted.
+def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float) -> float:
+    """A lower bound of ε at confidence 1 − alpha; the event is chosen on outputs not counted.
 
-    Both directions are looked at: two events, each with two chances to bound.
+    It tests both directions: two events, with two probabilities each.
     """
     found = 0.0
     for left, right in ((one, other), (other, one)):

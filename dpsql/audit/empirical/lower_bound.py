@@ -1,4 +1,4 @@
-"""Empirical ε: a statement is released many times on neighbours, and what tells them apart bounds its ε from below.
+"""Empirical ε: releases a statement many times on neighbouring databases and bounds its ε from below.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -14,11 +14,11 @@ from math import isqrt
 
 import numpy as np
 
-from dpsql.audit.clock import AuditClock, TimeIsUp
-from dpsql.audit.empirical.distinguishing_events import Claim, Outputs, features, lower_bound
-from dpsql.audit.report import Check, Figure, Room
+from dpsql.audit.clock import AuditClock, AuditTimeout
+from dpsql.audit.empirical.distinguishing_events import Outputs, ReleaseClaim, features, lower_bound
+from dpsql.audit.report import AuditCheck, CheckGroup, PrivateFigure
 from dpsql.audit.sensitivity.claims import compare, counted, nearest
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.audit.sensitivity.statements import Exact, look
 from dpsql.engines.exact import CoreRows, ExactRows
@@ -45,8 +45,8 @@ _WIDE = 100
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Exact rows of a plan's cores on two neighbours; they are private, but for those that are made of the claims."""
+class NeighbourRelease:
+    """The exact rows of a plan's cores on two neighbours. They are private unless they were made from the claims."""
 
     name: str
     one: tuple[CoreRows, ...]
@@ -55,11 +55,11 @@ class Pair:
 
 
 def check_epsilon(
-    schema: Schema, neighbours: Neighbours, planner: Planner, texts: Sequence[str], units: Sequence[int],
+    schema: Schema, neighbours: NeighbourDatabases, planner: Planner, texts: Sequence[str], units: Sequence[int],
     clock: AuditClock, draws: int = DRAWS,
-) -> Room:  # fmt: skip
+) -> CheckGroup:  # fmt: skip
     """One check for each statement and each pair of neighbours."""
-    checks: list[Check] = []
+    checks: list[AuditCheck] = []
     alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
     for place, text in enumerate(texts, 1):
         shown, step = " ".join(text.split()), f"empirical ε: statement {place} of {len(texts)}"
@@ -70,11 +70,11 @@ def check_epsilon(
                 clock.tell(f"{step}, {pair.name}")
                 checks.append(_check(shown, plan, pair, draws, alpha, clock))
                 clock.tell(step)
-        except TimeIsUp:
-            checks.append(Check(shown, "skipped", "the time was up"))
+        except AuditTimeout:
+            checks.append(AuditCheck(shown, "skipped", "the time was up"))
         except DatabaseError as error:
-            checks.append(Check(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"))
-    return Room(
+            checks.append(AuditCheck(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"))
+    return CheckGroup(
         "empirical ε",
         f"{draws:,} releases on each of two neighbours prove no greater ε than the statement's price; a bound is wrong "
         f"by chance less than once in {1 / ALPHA:.0e} audits",
@@ -83,7 +83,7 @@ def check_epsilon(
 
 
 def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], clock: AuditClock, draws: int) -> float:
-    """How long the releases of these statements will take, from what a few of each take on made neighbours."""
+    """The expected seconds of the releases, from a few on made-up neighbours."""
     seconds = 0.0
     for text in texts:
         with suppress(DatabaseError):
@@ -96,8 +96,8 @@ def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], 
     return seconds
 
 
-def _check(shown: str, plan: Plan, pair: Pair, draws: int, alpha: float, clock: AuditClock) -> Check:
-    claim = Claim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
+def _check(shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock) -> AuditCheck:
+    claim = ReleaseClaim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
     one, other = _released(plan, pair.one, pair, draws, clock), _released(plan, pair.other, pair, draws, clock)
     found = lower_bound(claim, one, other, alpha)
     what = f"{shown} — {pair.name}"
@@ -106,18 +106,23 @@ def _check(shown: str, plan: Plan, pair: Pair, draws: int, alpha: float, clock: 
     if not pair.private:
         said += f", proved ε ≥ {found:.4g}"
     if found > claim.epsilon:
-        return Check(what, "failed", f"{said}; the outputs prove more", _figures(pair, found, claim))
-    return Check(what, "passed", said, _figures(pair, found, claim))
+        return AuditCheck(what, "failed", f"{said}; the outputs prove more", _figures(pair, found, claim))
+    return AuditCheck(what, "passed", said, _figures(pair, found, claim))
 
 
-def _figures(pair: Pair, found: float, claim: Claim) -> tuple[Figure, ...]:
-    return (Figure("ε proved", found, claim.epsilon),) if pair.private else ()
+def _figures(pair: NeighbourRelease, found: float, claim: ReleaseClaim) -> tuple[PrivateFigure, ...]:
+    return (PrivateFigure("ε proved", found, claim.epsilon),) if pair.private else ()
 
 
 def _pairs(
-    schema: Schema, neighbours: Neighbours, planner: Planner, plan: Plan, units: Sequence[int], clock: AuditClock
-) -> Iterator[Pair]:
-    """The neighbours that the claims allow at most, then those of the data that use most of them."""
+    schema: Schema,
+    neighbours: NeighbourDatabases,
+    planner: Planner,
+    plan: Plan,
+    units: Sequence[int],
+    clock: AuditClock,
+) -> Iterator[NeighbourRelease]:
+    """First the neighbours that use the claims up, then the neighbours of the data that use most of them."""
     made = _made(plan)
     if made is not None:
         yield made
@@ -136,7 +141,7 @@ def _pairs(
     for place, (_, left, right) in enumerate(found[:PAIRS], 1):
         sides = [_changed(core, here, there) for core, here, there in zip(plan.cores, left, right, strict=True)]
         one_side, other_side = tuple(one for one, _ in sides), tuple(other for _, other in sides)
-        yield Pair(f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True)
+        yield NeighbourRelease(f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True)
 
 
 def _whole(exact: Exact) -> tuple[CoreRows, ...] | None:
@@ -144,19 +149,19 @@ def _whole(exact: Exact) -> tuple[CoreRows, ...] | None:
     return rows if len(rows) == len(exact) else None
 
 
-def _made(plan: Plan) -> Pair | None:
-    """Rows of one group each, apart by all that the claims of additive noise allow; None where there is no such noise.
+def _made(plan: Plan) -> NeighbourRelease | None:
+    """Made-up rows of one group that differ by all that additive claims allow; None without additive noise.
 
-    Every group has units enough to be shown, so that only the noise tells.
+    Both groups have enough units to be shown, so that only the noise can tell them apart.
     """
     if not any(core.cells or core.selection for core in plan.cores):
         return None
     near, far = (tuple(_apart(core, all_of_it) for core in plan.cores) for all_of_it in (False, True))
-    return Pair("made neighbours, as far apart as is claimed", near, far, private=False)
+    return NeighbourRelease("made neighbours, as far apart as is claimed", near, far, private=False)
 
 
 def _apart(core: CorePlan, all_of_it: bool) -> CoreRows:
-    """One row without any data in it, moved by all of the claims or by none."""
+    """One made-up row, moved by all of the claims or by none."""
     cells: list[object] = [_reach(cell.mechanism) if all_of_it else 0 for cell in core.cells]
     if core.selection is not None:
         cells.append(10**6 + (_reach(core.selection.noise) if all_of_it else 0))
@@ -164,12 +169,12 @@ def _apart(core: CorePlan, all_of_it: bool) -> CoreRows:
 
 
 def _reach(noise: Mechanism) -> int:
-    """By how much one group may move at most."""
+    """The most that one group may move."""
     return isqrt(noise.l2_squared) if isinstance(noise, Gaussian) else noise.l1
 
 
 def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, CoreRows]:
-    """The groups that differ most; what is the same on both sides is released the same way."""
+    """The groups that differ most; groups that are equal on both sides cannot distinguish them."""
     width, counts = len(core.core.keys), counted(core)
     left, right = ({repr(row[:width]): row for row in rows} for rows in (one, other))
 
@@ -185,8 +190,8 @@ def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, 
     return [left[key] for key in keys if key in left], [right[key] for key in keys if key in right]
 
 
-def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: Pair, draws: int, clock: AuditClock) -> Outputs:
-    """The features of so many releases, by the very function that releases to analysts."""
+def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: NeighbourRelease, draws: int, clock: AuditClock) -> Outputs:
+    """The features of many releases, made by the function that releases to analysts."""
     found = []
     for place in range(draws):
         if place % 256 == 0:
@@ -197,7 +202,7 @@ def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: Pair, draws: int, cl
 
 
 def _is_wide(core: CorePlan) -> bool:
-    """Whether all that the core releases is Gaussian noise of many grid steps."""
+    """Whether all noise of the core is Gaussian and many grid steps wide."""
     noises = [cell.mechanism for cell in core.cells]
     wide = all(isinstance(noise, Gaussian) and noise.variance >= _WIDE for noise in noises)
     return wide and not core.histograms and core.selection is None

@@ -1,1 +1,1 @@
-"""The exact cells of statements on neighbours, compared with what their plans claim."""
+"""Compares the exact cells of statements on neighbouring databases with the sensitivities that plans claim."""

@@ -1,4 +1,4 @@
-"""How much of a claim two neighbours use, in exact integers: cells, levels of trees, choices of ranks and values.
+"""How much of each claim two neighbours use, in exact integers: cells, tree levels, choices of ranks and values.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -22,7 +22,7 @@ from dpsql.privacy.mechanism.tree import TreeMechanism, exact_levels
 
 @dataclass(frozen=True)
 class ClaimUsage:
-    """What was seen of one claim; both figures are squares where ``squared``. It is private: figures of the data."""
+    """The use of one claim, which is private. Both figures are squares if ``squared``."""
 
     kind: str
     observed: int
@@ -31,34 +31,34 @@ class ClaimUsage:
 
     @property
     def broken(self) -> bool:
-        """Whether more was seen than is claimed."""
+        """Whether the use exceeds the claim."""
         return self.observed > self.claimed
 
     @property
     def ratio(self) -> Fraction:
-        """The part of the claim that was used, a square where the figures are."""
+        """The part of the claim that is used; a square if the figures are."""
         return Fraction(self.observed, self.claimed)
 
 
 @dataclass(frozen=True)
-class Compared:
-    """The claims that two neighbours use, and in words what no claim allows at all."""
+class ClaimComparison:
+    """How much two neighbours use of each claim, and the differences that no claim covers."""
 
     uses: tuple[ClaimUsage, ...] = ()
     wrong: tuple[str, ...] = ()
 
-    def __add__(self, more: Compared) -> Compared:
-        return Compared(self.uses + more.uses, self.wrong + more.wrong)
+    def __add__(self, more: ClaimComparison) -> ClaimComparison:
+        return ClaimComparison(self.uses + more.uses, self.wrong + more.wrong)
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong, in words that hold no figure of the data."""
+        """The faults, in words without figures of the data."""
         broken = dict.fromkeys(f"{use.kind}: one unit changes more than is claimed" for use in self.uses if use.broken)
         return (*self.wrong, *broken)
 
 
 def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> ClaimUsage:
-    """How far the vectors are apart in the mechanism's own norm, and how far it claims they may be."""
+    """The distance of two vectors in the mechanism's norm, and the distance that it claims at most."""
     if isinstance(mechanism, Gaussian):
         return ClaimUsage(kind, sum(each * each for each in change), mechanism.l2_squared, squared=True)
     return ClaimUsage(kind, sum(abs(each) for each in change), mechanism.l1)
@@ -73,14 +73,14 @@ TRIED_AROUND = 8
 Listed: TypeAlias = Mapping[str, Any]
 
 
-def levels(tree: TreeMechanism, left: Listed, right: Listed) -> Compared:
+def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
     """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
     nothing: list[dict[int, int]] = [{}] * tree.levels
     one, other = (
         {key: exact_levels(tree, *(listed or NOTHING_LISTED)) for key, listed in side.items()} for side in (left, right)
     )
     kind = f"histogram {'L2' if isinstance(tree.node, Gaussian) else 'L1'}"
-    found = Compared()
+    found = ClaimComparison()
     for level in range(tree.levels):
         change, sums = [], []
         for key in one.keys() | other.keys():
@@ -88,12 +88,12 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> Compared:
             changed = [before.get(start, 0) - after.get(start, 0) for start in before.keys() | after.keys()]
             change += changed
             sums.append(sum(map(abs, changed)))
-        found += Compared((distance(kind, tree.node, change), distance(kind, tree.node, sums)))
+        found += ClaimComparison((distance(kind, tree.node, change), distance(kind, tree.node, sums)))
     paid = tree.cost == sum([tree.node.cost] * tree.levels, FREE)
-    return found if paid else found + Compared((), ("the levels of a tree are not all paid for",))
+    return found if paid else found + ClaimComparison((), ("the levels of a tree are not all paid for",))
 
 
-def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> Compared:
+def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimComparison:
     """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for.
 
     Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
@@ -108,14 +108,14 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> Compared:
         found = []
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
-                return Compared((), ("the number of candidates depends on the data",))
+                return ClaimComparison((), ("the number of candidates depends on the data",))
             change = [_at(here, wide, place) - _at(there, broad, place) for place in places]
             found.append(max(change) - min(change))
         spreads.append(found)
     choices = [choice for choice, _, _ in exact_utilities(ranking, *NOTHING_LISTED)]
     trees = [tree for tree, _ in exact_cells(ranking, places[0], *NOTHING_LISTED)]
     paid = sum((each.cost for each in (*choices, *trees)), FREE) == ranking.cost
-    whole = Compared((), () if paid else ("the choices of a rank are not all paid for",))
+    whole = ClaimComparison((), () if paid else ("the choices of a rank are not all paid for",))
     for number, choice in enumerate(choices):
         whole += _spread(choice, [found[number] for found in spreads], "rank")
     for around in places[:: -(-len(places) // TRIED_AROUND)]:
@@ -123,20 +123,20 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> Compared:
     return whole
 
 
-def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -> Compared:
+def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -> ClaimComparison:
     """The levels of the trees that are grown where one bin is chosen in all groups."""
     one, other = (
         {key: exact_cells(ranking, place, *(listed or NOTHING_LISTED)) for key, listed in side.items()}
         for side in (left, right)
     )
-    found = Compared()
+    found = ClaimComparison()
     for number, (tree, _) in enumerate(exact_cells(ranking, place, *NOTHING_LISTED)):
         leaves = ({key: (range(tree.bins), cells[number][1]) for key, cells in side.items()} for side in (one, other))
         found += levels(tree, *leaves)
     return found
 
 
-def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> Compared:
+def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimComparison:
     """No unit moves any two values' counts further apart, over all groups, than their choice is made for."""
     spreads = []
     for key in left.keys() | right.keys():
@@ -144,10 +144,12 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> Compared:
         change = [one.get(place, 0) - other.get(place, 0) for place in range(peeling.values)]
         spreads.append(max(change) - min(change))
     paid = peeling.cost == sum([peeling.each.cost] * peeling.most, FREE)
-    return _spread(peeling.each, spreads, "most frequent") + Compared((), () if paid else ("a choice is not paid for",))
+    return _spread(peeling.each, spreads, "most frequent") + ClaimComparison(
+        (), () if paid else ("a choice is not paid for",)
+    )
 
 
-def sizes(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Compared:
+def sizes(scan: ClippingBoundSearch, left: Listed, right: Listed) -> ClaimComparison:
     """No unit moves the numbers of rows above any size further than the scan is made for, over all groups.
 
     Where the scan takes them for monotone, a unit that comes moves none of them down.
@@ -169,7 +171,7 @@ def sizes(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Compared:
     else:
         paid = scan.cost.epsilon is not None and each.epsilon <= scan.cost.epsilon and each.sensitivity >= scan.moved
     wrong += [] if paid else ["sizes: a scan is more exact than it is paid for"]
-    return Compared((ClaimUsage("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong))
+    return ClaimComparison((ClaimUsage("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong))
 
 
 def _at(utilities: Any, widths: Any, place: int) -> int:
@@ -178,7 +180,7 @@ def _at(utilities: Any, widths: Any, place: int) -> int:
 
 def _spread(
     choice: ExponentialMechanism | ConcentratedExponential | PermuteAndFlip, spreads: Sequence[int], kind: str
-) -> Compared:
+) -> ClaimComparison:
     """What the spreads over groups use of the choice's claim, and whether its rate is within what it costs."""
     if isinstance(choice, ConcentratedExponential):
         use = ClaimUsage(kind, sum(each * each for each in spreads), choice.spread_squared, squared=True)
@@ -186,4 +188,4 @@ def _spread(
     else:
         use = ClaimUsage(kind, sum(spreads), choice.spread)
         charged = choice.cost.epsilon is not None and choice.rate * choice.spread <= choice.cost.epsilon
-    return Compared((use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",))
+    return ClaimComparison((use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",))

@@ -1,4 +1,4 @@
-"""The exact cells of one core on two neighbours, compared with what its plan claims of their difference.
+"""Compares the exact cells of one core on two neighbours with the sensitivities that its plan claims.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, assert_never
 
-from dpsql.audit.sensitivity.claim_use import ClaimUsage, Compared, distance, frequencies, levels, ranks, sizes
+from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage, distance, frequencies, levels, ranks, sizes
 from dpsql.engines.exact import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
@@ -23,44 +23,44 @@ from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, ProductSum, RowCo
 
 @dataclass(frozen=True)
 class NeighbourRows:
-    """One database's rows of a core, by their keys: the counts first, then the bins of histograms."""
+    """The exact rows of a core on one database, by key: counts first, then the bins of histograms."""
 
     rows: dict[str, tuple[Any, ...]]
     counts: int
 
     @classmethod
     def of(cls, core: CorePlan, rows: CoreRows) -> NeighbourRows:
-        """The rows; a key is spelt so that NaN equals itself and 0.0 does not equal −0.0."""
+        """The rows by key, written so that NaN equals itself and 0.0 does not equal −0.0."""
         width = len(core.core.keys)
         return cls({repr(row[:width]): row[width:] for row in rows}, counted(core))
 
     def cell(self, key: str, place: int) -> int:
-        """A count of a group; 0 where the database has no such group."""
+        """The count of a group; 0 if the database lacks the group."""
         row = self.rows.get(key)
         return 0 if row is None else row[place]
 
     def histogram(self, place: int) -> dict[str, Any]:
-        """The lists of one histogram by group."""
+        """The bins and counts of one histogram, by group."""
         return {key: row[self.counts + place] for key, row in self.rows.items()}
 
 
 def counted(core: CorePlan) -> int:
-    """How many integers a row of the core has behind its keys."""
+    """The number of integers behind the keys in a row of the core."""
     return len(core.cells) + (core.selection is not None)
 
 
-def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
-    """What two neighbours' rows of a core use of each claim, and what no claim allows at all."""
+def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
+    """How much the rows of two neighbours use of each claim, and the differences that no claim covers."""
     left, right = NeighbourRows.of(core, one), NeighbourRows.of(core, other)
     if core.selection is None and left.rows.keys() != right.rows.keys():
-        return Compared((), ("public keys differ between neighbours",))
+        return ClaimComparison((), ("public keys differ between neighbours",))
     if not core.core.keys and (len(one), len(other)) != (1, 1):
-        return Compared((), ("a statement without keys gives other than one row",))
-    found = Compared()
+        return ClaimComparison((), ("a statement without keys gives other than one row",))
+    found = ClaimComparison()
     for place, cell in enumerate(core.cells):
         change = changes(left, right, place)
         kind = cell_kind(cell.contribution.cell, isinstance(cell.mechanism, Gaussian))
-        found += Compared((distance(kind, cell.mechanism, change),))
+        found += ClaimComparison((distance(kind, cell.mechanism, change),))
     if core.selection is not None:
         found += _selection(core, left, right)
     for place, histogram in enumerate(core.histograms):
@@ -80,12 +80,12 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> Compared:
 
 
 def changes(left: NeighbourRows, right: NeighbourRows, place: int) -> list[int]:
-    """By how much a count differs between the two, over the groups of both."""
+    """The difference of a count in each group of either database."""
     return [left.cell(key, place) - right.cell(key, place) for key in left.rows.keys() | right.rows.keys()]
 
 
 def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
-    """What is wrong with the rows of one database alone."""
+    """Faults of the rows of one database by themselves."""
     width, wrong = len(core.core.keys), []
     counts = width + counted(core)
     if not all(type(cell) is int for row in rows for cell in row[width:counts]):
@@ -98,15 +98,15 @@ def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
 
 
 def cell_kind(cell: Cell, gaussian: bool) -> str:
-    """What a cell counts, and the norm in which its change is claimed."""
+    """The kind of a cell, and the norm of its claim."""
     names: dict[type[Cell], str] = {
         RowCount: "count", ClampedSum: "sum", UnitCount: "units", DistinctCount: "distinct", ProductSum: "product"
     }  # fmt: skip
     return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
 
 
-def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> Compared:
-    """A unit counts once in each of at most so many groups, and alone in those that only one database has."""
+def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> ClaimComparison:
+    """Whether a unit counts once in each of at most so many groups, and alone in groups that one database lacks."""
     assert core.selection is not None
     place, wrong = len(core.cells), []
     change = changes(left, right, place)
@@ -118,11 +118,11 @@ def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> Com
         if any(row[place] < 1 for row in one.rows.values()):
             wrong.append("a group without units is a candidate")
     groups = ClaimUsage("threshold L0", sum(each != 0 for each in change), core.selection.groups)
-    return Compared((distance("threshold", core.selection.noise, change), groups), tuple(wrong))
+    return ClaimComparison((distance("threshold", core.selection.noise, change), groups), tuple(wrong))
 
 
 def _is_histogram(listed: Any) -> bool:
-    """Whether it is None or a list of bins, each once and in order, and one of their counts, none below 0."""
+    """Whether it is None, or distinct bins in order and as many counts, none of them negative."""
     if listed is None:
         return True
     places, counts = listed
@@ -131,5 +131,5 @@ def _is_histogram(listed: Any) -> bool:
 
 
 def nearest(uses: Sequence[ClaimUsage]) -> float:
-    """How much of a claim was used by what came nearest to one."""
+    """The largest use of any claim."""
     return max((sqrt(use.ratio) if use.squared else float(use.ratio) for use in uses), default=0.0)

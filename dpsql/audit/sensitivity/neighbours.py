@@ -1,8 +1,6 @@
-"""The owner's database with one unit left out, for the emitted SQL to run on as it is; the data are never written.
+"""The owner's database with one unit left out, on which emitted SQL runs unchanged; the data are never written.
 
 The unit of a row is found by following the schema's references. Proved in ``docs/proofs/audit.md``.
-
-Proved in ``docs/proofs/audit.md``.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 
 
 def without_lost(schema: Schema, table: str) -> str:
-    """A table without the rows of the units in ``audit.main.lost``; rows of nobody, and public tables, stay whole."""
+    """The SQL of a table without the rows of the units in ``audit.main.lost``; rows without a unit stay."""
     if schema.tables[table].public:
         return f'SELECT * FROM data.main."{table}"'
     owner = schema.owner(table)
@@ -43,13 +41,13 @@ def without_lost(schema: Schema, table: str) -> str:
 
 
 def owned(schema: Schema, table: str) -> tuple[str, str]:
-    """The rows of a private table with the tables between them and their unit, and the column that holds the unit."""
+    """The SQL of a private table joined to its unit, and the column of the unit."""
     owner = schema.owner(table)
     return f'data.main."{table}" AS t0{_joined(schema, table, 1)}', f't{len(owner.steps)}."{owner.column}"'
 
 
 def sizes(schema: Schema) -> str:
-    """How many rows each unit has in each private table: ``tab``, ``unit``, ``n``."""
+    """The SQL for the rows of each unit in each private table: ``tab``, ``unit``, ``n``."""
     parts = []
     for table, declared in schema.tables.items():
         if not declared.public:
@@ -60,7 +58,7 @@ def sizes(schema: Schema) -> str:
 
 
 def extreme_units(schema: Schema) -> list[str]:
-    """For each column with an order, one query for the unit of its greatest value and one for that of its least."""
+    """For each ordered column, queries for the units with its greatest and its least value."""
     queries = []
     for table, declared in schema.tables.items():
         if declared.public:
@@ -94,11 +92,11 @@ _CONFIG = {
 }
 
 
-class Neighbours:
-    """A DuckDB of the audit's own: ``data`` is the owner's, read-only, and ``source`` shows it without the lost unit.
+class NeighbourDatabases:
+    """A DuckDB of the audit: ``data`` is the owner's database, read-only, and ``source`` its views without one unit.
 
-    The SQL of a plan names ``source``, as it does in the engine, and so runs here to the letter. Units are known by
-    numbers; their values stay in the database ``audit``, which is in memory.
+    The SQL of a plan names ``source``, as in the engine, so it runs here unchanged. Units have numbers; their values
+    stay in the in-memory database ``audit``.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -125,10 +123,11 @@ class Neighbours:
             run("SET error_on_division_by_zero = false")
 
     def choose(self, most: int, seed: int) -> list[int]:
-        """The numbers of units to leave out: of each table the one with most rows, then those with rows in it alone,
-        those with the least and the greatest values of its columns, and others by chance, ``most`` in all.
+        """Choose units to leave out; the result has their numbers.
 
-        The heaviest are always among them, even if they are more than ``most``.
+        They are those with most rows in each table, those with rows in one table alone, those with the least and
+        greatest values of columns, and random ones, ``most`` in all. Those with most rows are always chosen, even if
+        they are more than ``most``.
         """  # fmt: skip
         run = self._connection.execute
         run("DELETE FROM audit.main.chosen")
@@ -151,7 +150,7 @@ class Neighbours:
 
     @contextmanager
     def without(self, number: int) -> Iterator[None]:
-        """The database without one of the chosen units, until the end of the block."""
+        """Leave out one of the chosen units inside the block."""
         self._connection.execute("INSERT INTO audit.main.lost SELECT unit FROM audit.main.chosen WHERE number = ?",
                                  [number])  # fmt: skip
         try:
@@ -160,7 +159,7 @@ class Neighbours:
             self._connection.execute("DELETE FROM audit.main.lost")
 
     def rows(self, core: CorePlan) -> CoreRows | None:
-        """The exact rows of a core, by the very SQL of its plan; None where the engine fails."""
+        """The exact rows of a core by the SQL of its plan; None if the engine fails."""
         try:
             return run_core(self._connection, core_sql(core))
         except duckdb.InterruptException:
@@ -169,7 +168,7 @@ class Neighbours:
             return None
 
     def is_planned(self, core: CorePlan) -> bool:
-        """Whether the engine's own parser sees nothing in the SQL but what was planned."""
+        """Whether the engine's parser sees in the SQL only what was planned."""
         try:
             require_planned(self._connection.cursor(), core.sql, core.tables, core.derived)
         except ExecutionFailed:
@@ -177,7 +176,7 @@ class Neighbours:
         return True
 
     def put(self, table: DerivedQuery, rows: DerivedRows) -> None:
-        """Rows for a derived table, which every neighbour then reads."""
+        """Set the rows of a derived table, which all neighbours read."""
         put_derived(self._connection, derived_table(table), rows)
 
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
@@ -186,7 +185,7 @@ class Neighbours:
         return self._connection.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
-        """The number that SQL of dpsql's own gives, which reads these public tables."""
+        """The number that a query of dpsql's own over public tables gives."""
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
         require_planned(self._connection.cursor(), sql, tables)
@@ -202,10 +201,10 @@ class Neighbours:
         return row is not None and row[0] is True
 
     def interrupt(self) -> None:
-        """End what is being read; from any thread."""
+        """Interrupt the running query; any thread may call it."""
         self._connection.interrupt()
 
     def close(self) -> None:
-        """Let go of the data, and remove what was spilled of them."""
+        """Close the data and remove spilled files."""
         close_instance(self._connection)
         remove_folder(self._folder)

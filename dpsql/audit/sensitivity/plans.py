@@ -1,4 +1,4 @@
-"""Plans of statements as any session makes them, from text and schema alone; nothing is charged.
+"""Plans statements as sessions do, from text and schema alone; nothing is charged.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.engines.engine import PlanReading
 from dpsql.errors import DatabaseError, InternalError, ProgrammingError
 from dpsql.planning.plan import Plan
@@ -20,7 +20,7 @@ from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.prepared import TEXTS, stand_ins
+from dpsql.session.prepared_statement import TEXTS, stand_ins
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS
 
@@ -29,11 +29,11 @@ _MANNERS = (PEOPLE, TOOLS)
 
 
 class _Unread:
-    """An engine that gives public rows and reads nothing for a charge: an audit has none."""
+    """An engine that reads public rows only, since an audit has no charge."""
 
     dialect = DUCKDB
 
-    def __init__(self, neighbours: Neighbours) -> None:
+    def __init__(self, neighbours: NeighbourDatabases) -> None:
         self._neighbours = neighbours
 
     def hold(self, opening: Callable[[], None] = lambda: None) -> _UnreadVersion:
@@ -59,7 +59,7 @@ class _Unread:
 
 
 class _UnreadVersion:
-    """The version of data that an audit plans for: none is open."""
+    """A stand-in for a version of the data, which is never read."""
 
     version = None
 
@@ -74,9 +74,9 @@ class _UnreadVersion:
 
 
 class Planner:
-    """Plans statements with a ledger of its own, in a folder that goes away; the database's is not opened for it."""
+    """Plans statements with a temporary ledger; the ledger of the database is not opened."""
 
-    def __init__(self, schema: Schema, neighbours: Neighbours, ledger: Path) -> None:
+    def __init__(self, schema: Schema, neighbours: NeighbourDatabases, ledger: Path) -> None:
         self._schema, self._neighbours = schema, neighbours
         with kept_in(ledger.parent):
             accountant = open_accountant(schema, ledger)
@@ -84,9 +84,9 @@ class Planner:
                           for frontend_options in _MANNERS]  # fmt: skip
 
     def plan(self, text: str, epsilon: Fraction | None = None) -> Plan:
-        """The statement's plan; where it has parameters, values of their types stand for them.
+        """The plan of a statement, with stand-in values for its parameters.
 
-        DatabaseError where it is refused, by the session of people first.
+        Raises the DatabaseError of a session with dialect options for people if both kinds of session refuse it.
         """
         refusal: DatabaseError | None = None
         for session in self._sessions:
@@ -99,7 +99,7 @@ class Planner:
         raise refusal
 
     def postprocessor(self) -> PostProcessor:
-        """A sandbox of its own, for what derived tables are made of."""
+        """A new sandbox, in which derived tables are made."""
         return PostProcessor(self._schema, self._neighbours.public_rows)
 
     def close(self) -> None:
@@ -121,10 +121,7 @@ def _planned(session: Session, text: str) -> Plan:
 
 
 def require_answered(planner: Planner, texts: Sequence[str]) -> None:
-    """Raise unless each statement is answered under the schema; all that are not are told together, with the mends.
-
-    ProgrammingError, before any of them is looked at.
-    """
+    """Raise ProgrammingError if any statement is refused under the schema; it has all refusals with their hints."""
     refusals: list[str] = []
     for text in texts:
         try:
@@ -140,8 +137,8 @@ def require_answered(planner: Planner, texts: Sequence[str]) -> None:
 
 
 @contextmanager
-def planner(schema: Schema, neighbours: Neighbours) -> Iterator[Planner]:
-    """A planner that takes its ledger with it when it ends."""
+def planner(schema: Schema, neighbours: NeighbourDatabases) -> Iterator[Planner]:
+    """A planner, whose ledger is removed at the end of the block."""
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         made = Planner(schema, neighbours, Path(folder) / "plans.ledger")
         try:

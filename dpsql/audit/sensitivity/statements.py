@@ -1,4 +1,4 @@
-"""Sensitivity: the SQL of each statement is run with and without real units, and the change compared with the claim.
+"""Runs the SQL of each statement with and without real units and compares the change with the claim.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -14,11 +14,11 @@ from math import sqrt
 
 import duckdb
 
-from dpsql.audit.clock import AuditClock, TimeIsUp
-from dpsql.audit.report import Check, Figure, Room
-from dpsql.audit.sensitivity.claim_use import ClaimUsage, Compared
+from dpsql.audit.clock import AuditClock, AuditTimeout
+from dpsql.audit.report import AuditCheck, CheckGroup, PrivateFigure
+from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage
 from dpsql.audit.sensitivity.claims import compare, malformed
-from dpsql.audit.sensitivity.neighbours import Neighbours
+from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
@@ -34,15 +34,15 @@ _TIMED = 3
 
 
 @dataclass(frozen=True)
-class Looked:
-    """A plan's exact rows on the whole database, and on those without one unit each. They are private."""
+class RunOnNeighbours:
+    """The exact rows of a plan on the whole database and on databases without one unit. They are private."""
 
     plan: Plan
     whole: Exact
     lacking: tuple[Exact, ...]
 
     def pairs(self, replaced: bool) -> Iterator[tuple[Exact, Exact]]:
-        """The pairs of neighbours: the whole beside one without a unit; where units are replaced, two of these."""
+        """The pairs of neighbours: the whole and one without a unit; if units are replaced, two without one."""
         if replaced:
             yield from combinations(self.lacking, 2)
         else:
@@ -51,14 +51,14 @@ class Looked:
 
 def check_sensitivity(
     schema: Schema,
-    neighbours: Neighbours,
+    neighbours: NeighbourDatabases,
     planner: Planner,
     texts: Sequence[str],
     most: int,
     seed: int,
     clock: AuditClock,
-) -> Room:
-    """One check for each statement, and one for the keys by which rows find their unit."""
+) -> CheckGroup:
+    """Check each statement, and the keys by which rows lead to their unit."""
     clock.tell("sensitivity: keys on the way to the unit")
     checks = [_ways(schema, neighbours)]
     clock.tell("sensitivity: units to leave out")
@@ -66,7 +66,7 @@ def check_sensitivity(
     for place, text in enumerate(texts, 1):
         clock.tell(f"sensitivity: statement {place} of {len(texts)}")
         checks.append(_statement(schema, neighbours, planner, text, units, clock))
-    return Room(
+    return CheckGroup(
         "sensitivity",
         "left out one by one, the heaviest units of each table and others change no cell by more than the plan claims",
         tuple(checks),
@@ -74,11 +74,11 @@ def check_sensitivity(
 
 
 def seconds_of_statements(
-    neighbours: Neighbours, planner: Planner, texts: Sequence[str], most: int, seed: int, clock: AuditClock
+    neighbours: NeighbourDatabases, planner: Planner, texts: Sequence[str], most: int, seed: int, clock: AuditClock
 ) -> float:
-    """How long the statements will take with and without so many units, from what a few of them take with two left out.
+    """The expected seconds for all statements and ``most`` units, from a few statements with two units left out.
 
-    TimeIsUp where the few do not end in time.
+    Raises AuditTimeout if these do not end in time.
     """
     plans = []
     for text in texts[:: max(len(texts) // _TIMED, 1)][:_TIMED]:
@@ -93,31 +93,33 @@ def seconds_of_statements(
 
 
 def _statement(
-    schema: Schema, neighbours: Neighbours, planner: Planner, text: str, units: Sequence[int], clock: AuditClock
-) -> Check:
+    schema: Schema, neighbours: NeighbourDatabases, planner: Planner, text: str, units: Sequence[int], clock: AuditClock
+) -> AuditCheck:
     shown = " ".join(text.split())
     try:
         plan = planner.plan(text).written()
     except DatabaseError as error:
-        return Check(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}")
+        return AuditCheck(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}")
     if not plan.cores:
-        return Check(shown, "passed", "reads no private table")
+        return AuditCheck(shown, "passed", "reads no private table")
     try:
         looked = look(neighbours, planner, plan, units, clock)
-    except TimeIsUp:
-        return Check(shown, "skipped", "the time was up")
+    except AuditTimeout:
+        return AuditCheck(shown, "skipped", "the time was up")
     found = compared(looked, schema.privacy.neighbours == "replace")
     unplanned = [core for core in plan.cores if not neighbours.is_planned(core)]
     faults = dict.fromkeys((*found.faults, *(["the engine sees something that was not planned"] if unplanned else [])))
     if faults:
-        return Check(shown, "failed", "; ".join(faults), figures(found))
-    return Check(shown, "passed", _said(plan), figures(found))
+        return AuditCheck(shown, "failed", "; ".join(faults), figures(found))
+    return AuditCheck(shown, "passed", _said(plan), figures(found))
 
 
-def look(neighbours: Neighbours, planner: Planner, plan: Plan, units: Iterable[int], clock: AuditClock) -> Looked:
-    """The exact rows of the plan with all units and without each; its derived tables hold the same rows throughout.
+def look(
+    neighbours: NeighbourDatabases, planner: Planner, plan: Plan, units: Iterable[int], clock: AuditClock
+) -> RunOnNeighbours:
+    """The exact rows of a plan with all units and without each; derived tables hold the same rows throughout.
 
-    TimeIsUp where they cannot all be read in time.
+    Raises AuditTimeout if they cannot be read in time.
     """
     try:
         with clock.ending(neighbours.interrupt):
@@ -127,12 +129,12 @@ def look(neighbours: Neighbours, planner: Planner, plan: Plan, units: Iterable[i
                 with neighbours.without(unit):
                     lacking.append(tuple(_row(neighbours, core, clock) for core in plan.cores))
     except duckdb.InterruptException:
-        raise TimeIsUp from None
-    return Looked(plan, whole, tuple(lacking))
+        raise AuditTimeout from None
+    return RunOnNeighbours(plan, whole, tuple(lacking))
 
 
-def _freeze(neighbours: Neighbours, planner: Planner, plan: Plan, clock: AuditClock) -> Exact:
-    """The exact rows on the whole database; where a later stage reads a release, one is made and put in its place."""
+def _freeze(neighbours: NeighbourDatabases, planner: Planner, plan: Plan, clock: AuditClock) -> Exact:
+    """The exact rows on the whole database; for stages that read a release, one is made and kept for all neighbours."""
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)
     whole: list[CoreRows | None] = []
@@ -149,13 +151,13 @@ def _freeze(neighbours: Neighbours, planner: Planner, plan: Plan, clock: AuditCl
     return tuple(whole)
 
 
-def _row(neighbours: Neighbours, core: CorePlan, clock: AuditClock) -> CoreRows | None:
+def _row(neighbours: NeighbourDatabases, core: CorePlan, clock: AuditClock) -> CoreRows | None:
     clock.check()
     return neighbours.rows(core)
 
 
-def compared(looked: Looked, replaced: bool) -> Compared:
-    """What all pairs of neighbours use of the claims, the most of each kind, and what is wrong."""
+def compared(looked: RunOnNeighbours, replaced: bool) -> ClaimComparison:
+    """The largest use of each kind of claim over all pairs of neighbours, and all faults."""
     most: dict[str, ClaimUsage] = {}
     wrong: dict[str, None] = {}
     if None in looked.whole:
@@ -173,12 +175,14 @@ def compared(looked: Looked, replaced: bool) -> Compared:
             for use in found.uses:
                 if use.kind not in most or use.ratio > most[use.kind].ratio:
                     most[use.kind] = use
-    return Compared(tuple(most.values()), tuple(wrong))
+    return ClaimComparison(tuple(most.values()), tuple(wrong))
 
 
-def figures(found: Compared) -> tuple[Figure, ...]:
-    """How much of each claim was used at most, as a part of it."""
-    return tuple(Figure(use.kind, sqrt(use.ratio) if use.squared else float(use.ratio), 1.0) for use in found.uses)
+def figures(found: ClaimComparison) -> tuple[PrivateFigure, ...]:
+    """The largest use of each claim, as a part of it."""
+    return tuple(
+        PrivateFigure(use.kind, sqrt(use.ratio) if use.squared else float(use.ratio), 1.0) for use in found.uses
+    )
 
 
 def _said(plan: Plan) -> str:
@@ -186,14 +190,14 @@ def _said(plan: Plan) -> str:
     return f"{claims} {'claim' if claims == 1 else 'claims'} held"
 
 
-def _ways(schema: Schema, neighbours: Neighbours) -> Check:
-    """The keys on the way to the unit are unique, so that no row has two units."""
+def _ways(schema: Schema, neighbours: NeighbourDatabases) -> AuditCheck:
+    """Check that keys on the way to the unit are unique, so that no row has two units."""
     private = (name for name, table in schema.tables.items() if not table.public)
     keys = sorted({(step.parent, step.parent_column) for name in private for step in schema.owner(name).steps})
     twice = [f"{table}.{column}" for table, column in keys if not neighbours.is_unique(table, column)]
     if twice:
-        return Check("keys on the way to the unit", "failed", f"not unique: {', '.join(twice)}")
+        return AuditCheck("keys on the way to the unit", "failed", f"not unique: {', '.join(twice)}")
     said = (
         f"unique: {', '.join(map('.'.join, keys))}" if keys else "none: each private table holds the unit's own column"
     )
-    return Check("keys on the way to the unit", "passed", said)
+    return AuditCheck("keys on the way to the unit", "passed", said)

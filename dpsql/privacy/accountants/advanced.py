@@ -21,7 +21,7 @@ from dpsql.privacy.accountants.theorem import (
     require_delta,
     threshold_delta,
 )
-from dpsql.privacy.measure import PLACES, Cost, Promise, shown
+from dpsql.privacy.measure import PLACES, Cost, Guarantee, shown
 from dpsql.privacy.rounding import exp_bounds, log_bounds
 
 #: More statements than this nobody fixes beforehand.
@@ -62,20 +62,20 @@ class AdvancedComposition(WeightedRule):
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
         return delta
 
-    def allowance(self, promise: Promise) -> Fraction:
+    def allowance(self, promise: Guarantee) -> Fraction:
         return Fraction(most_statements(self.statements, self.epsilon, promise))
 
-    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+    def weight(self, promise: Guarantee, cost: Cost) -> Fraction:
         return Fraction(1 if self.is_price(cost) else self.statements + 1)
 
     def is_price(self, cost: Cost) -> bool:
         """Whether a cost is the one that was fixed for every statement."""
         return cost.delta == 0 and cost.epsilon == Cost(self.epsilon, self.epsilon).rounded_up().epsilon
 
-    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         return self.epsilon if total.weight < self.allowance(promise) else Fraction(0)
 
-    def refusal(self, promise: Promise, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
+    def refusal(self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
         """Why it is not the price that was fixed, or that all statements are spent."""
         if cost.delta:
             return None
@@ -88,7 +88,7 @@ class AdvancedComposition(WeightedRule):
                     "composition does not hold for them")  # fmt: skip
         return f"{whose} has spent all of the {int(allowance)} statements that were fixed beforehand"
 
-    def unfit(self, promise: Promise) -> str | None:
+    def unfit(self, promise: Guarantee) -> str | None:
         """Why so many statements are more than the budget holds."""
         allowance = self.allowance(promise)
         if allowance >= self.statements:
@@ -124,7 +124,7 @@ def _block_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def most_statements(statements: int, epsilon: Fraction, promise: Promise) -> int:
+def most_statements(statements: int, epsilon: Fraction, promise: Guarantee) -> int:
     """How many of so many statements of one ε stay within a promise."""
     low, high = 0, statements
     while low < high:

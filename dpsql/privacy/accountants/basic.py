@@ -9,7 +9,7 @@ from typing import ClassVar, final
 
 from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums
 from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
-from dpsql.privacy.measure import Cost, Promise
+from dpsql.privacy.measure import Cost, Guarantee
 
 
 @final
@@ -25,27 +25,27 @@ class Basic(LedgerSums):
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
         return Fraction(0)
 
-    def rho_total(self, promise: Promise) -> Fraction:
+    def rho_total(self, promise: Guarantee) -> Fraction:
         return Fraction(0)
 
-    def window_rho(self, promise: Promise) -> Fraction | None:
+    def window_rho(self, promise: Guarantee) -> Fraction | None:
         return None
 
-    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
+    def holds(self, promise: Guarantee, total: ChargedTotal) -> bool:
         return total.cost.epsilon is not None and total.cost.epsilon <= promise.epsilon
 
-    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
+    def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         """What is left of ε."""
         left = Fraction(0) if total.cost.epsilon is None else 1 - total.cost.epsilon / promise.epsilon
         return max(left, Fraction(0))
 
-    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
+    def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
         """How often ε, or what is left of it, holds the price; never without a pure ε."""
         if cost.epsilon is None or total.cost.epsilon is None:
             return 0
         return max(int((promise.epsilon - total.cost.epsilon) // cost.epsilon), 0)
 
-    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         """What is left of ε, for noise that has one."""
         if cost.epsilon is None or total.cost.epsilon is None:
             return Fraction(0)

@@ -13,7 +13,7 @@ from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums
 from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.accountants.zcdp import Concentrated
-from dpsql.privacy.measure import Cost, Promise
+from dpsql.privacy.measure import Cost, Guarantee
 
 _PURE: Final = Basic()
 _CONCENTRATED: Final = Concentrated()
@@ -31,23 +31,23 @@ class Hybrid(LedgerSums):
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
         return _CONCENTRATED.conversion(delta, share)
 
-    def rho_total(self, promise: Promise) -> Fraction:
+    def rho_total(self, promise: Guarantee) -> Fraction:
         return _CONCENTRATED.rho_total(promise)
 
-    def window_rho(self, promise: Promise) -> Fraction | None:
+    def window_rho(self, promise: Guarantee) -> Fraction | None:
         """A sum of ε of at most ε is ε²/2 at most."""
         return max(self.rho_total(promise), promise.epsilon**2 / 2)
 
-    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
+    def holds(self, promise: Guarantee, total: ChargedTotal) -> bool:
         return _PURE.holds(promise, total) or _CONCENTRATED.holds(promise, total)
 
-    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
+    def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         return max(_PURE.share(promise, total), _CONCENTRATED.share(promise, total))
 
-    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
+    def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
         return max(_PURE.affordable(promise, total, cost), _CONCENTRATED.affordable(promise, total, cost))
 
-    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         return max(_PURE.largest_price(promise, total, cost), _CONCENTRATED.largest_price(promise, total, cost))
 
     @classmethod

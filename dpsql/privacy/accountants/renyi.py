@@ -18,7 +18,7 @@ from dpsql.privacy.accountants.theorem import (
     require_delta,
     threshold_delta,
 )
-from dpsql.privacy.measure import PLACES, Cost, Promise, rho_total
+from dpsql.privacy.measure import PLACES, Cost, Guarantee, rho_total
 from dpsql.privacy.rounding import exp_bounds, log_bounds
 
 #: Orders are whole numbers, as those of the moments accountant are (λ = order − 1), from 2 to this.
@@ -43,17 +43,17 @@ class Renyi(WeightedRule):
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
         return delta * share
 
-    def order(self, promise: Promise) -> int:
+    def order(self, promise: Guarantee) -> int:
         """The order at which divergences are added up: fixed by the promise itself."""
         return order_of(promise.epsilon, promise.delta)
 
-    def allowance(self, promise: Promise) -> Fraction:
+    def allowance(self, promise: Guarantee) -> Fraction:
         return renyi_total(promise.epsilon, promise.delta, self.order(promise))
 
-    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+    def weight(self, promise: Guarantee, cost: Cost) -> Fraction:
         return renyi_of(cost, self.order(promise))
 
-    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         """The ε that Gaussian noise would have."""
         return gaussian_price(max(self.allowance(promise) - total.weight, Fraction(0)) / self.order(promise))
 

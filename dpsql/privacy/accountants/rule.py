@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpsql.privacy.accountants.theorem import FixedReleases, Theorem, sum_of
-from dpsql.privacy.measure import FREE, Cost, Promise
+from dpsql.privacy.measure import FREE, Cost, Guarantee
 
 
 @dataclass(frozen=True)
@@ -55,35 +55,35 @@ class Rule(Theorem):
         """
 
     @abstractmethod
-    def rho_total(self, promise: Promise) -> Fraction:
+    def rho_total(self, promise: Guarantee) -> Fraction:
         """The zCDP that all costs may add up to, rounded down; 0 where the rule adds up none."""
 
     @abstractmethod
-    def window_rho(self, promise: Promise) -> Fraction | None:
+    def window_rho(self, promise: Guarantee) -> Fraction | None:
         """The most zCDP that one window of a budget can come to; None where no bound is proved."""
 
     @abstractmethod
-    def allowance(self, promise: Promise) -> Fraction:
+    def allowance(self, promise: Guarantee) -> Fraction:
         """What the weights of all entries may add up to; 0 for a rule that has none."""
 
     @abstractmethod
-    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+    def weight(self, promise: Guarantee, cost: Cost) -> Fraction:
         """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
 
     @abstractmethod
-    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
+    def holds(self, promise: Guarantee, total: ChargedTotal) -> bool:
         """Whether all that was charged keeps the promise."""
 
     @abstractmethod
-    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
+    def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         """What is left of the budget, from 0 to 1."""
 
     @abstractmethod
-    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
+    def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
         """How many more charges of one cost keep the promise."""
 
     @abstractmethod
-    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         """The largest ε at which one more statement with the cost's kind of noise is admitted, to four digits."""
 
     @property
@@ -91,11 +91,11 @@ class Rule(Theorem):
         """The rule in a sentence."""
         return self.name
 
-    def refusal(self, promise: Promise, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
+    def refusal(self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
         """Why a cost is refused, in words of the rule's own; None where the filter's words do."""
         return None
 
-    def unfit(self, promise: Promise) -> str | None:
+    def unfit(self, promise: Guarantee) -> str | None:
         """Why what the owner fixed beforehand does not fit in the budget; None where it does."""
         return None
 
@@ -110,10 +110,10 @@ class LedgerSums(Rule):
     ledger_name: ClassVar[str | None] = "hybrid"
     is_tallied = False
 
-    def allowance(self, promise: Promise) -> Fraction:
+    def allowance(self, promise: Guarantee) -> Fraction:
         return Fraction(0)
 
-    def weight(self, promise: Promise, cost: Cost) -> Fraction:
+    def weight(self, promise: Guarantee, cost: Cost) -> Fraction:
         return Fraction(0)
 
     @classmethod
@@ -126,21 +126,21 @@ class WeightedRule(Rule):
 
     is_tallied = True
 
-    def rho_total(self, promise: Promise) -> Fraction:
+    def rho_total(self, promise: Guarantee) -> Fraction:
         return Fraction(0)
 
-    def window_rho(self, promise: Promise) -> Fraction | None:
+    def window_rho(self, promise: Guarantee) -> Fraction | None:
         return None
 
-    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
+    def holds(self, promise: Guarantee, total: ChargedTotal) -> bool:
         return total.weight <= self.allowance(promise)
 
-    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
+    def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         """What is left of the allowance."""
         most = self.allowance(promise)
         return max(1 - total.weight / most, Fraction(0)) if most else Fraction(0)
 
-    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
+    def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
         return max(int((self.allowance(promise) - total.weight) // self.weight(promise, cost)), 0)
 
 

@@ -8,7 +8,7 @@ from typing import final
 
 from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums, gaussian_price
 from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
-from dpsql.privacy.measure import Cost, Promise, epsilon_of_rho, rho_total
+from dpsql.privacy.measure import Cost, Guarantee, epsilon_of_rho, rho_total
 
 
 @final
@@ -23,24 +23,24 @@ class Concentrated(LedgerSums):
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
         return delta * share
 
-    def rho_total(self, promise: Promise) -> Fraction:
+    def rho_total(self, promise: Guarantee) -> Fraction:
         return rho_total(promise.epsilon, promise.delta) if promise.delta else Fraction(0)
 
-    def window_rho(self, promise: Promise) -> Fraction | None:
+    def window_rho(self, promise: Guarantee) -> Fraction | None:
         return self.rho_total(promise)
 
-    def holds(self, promise: Promise, total: ChargedTotal) -> bool:
+    def holds(self, promise: Guarantee, total: ChargedTotal) -> bool:
         return total.cost.rho <= self.rho_total(promise)
 
-    def share(self, promise: Promise, total: ChargedTotal) -> Fraction:
+    def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         """What is left of ρ."""
         most = self.rho_total(promise)
         return max(1 - total.cost.rho / most, Fraction(0)) if most else Fraction(0)
 
-    def affordable(self, promise: Promise, total: ChargedTotal, cost: Cost) -> int:
+    def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
         return max(int((self.rho_total(promise) - total.cost.rho) // cost.rho), 0)
 
-    def largest_price(self, promise: Promise, total: ChargedTotal, cost: Cost) -> Fraction:
+    def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         return gaussian_price(max(self.rho_total(promise) - total.cost.rho, Fraction(0)))
 
     @classmethod

@@ -1,1 +1,1 @@
-"""Who is at the other end of a connection: TLS, users and their passwords."""
+"""Authentication of clients: TLS, users and their passwords."""

@@ -1,4 +1,4 @@
-"""Guessed passwords are slowed: after a few wrong ones a user's name and a client's address have to wait."""
+"""Slows password guessing: after a few wrong passwords, a user name and a client's address have to wait."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PATIENCE = 3.0
 REMEMBERED = 10_000
 
 
-class TooMany(Exception):
-    """So many passwords were wrong that this attempt is not looked at before ``seconds`` are over."""
+class TooManyFailures(Exception):
+    """Too many passwords were wrong: no attempt is made for ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class TooMany(Exception):
 
 @dataclass
 class FailureCount:
-    """The wrong passwords of one name or address: how many count at the time ``at``, and when the next may come."""
+    """The wrong passwords of one name or address: how many count at time ``at``, and when the next may begin."""
 
     quick: int
     count: float = 0.0
@@ -40,11 +40,11 @@ class FailureCount:
     due: float = 0.0
 
     def wrong(self, now: float) -> float:
-        """How many still count."""
+        """How many wrong passwords still count."""
         return max(0.0, self.count - (now - self.at) / FORGOTTEN)
 
     def add(self, now: float, start: float) -> float:
-        """Count an attempt that begins at ``start`` as a wrong one; the seconds that the next has to wait for it."""
+        """Count an attempt at time ``start`` as wrong; returns the seconds that the next one has to wait."""
         self.count, self.at = self.wrong(now) + 1, now
         beyond = round(self.count) - self.quick
         seconds = 0.0 if beyond < 0 else min(SHORTEST * 2 ** min(beyond // 5, 10), LONGEST)
@@ -53,16 +53,16 @@ class FailureCount:
         return seconds
 
     def take_back(self, seconds: float) -> None:
-        """An attempt that was counted had the right password."""
+        """Take back an attempt whose password was right."""
         self.count, self.due = max(0.0, self.count - 1), self.due - seconds
 
 
 class FailedLogins:
-    """What is remembered of wrong passwords; ``pause`` waits for some seconds.
+    """The failed logins of all names and addresses; ``pause`` sleeps for some seconds.
 
-    Nothing here knows which names exist. One that has to wait counts as wrong until its password was right, so that
-    attempts at the same time, or abandoned ones, gain nothing. What others do to a name keeps an address with few wrong
-    passwords of its own waiting for `PATIENCE` at most: nobody is locked out by somebody elsewhere.
+    Names that do not exist are counted like others. An attempt counts as wrong until its password proves right, so that
+    concurrent or abandoned attempts gain nothing. An address with few wrong passwords of its own waits `PATIENCE` at
+    most, whatever others did to the name: nobody can lock out somebody elsewhere.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class FailedLogins:
 
     @contextmanager
     def attempt(self, user: str, address: str) -> Iterator[None]:
-        """One look at a password, which must not wait for anything; it was wrong unless this ends well.
+        """Wait for the name and the address, then check one password inside the block, which must not block itself.
 
-        It begins after the wait of the name and the address; TooMany where that is too long.
+        The attempt counts as wrong if the block raises. Raises TooManyFailures if the wait would be too long.
         """
         with self._lock:
             now = self._clock()
@@ -86,7 +86,7 @@ class FailedLogins:
                 by_name = min(by_name, PATIENCE)
             wait = max(0.0, by_name, place.due - now)
             if wait > PATIENCE:
-                raise TooMany(wait)
+                raise TooManyFailures(wait)
             if not wait:
                 try:
                     yield
@@ -104,7 +104,7 @@ class FailedLogins:
 
 
 def network(address: str) -> str:
-    """What is taken for one client's address: of IPv6 the first half, as each household has all of the second.
+    """The part of an address that stands for one client: of IPv6 the first half, since a household has the other.
 
     >>> network("192.0.2.7"), network("2001:db8::7"), network("::ffff:192.0.2.7")
     ('192.0.2.7', '2001:db8::/64', '192.0.2.7')
@@ -119,7 +119,7 @@ def network(address: str) -> str:
 
 
 def _tally(known: OrderedDict[str, FailureCount], key: str, quick: int) -> FailureCount:
-    """The tally of a name or an address; of too many, that which was used longest ago is forgotten."""
+    """The count of a name or an address; the least recently used is forgotten if there are too many."""
     found = known.setdefault(key, FailureCount(quick))
     known.move_to_end(key)
     if len(known) > REMEMBERED:

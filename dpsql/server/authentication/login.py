@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.errors import InterfaceError, owners_log
-from dpsql.server.authentication.failed_logins import FailedLogins, TooMany
-from dpsql.server.authentication.scram import Denied, Exchange, mechanisms
+from dpsql.server.authentication.failed_logins import FailedLogins, TooManyFailures
+from dpsql.server.authentication.scram import AuthenticationFailed, ScramExchange, mechanisms
 from dpsql.server.authentication.users import read_users
 from dpsql.server.protocol import codec
-from dpsql.server.protocol.codec import Malformed, ProtocolPhase
+from dpsql.server.protocol.codec import MalformedMessage, ProtocolPhase
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.stream import Wire
+from dpsql.server.protocol.stream import MessageStream
 
 
 def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """A context with the certificate chain and its key (PEM); InterfaceError where they cannot be used."""
+    """A TLS 1.3 context with a certificate chain and its key (PEM); raises InterfaceError if they cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.set_alpn_protocols(["postgresql"])
@@ -47,7 +47,7 @@ _NOT_SETTINGS = ("user", "database", "options", "replication")
 
 @dataclass(frozen=True)
 class LoginPolicy:
-    """How people get in: TLS with a certificate, passwords from a file of users, or nothing of both on the loopback."""
+    """How clients log in: with TLS, with passwords from a file of users, or with neither on the loopback."""
 
     tls: ssl.SSLContext | None = None
     certificate: str | None = None
@@ -56,8 +56,8 @@ class LoginPolicy:
 
 
 @dataclass(frozen=True)
-class LoggedIn:
-    """Who has come in, to which database, and with which settings."""
+class LoginResult:
+    """The user, database and settings of a client that has logged in."""
 
     user: str
     database: str
@@ -66,14 +66,14 @@ class LoggedIn:
 
 @dataclass(frozen=True)
 class CancelKey:
-    """What a client must know to end another connection's statement."""
+    """The secret with which a client cancels a statement of another connection."""
 
     process: int
     secret: bytes
 
 
-def greet(wire: Wire, policy: LoginPolicy) -> codec.StartupMessage | CancelKey:
-    """The startup packet, with TLS where it is asked for; or a request to cancel."""
+def greet(wire: MessageStream, policy: LoginPolicy) -> codec.StartupMessage | CancelKey:
+    """Receive the startup packet, after TLS if the client asks for it; or a cancel request."""
     asked_tls = asked_gss = False
     while True:
         message = wire.receive_startup()
@@ -93,13 +93,13 @@ def greet(wire: Wire, policy: LoginPolicy) -> codec.StartupMessage | CancelKey:
             case codec.StartupMessage():
                 return message
             case _:
-                raise Malformed
+                raise MalformedMessage
 
 
 def admit(
-    wire: Wire, policy: LoginPolicy, packet: codec.StartupMessage, failed_logins: FailedLogins, address: str
-) -> LoggedIn:
-    """Who the client at the address is, proven where there are users; WireError (28000, 28P01 …) where it is not."""
+    wire: MessageStream, policy: LoginPolicy, packet: codec.StartupMessage, failed_logins: FailedLogins, address: str
+) -> LoginResult:
+    """Log in the client at an address, by password if there are users; raises WireError (28000, 28P01 …)."""
     parameters = packet.params
     unknown = [name for name in parameters if name.startswith("_pq_.")]
     if packet.protocol_version != _PROTOCOL or unknown:
@@ -115,13 +115,13 @@ def admit(
         _authenticate(wire, policy, policy.users, user, lambda: failed_logins.attempt(user, address))
     if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise WireError("0A000", "replication is not supported")
-    return LoggedIn(user, parameters.get("database") or user, _settings(parameters))
+    return LoginResult(user, parameters.get("database") or user, _settings(parameters))
 
 
 def _authenticate(
-    wire: Wire, policy: LoginPolicy, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
+    wire: MessageStream, policy: LoginPolicy, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    """SCRAM; known and unknown users are asked the same, told the same, and wait as long."""
+    """Run SCRAM; known and unknown users get the same messages after the same time."""
     failed = WireError("28P01", f'password authentication failed for user "{user}"')
     try:
         users = read_users(file)
@@ -133,28 +133,28 @@ def _authenticate(
     wire.flush()
     first = wire.receive(ProtocolPhase.SASL_FIRST)
     if not isinstance(first, codec.SASLInitialResponse):
-        raise Malformed
+        raise MalformedMessage
     try:
-        exchange = Exchange(first.mechanism, users.verifier(user), certificate)
+        exchange = ScramExchange(first.mechanism, users.verifier(user), certificate)
         wire.send(codec.AuthenticationSASLContinue(data=exchange.first(first.data)))
         wire.flush()
         last = wire.receive(ProtocolPhase.SASL_NEXT)
         if not isinstance(last, codec.SASLResponse):
-            raise Malformed
+            raise MalformedMessage
         with attempt():
             proof = exchange.last(last.data)
             if not users.knows(user):
-                raise Denied
-    except Denied:
+                raise AuthenticationFailed
+    except AuthenticationFailed:
         raise failed from None
-    except TooMany as error:
+    except TooManyFailures as error:
         seconds = math.ceil(error.seconds)
         raise WireError("28000", f"too many failed logins; try again in {seconds} seconds") from None
     wire.send(codec.AuthenticationSASLFinal(data=proof))
 
 
 def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
-    """The settings of a startup packet, those in ``options`` among them: ``-c name=value`` and ``--name=value``."""
+    """The settings of a startup packet, including those in ``options``: ``-c name=value`` and ``--name=value``."""
     found = {name: value for name, value in parameters.items()
              if name not in _NOT_SETTINGS and not name.startswith("_pq_.")}  # fmt: skip
     try:
@@ -179,5 +179,5 @@ def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def fresh_key(process: int) -> CancelKey:
-    """A key for a connection."""
+    """A random cancel key for a connection."""
     return CancelKey(process, secrets.token_bytes(4))

@@ -1,4 +1,4 @@
-"""SCRAM-SHA-256, the server's half; nothing else in dpsql knows scramp."""
+"""The server's side of SCRAM-SHA-256; the only module that uses scramp."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _VERIFIER = re.compile(
 )
 
 
-class Denied(Exception):
-    """The client does not know the password, or does not keep to the protocol."""
+class AuthenticationFailed(Exception):
+    """The client does not know the password, or violates the protocol."""
 
 
 @dataclass(frozen=True, repr=False)
-class Verifier:
-    """What the server keeps of a password: enough to know who has it, not enough to be somebody."""
+class ScramVerifier:
+    """A SCRAM verifier: with it a server can check a password, but cannot log in elsewhere."""
 
     salt: bytes
     stored_key: bytes
@@ -35,8 +35,8 @@ class Verifier:
     iterations: int
 
     @classmethod
-    def of(cls, password: str, iterations: int = ITERATIONS) -> Verifier:
-        """A fresh verifier of a password; ValueError where SASLprep cannot prepare it."""
+    def of(cls, password: str, iterations: int = ITERATIONS) -> ScramVerifier:
+        """A new verifier of a password; raises ValueError if SASLprep rejects it."""
         try:
             salt, stored, server, _ = ScramMechanism(PLAIN).make_auth_info(
                 password, iteration_count=iterations, salt=secrets.token_bytes(SALT_BYTES)
@@ -46,8 +46,8 @@ class Verifier:
         return cls(salt, stored, server, iterations)
 
     @classmethod
-    def read(cls, text: str) -> Verifier:
-        """The verifier as PostgreSQL writes it; ValueError for another text."""
+    def read(cls, text: str) -> ScramVerifier:
+        """Read a verifier in PostgreSQL's format; raises ValueError for any other text."""
         found = _VERIFIER.fullmatch(text)
         if found is None:
             raise ValueError("not a SCRAM-SHA-256 verifier")
@@ -64,12 +64,12 @@ class Verifier:
         return f"{PLAIN}${self.iterations}:{salt}${stored}:{server}"
 
 
-class Exchange:
-    """One login: the client's first message, ours, the client's proof, ours."""
+class ScramExchange:
+    """One SCRAM exchange: the client's first message, the server's, the client's proof, the server's."""
 
-    def __init__(self, mechanism: str, verifier: Verifier, certificate: str | None) -> None:
+    def __init__(self, mechanism: str, verifier: ScramVerifier, certificate: str | None) -> None:
         if mechanism not in mechanisms(certificate):
-            raise Denied
+            raise AuthenticationFailed
         binding = None if certificate is None else ("tls-server-end-point", certificate)
 
         def known(_name: str) -> tuple[bytes, bytes, bytes, int]:
@@ -78,7 +78,7 @@ class Exchange:
         self._server: ScramServer = ScramMechanism(mechanism).make_server(known, channel_binding=binding)
 
     def first(self, message: bytes) -> bytes:
-        """Our first message. The name in the client's is not read: the startup packet's counts, as in PostgreSQL."""
+        """The server's first message. The client's name here is ignored for the startup packet's, as in PostgreSQL."""
         try:
             flag, authorization, bare = message.decode("utf-8").split(",", 2)
             named = re.sub(r"^n=(?=,)", "n=x", bare)
@@ -86,21 +86,21 @@ class Exchange:
             self._server.client_first_bare = bare
             answer: str = self._server.get_server_first()
         except Exception:
-            raise Denied from None
+            raise AuthenticationFailed from None
         return answer.encode()
 
     def last(self, message: bytes) -> bytes:
-        """Our proof for the client's; Denied where the client has none."""
+        """The server's proof; raises AuthenticationFailed if the client's is wrong."""
         try:
             self._server.set_client_final(message.decode("utf-8"))
             answer: str = self._server.get_server_final()
         except Exception:
-            raise Denied from None
+            raise AuthenticationFailed from None
         if not answer.startswith("v="):
-            raise Denied
+            raise AuthenticationFailed
         return answer.encode()
 
 
 def mechanisms(certificate: str | None) -> list[str]:
-    """What is offered; binding to the channel needs a channel with a certificate."""
+    """The mechanisms that are offered; channel binding needs a TLS certificate."""
     return [PLAIN] if certificate is None else [BOUND, PLAIN]

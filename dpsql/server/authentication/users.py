@@ -1,4 +1,4 @@
-"""The file of users and what verifies their passwords: JSON, of mode 0600, always written whole."""
+"""The file of users and their password verifiers: JSON of mode 0600, always replaced as a whole."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from pathlib import Path
 
 from dpsql.errors import InterfaceError
 from dpsql.schema.names import is_analyst
-from dpsql.server.authentication.scram import FEWEST, ITERATIONS, MOST, SALT_BYTES, Verifier
+from dpsql.server.authentication.scram import FEWEST, ITERATIONS, MOST, SALT_BYTES, ScramVerifier
 
 
 @dataclass(frozen=True, repr=False)
 class Users:
-    """Who may connect. ``secret`` makes the verifiers of people whom nobody knows, the same at each try."""
+    """The users who may connect. ``secret`` gives an unknown name the same verifier at each attempt."""
 
-    verifiers: Mapping[str, Verifier]
+    verifiers: Mapping[str, ScramVerifier]
     secret: bytes
 
-    def verifier(self, name: str) -> Verifier:
-        """The user's; for an unknown user one that no password fits, so that both are asked the same questions.
+    def verifier(self, name: str) -> ScramVerifier:
+        """The verifier of a user; for an unknown user one that no password fits, so that the exchange looks the same.
 
-        Its iterations are those of a user drawn by the name, so that unknown names have old verifiers as often as known
-        ones have them.
+        Its iteration count is that of a known user chosen by the name, so that old counts do not tell users apart.
         """
         salt, stored, server, draw = (self._drawn(part, name) for part in ("salt", "stored", "server", "iterations"))
         counts = sorted(each.iterations for each in self.verifiers.values()) or [ITERATIONS]
-        invented = Verifier(salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)])
+        invented = ScramVerifier(salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)])
         return self.verifiers.get(name, invented)
 
     def knows(self, name: str) -> bool:
@@ -46,7 +45,7 @@ class Users:
 
 
 def read_users(file: Path) -> Users:
-    """The users of a file; InterfaceError where others may read it or it is not such a file."""
+    """Read a file of users; raises InterfaceError if others may read it or it is not valid."""
     try:
         mode = file.stat().st_mode
         text = file.read_text("utf-8")
@@ -57,7 +56,7 @@ def read_users(file: Path) -> Users:
     try:
         content = json.loads(text)
         secret = base64.b64decode(content["secret"], validate=True)
-        found = {str(name): Verifier.read(verifier) for name, verifier in content["users"].items()}
+        found = {str(name): ScramVerifier.read(verifier) for name, verifier in content["users"].items()}
         if len(secret) != 32:
             raise ValueError
     except (ValueError, TypeError, LookupError, AttributeError):
@@ -66,9 +65,9 @@ def read_users(file: Path) -> Users:
 
 
 def add_user(file: Path, name: str, password: str, iterations: int = ITERATIONS) -> None:
-    """Put a user into the file, or a new password in the place of the old; the file is made where there is none.
+    """Add a user or replace its password; the file is made if there is none.
 
-    The name is one that a schema can give a cap to; InterfaceError for another.
+    Raises InterfaceError for a name to which a schema cannot give a cap.
     """
     if not is_analyst(name) or len(name) > 63:
         raise InterfaceError(
@@ -80,7 +79,7 @@ def add_user(file: Path, name: str, password: str, iterations: int = ITERATIONS)
     if not password:
         raise InterfaceError("the password is empty")
     try:
-        verifier = Verifier.of(password, iterations)
+        verifier = ScramVerifier.of(password, iterations)
     except ValueError as error:
         raise InterfaceError(str(error)) from None
     with _changing(file):
@@ -89,7 +88,7 @@ def add_user(file: Path, name: str, password: str, iterations: int = ITERATIONS)
 
 
 def remove_user(file: Path, name: str) -> None:
-    """Take a user out of the file; connections that are open stay open."""
+    """Remove a user; its open connections stay open."""
     with _changing(file):
         users = read_users(file)
         if not users.knows(name):
@@ -99,7 +98,7 @@ def remove_user(file: Path, name: str) -> None:
 
 @contextlib.contextmanager
 def _changing(file: Path) -> Iterator[None]:
-    """One change of the file at a time, by whichever process."""
+    """Change the file inside the block, one process at a time."""
     try:
         lock = os.open(file.with_name(file.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:

@@ -1,4 +1,4 @@
-"""Statements that tools send about the database rather than to it, answered from the schema file at no cost."""
+"""Answers statements of tools about PostgreSQL's catalogues, from the schema file and at no cost."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.schema import Schema
-from dpsql.server.catalogue.answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
+from dpsql.server.catalogue.catalogue_answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
 from dpsql.server.catalogue.default_settings import DEFAULTS, setting_name, shown
-from dpsql.server.catalogue.error_messages import NoSuchSetting, absent, fault, outline
-from dpsql.server.catalogue.rewrite import Rewritten, parse, rewrite
+from dpsql.server.catalogue.error_messages import UnknownSetting, absent, fault, outline
+from dpsql.server.catalogue.rewrite import RewrittenQuery, parse, rewrite
 from dpsql.server.catalogue.rewrite.expression_types import NAMED, type_name
-from dpsql.server.catalogue.rewrite.functions import OF_CATALOGUE
 from dpsql.server.catalogue.rewrite.parsing import CALL, repair
+from dpsql.server.catalogue.rewrite.postgres_functions import OF_CATALOGUE
 from dpsql.server.catalogue.rewrite.relations import relation_of, tables_of
-from dpsql.server.catalogue.store.store import CatalogueStore, store_of
-from dpsql.server.catalogue.store.types import OIDS, literal, type_oid
+from dpsql.server.catalogue.store.catalogue_store import CatalogueStore, store_of
+from dpsql.server.catalogue.store.catalogue_types import OIDS, literal, type_oid
 
 log = logging.getLogger("dpsql.pgcatalog")
 T = TypeVar("T")
@@ -37,10 +37,10 @@ _NOTHING = "CAST(NULL AS BIGINT)"
 
 
 class Catalogue:
-    """What one user sees of the catalogue; cheap, since the store behind it is shared by the process.
+    """The catalogue as one user sees it. It is cheap to make: the process shares one store.
 
-    ``settings`` are those of the session by lower-case name, which ``SHOW`` and ``current_setting`` read before the
-    defaults; ``assign`` is called with a name and a value for each ``set_config``.
+    ``settings`` are the session's by lower-case name; ``SHOW`` and ``current_setting`` read them before the defaults.
+    ``assign`` is called with the name and value of each ``set_config``.
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class Catalogue:
         self._end: Callable[[], None] = lambda: None
 
     def claims(self, text: str) -> bool:
-        """Whether the statement reads the catalogue alone, or nothing but calls one of its functions.
+        """Whether the catalogue answers the statement: it reads its relations alone, or calls its functions.
 
-        A statement that speaks of the catalogue and cannot be read is claimed too, and refused by `run`. Constants and
-        ordinary functions of them (``SELECT 1``) are left to the session, which answers them for nothing too.
+        A statement that names the catalogue and cannot be parsed is claimed too; `run` refuses it. Constants and
+        ordinary functions of them (``SELECT 1``) are left to the session, which answers them for free too.
         """
         if _SHOW.fullmatch(text) is not None:
             return not text.lower().split()[1].startswith("dpsql")
         return _QUERY.match(text) is not None and _is_claimed(text, self._store)
 
     def describe(self, text: str) -> tuple[CatalogueColumn, ...]:
-        """The columns of the answer; nothing is run."""
+        """The columns of the answer; the statement is not run."""
         shown = _SHOW.fullmatch(text)
         if shown is not None:
             return self._shown(shown[1]).columns
@@ -78,13 +78,13 @@ class Catalogue:
         return tuple(columns_of(rewritten, self._asked(text, lambda: self._store.describe(sql, rewritten.relations))))
 
     def parameters(self, text: str) -> tuple[int, ...]:
-        """The numbers of the PostgreSQL types of ``$1`` and its followers."""
+        """The OIDs of the types of the parameters ``$1``, ``$2`` and so on."""
         if _SHOW.fullmatch(text) is not None:
             return ()
         return tuple(type_oid(name) for name in self._rewritten(text).parameters)
 
     def run(self, text: str, parameters: Sequence[object] = ()) -> CatalogueAnswer:
-        """The answer to a statement that `claims` has taken; a refusal in PostgreSQL's shape where there is none."""
+        """The answer to a statement that `claims` accepts; raises PostgreSQL's error if there is none."""
         shown = _SHOW.fullmatch(text)
         if shown is not None:
             return self._shown(shown[1])
@@ -102,7 +102,7 @@ class Catalogue:
         return CatalogueAnswer(columns, tuple(self._row(row, columns) for row in rows))
 
     def interrupt(self) -> None:
-        """End the statement that runs now, from another thread; without effect where none does."""
+        """Cancel the running statement from another thread; without effect if there is none."""
         with suppress(duckdb.Error):  # the statement is over, and its cursor closed
             self._end()
 
@@ -113,7 +113,7 @@ class Catalogue:
     def _store(self) -> CatalogueStore:
         return store_of(self._schema, self._database)
 
-    def _rewritten(self, text: str) -> Rewritten:
+    def _rewritten(self, text: str) -> RewrittenQuery:
         try:
             return _rewrite(text, self._store)
         except StatementError as error:
@@ -128,8 +128,8 @@ class Catalogue:
         log.warning("not answered (%s): %r", told.sqlstate, outline(text))
         raise told
 
-    def _sql(self, rewritten: Rewritten, parameters: Sequence[object] | None) -> str:
-        """The statement with its values; NULL for parameters that are not known yet."""
+    def _sql(self, rewritten: RewrittenQuery, parameters: Sequence[object] | None) -> str:
+        """The statement with its values; NULL for parameters that are not bound yet."""
         return "".join(
             part if place % 2 == 0 else self._fact(part, parameters) for place, part in enumerate(rewritten.parts)
         )
@@ -152,7 +152,7 @@ class Catalogue:
         return self._number(required, kind, named, parameters)
 
     def _number(self, required: str, kind: str, named: str, parameters: Sequence[object] | None) -> str:
-        """The number of the object that a constant (``x`` and its bytes) or a parameter (``p`` and its place) names."""
+        """The OID of the object that a constant (``x`` and its bytes) or a parameter (``p`` and its index) names."""
         if named[0] == "x":
             name: object = bytes.fromhex(named[1:]).decode()
         else:
@@ -171,13 +171,13 @@ class Catalogue:
         return {**DEFAULTS, **{key.lower(): value for key, value in self._settings.items()}}
 
     def _shown(self, words: str) -> CatalogueAnswer:
-        """The answer to SHOW."""
+        """Answer SHOW."""
         name, every = setting_name(words), self._every_setting()
         if name == "all":
             columns = tuple(CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description"))
             return CatalogueAnswer(columns, tuple((each, shown(each, every[each]), "") for each in sorted(every)))
         if name.lower() not in every:
-            raise NoSuchSetting(name)
+            raise UnknownSetting(name)
         return CatalogueAnswer((CatalogueColumn(name, OIDS["text"]),), ((shown(name, every[name.lower()]),),))
 
     def _row(self, row: tuple[Any, ...], columns: Sequence[CatalogueColumn]) -> tuple[Any, ...]:
@@ -215,7 +215,7 @@ def _is_of_catalogue(name: str) -> bool:
 
 
 def _speaks_of_objects(tree: exp.Expr) -> bool:
-    """Whether the statement asks who it is or casts to a type of objects."""
+    """Whether the statement asks for the current user or casts to an object type such as ``regclass``."""
     if tree.find(exp.CurrentUser, exp.SessionUser, exp.CurrentSchema, exp.CurrentCatalog) is not None:
         return True
     return any(type_name(cast.to).removeprefix("_") in NAMED for cast in tree.find_all(exp.Cast))
@@ -227,6 +227,6 @@ def _tree(text: str) -> exp.Expr:
 
 
 @lru_cache(maxsize=1024)
-def _rewrite(text: str, store: CatalogueStore) -> Rewritten:
-    """The statement for the store; the same text is rewritten once."""
+def _rewrite(text: str, store: CatalogueStore) -> RewrittenQuery:
+    """The statement rewritten for the store; cached by its text."""
     return rewrite(_tree(text).copy(), store.columns, store.kinds)

@@ -1,4 +1,4 @@
-"""What ``SHOW`` and ``pg_settings`` say of a server that answers privately."""
+"""Default values of PostgreSQL's settings, for ``SHOW`` and ``pg_settings``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PHRASES = {
 
 
 def setting_name(words: str) -> str:
-    """The setting that SHOW names, spelled as PostgreSQL spells it.
+    """The setting of that name, in PostgreSQL's spelling.
 
     >>> setting_name("TRANSACTION  ISOLATION level"), setting_name("timezone")
     ('transaction_isolation', 'TimeZone')
@@ -71,7 +71,7 @@ def setting_name(words: str) -> str:
 
 
 def shown(name: str, value: str) -> str:
-    """A setting as SHOW and ``current_setting`` tell it: what has a unit in the longest one that divides it.
+    """A setting as SHOW and ``current_setting`` write it: durations in the longest unit that divides them.
 
     >>> [shown("statement_timeout", value) for value in ("300", "5000", "120000", "0")]
     ['300ms', '5s', '2min', '0']

@@ -1,4 +1,4 @@
-"""The catalogue's errors: PostgreSQL's message for the client, and the statement without constants for the log."""
+"""Errors of the catalogue: PostgreSQL's message for the client, and the statement without constants for the log."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NAMED = (
 _SETTING = re.compile(rf"{NO_SETTING}([^\n]{{1,63}})\Z")
 
 
-class NoSuchSetting(ProgrammingError):
-    """A setting that sessions do not have."""
+class UnknownSetting(ProgrammingError):
+    """The session has no setting of that name."""
 
     sqlstate = "42704"
 
@@ -33,23 +33,23 @@ class NoSuchSetting(ProgrammingError):
         super().__init__(f'unrecognized configuration parameter "{name}"')
 
 
-class TookTooLong(OperationalError):
+class CatalogueTimeout(OperationalError):
     """A statement over the catalogue was stopped at its time limit."""
 
     sqlstate = "57014"
 
 
 def fault(error: duckdb.Error) -> Error:
-    """The error that a client is told for one of DuckDB's.
+    """PostgreSQL's error for one of DuckDB's.
 
     >>> print(fault(duckdb.BinderException('Binder Error: Referenced column "x" not found in FROM clause!')))
     E_COLUMN column "x" does not exist
     """
     if isinstance(error, duckdb.InterruptException):
-        return TookTooLong("the statement over the catalogue took too long")
+        return CatalogueTimeout("the statement over the catalogue took too long")
     setting = _SETTING.search(str(error))
     if setting is not None:
-        return NoSuchSetting(setting[1])
+        return UnknownSetting(setting[1])
     for code, pattern, says in _NAMED:
         found = pattern.search(str(error))
         if found is not None:
@@ -58,7 +58,7 @@ def fault(error: duckdb.Error) -> Error:
 
 
 def absent(kind: str, name: str) -> StatementError:
-    """The error for an object of a kind such as ``regclass`` that is not there.
+    """The error for a missing object of a type such as ``regclass``.
 
     >>> absent("regclass", "nosuch").sqlstate
     '42P01'

@@ -15,7 +15,7 @@ class QueryText:
 
 
 @dataclass(frozen=True)
-class Begin:
+class BeginTransaction:
     """BEGIN or START TRANSACTION; ``tag`` is what PostgreSQL answers."""
 
     tag: str
@@ -109,7 +109,7 @@ class SetSetting:
 
 
 @dataclass(frozen=True)
-class Reset:
+class ResetSetting:
     """RESET of one setting, or of all of them (None)."""
 
     name: str | None
@@ -130,21 +130,21 @@ class Deallocate:
 
 
 @dataclass(frozen=True)
-class Idle:
+class NoOperation:
     """A command that changes nothing here, such as UNLISTEN or SET TRANSACTION, and is answered with its tag."""
 
     tag: str
 
 
 @dataclass(frozen=True)
-class Writes:
+class WriteCommand:
     """A command that would change data, catalogue or rights."""
 
     tag: str
 
 
 @dataclass(frozen=True)
-class Unsupported:
+class UnsupportedCommand:
     """A command of PostgreSQL that dpsql does not have, and what to do instead."""
 
     tag: str
@@ -152,7 +152,7 @@ class Unsupported:
 
 
 Command: TypeAlias = (
-    QueryText | Begin | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy
-    | ShowSetting | SetSetting | Reset | Discard
-    | Deallocate | Idle | Writes | Unsupported
+    QueryText | BeginTransaction | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy
+    | ShowSetting | SetSetting | ResetSetting | Discard
+    | Deallocate | NoOperation | WriteCommand | UnsupportedCommand
 )  # fmt: skip

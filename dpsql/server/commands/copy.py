@@ -10,17 +10,17 @@ from dpsql.server.commands.command import CopyOptions
 from dpsql.server.protocol.error_response import WireError
 
 if TYPE_CHECKING:
-    from dpsql.server.commands.tokens import Words
+    from dpsql.server.commands.tokens import TokenReader
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
-from dpsql.server.commands.tokens import Words
+from dpsql.server.commands.tokens import TokenReader
 
 _FORMATS: dict[str, Literal["text", "csv", "binary"]] = {"text": "text", "csv": "csv", "binary": "binary"}
 
 _OLD_WORDS = "binary csv header delimiter delimiters null quote escape force encoding".split()
 
 
-def read_options(words: Words) -> CopyOptions:
+def read_options(words: TokenReader) -> CopyOptions:
     """What follows TO STDOUT."""
     words.take("with")
     said: dict[str, object] = {}
@@ -38,7 +38,7 @@ def read_options(words: Words) -> CopyOptions:
     return _settled(said)
 
 
-def _listed(words: Words, said: dict[str, object]) -> None:
+def _listed(words: TokenReader, said: dict[str, object]) -> None:
     name = words.name()
     match name:
         case "format":
@@ -58,7 +58,7 @@ def _listed(words: Words, said: dict[str, object]) -> None:
             raise WireError("42601", f'option "{name}" not recognized')
 
 
-def _worded(words: Words, said: dict[str, object]) -> None:
+def _worded(words: TokenReader, said: dict[str, object]) -> None:
     match words.take(
         "binary", "csv", "header", "delimiter", "delimiters", "null", "quote", "escape", "force", "encoding"
     ):
@@ -82,7 +82,7 @@ def _worded(words: Words, said: dict[str, object]) -> None:
             words.fail(words.ahead)
 
 
-def _names(words: Words) -> frozenset[str]:
+def _names(words: TokenReader) -> frozenset[str]:
     enclosed = words.sign("(")
     found = {words.name()}
     while words.sign(","):
@@ -119,22 +119,22 @@ def _settled(said: dict[str, object]) -> CopyOptions:
     return replace(options, **given)  # type: ignore[arg-type]
 
 
-def copy(words: Words) -> Command:
+def copy(words: TokenReader) -> Command:
     """COPY; what goes to a file or comes from anywhere is none of ours."""
     if words.ahead is not None and words.ahead.kind == "sign" and words.ahead.text == "(":
         query = words.parenthesised()
     else:
         query = _copied_table(words)
     if words.take("from"):
-        return command.Writes("COPY FROM")
+        return command.WriteCommand("COPY FROM")
     if not words.take("to"):
         words.fail(words.ahead)
     if not words.take("stdout"):
-        return command.Unsupported("COPY TO a file or program", "write COPY (query) TO STDOUT")
+        return command.UnsupportedCommand("COPY TO a file or program", "write COPY (query) TO STDOUT")
     return command.Copy(query, read_options(words))
 
 
-def _copied_table(words: Words) -> command.QueryText:
+def _copied_table(words: TokenReader) -> command.QueryText:
     """COPY of a table is COPY of a query of all its columns, or of those in the parentheses."""
     first = words.any()
     parts = [first.text]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dpsql.server.commands import command, copy, session_commands
 from dpsql.server.commands.command import Command
-from dpsql.server.commands.tokens import Piece, Words
+from dpsql.server.commands.tokens import SplitStatement, TokenReader
 
 _WRITES = frozenset(
     "insert update delete merge truncate create drop alter grant revoke comment vacuum analyze reindex cluster refresh "
@@ -25,7 +25,7 @@ _UNSUPPORTED = {
 }
 
 
-def read(piece: Piece) -> Command:
+def read(piece: SplitStatement) -> Command:
     """The command that a statement is; everything that is not known here is a query.
 
     >>> from dpsql.server.commands.tokens import pieces
@@ -35,18 +35,18 @@ def read(piece: Piece) -> Command:
     first = piece.tokens[0]
     if first.kind == "word":
         if first.text in _WRITES:
-            return command.Writes(_written(piece))
+            return command.WriteCommand(_written(piece))
         if first.text in _UNSUPPORTED:
-            return command.Unsupported(first.text.upper(), _UNSUPPORTED[first.text])
+            return command.UnsupportedCommand(first.text.upper(), _UNSUPPORTED[first.text])
         reader = _READERS.get(first.text)
         if reader is not None:
-            words = Words(piece)
+            words = TokenReader(piece)
             words.any()
             return reader(words)
     return command.QueryText(piece.text, piece.start)
 
 
-def _written(piece: Piece) -> str:
+def _written(piece: SplitStatement) -> str:
     """The tag of a command that writes: CREATE TABLE, INSERT."""
     words = [token.text.upper() for token in piece.tokens[:4] if token.kind == "word"]
     if words[0] in ("CREATE", "DROP", "ALTER"):
@@ -56,7 +56,7 @@ def _written(piece: Piece) -> str:
     return "TRUNCATE TABLE" if words[0] == "TRUNCATE" else words[0]
 
 
-_READERS: dict[str, Callable[[Words], Command]] = {
+_READERS: dict[str, Callable[[TokenReader], Command]] = {
     "begin": session_commands.begin,
     "start": session_commands.start,
     "commit": session_commands.commit,
@@ -75,5 +75,5 @@ _READERS: dict[str, Callable[[Words], Command]] = {
     "reset": session_commands.reset,
     "discard": session_commands.discard,
     "deallocate": session_commands.deallocate,
-    "unlisten": lambda words: command.Idle("UNLISTEN"),
+    "unlisten": lambda words: command.NoOperation("UNLISTEN"),
 }

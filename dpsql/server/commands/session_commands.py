@@ -6,25 +6,25 @@ from typing import Literal
 
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
-from dpsql.server.commands.tokens import Words
+from dpsql.server.commands.tokens import TokenReader
 
 
-def begin(words: Words) -> Command:
+def begin(words: TokenReader) -> Command:
     """BEGIN, whose modes change nothing."""
     words.take("work", "transaction")
     modes(words)
-    return command.Begin("BEGIN")
+    return command.BeginTransaction("BEGIN")
 
 
-def start(words: Words) -> Command:
+def start(words: TokenReader) -> Command:
     """START TRANSACTION."""
     if not words.take("transaction"):
         words.fail(words.ahead)
     modes(words)
-    return command.Begin("START TRANSACTION")
+    return command.BeginTransaction("START TRANSACTION")
 
 
-def modes(words: Words) -> None:
+def modes(words: TokenReader) -> None:
     """Isolation and access modes: every transaction here reads only, so they change nothing."""
     while words.ahead is not None:
         words.sign(",")
@@ -43,7 +43,7 @@ def modes(words: Words) -> None:
         words.fail(words.ahead)
 
 
-def _chain(words: Words) -> bool:
+def _chain(words: TokenReader) -> bool:
     words.take("work", "transaction")
     if words.take("and"):
         no = words.take("no")
@@ -55,14 +55,14 @@ def _chain(words: Words) -> bool:
     return False
 
 
-def commit(words: Words) -> Command:
+def commit(words: TokenReader) -> Command:
     """COMMIT or END."""
     if words.take("prepared"):
-        return command.Unsupported("COMMIT PREPARED", "use COMMIT")
+        return command.UnsupportedCommand("COMMIT PREPARED", "use COMMIT")
     return command.Commit(_chain(words))
 
 
-def rollback(words: Words) -> Command:
+def rollback(words: TokenReader) -> Command:
     """ROLLBACK or ABORT, of all or to a savepoint."""
     words.take("work", "transaction")
     if words.take("to"):
@@ -73,14 +73,14 @@ def rollback(words: Words) -> Command:
     return command.Rollback(_chain(words))
 
 
-def savepoint(words: Words) -> Command:
+def savepoint(words: TokenReader) -> Command:
     """SAVEPOINT."""
     name = words.name()
     words.end()
     return command.Savepoint("SAVEPOINT", name)
 
 
-def release(words: Words) -> Command:
+def release(words: TokenReader) -> Command:
     """RELEASE of a savepoint."""
     words.take("savepoint")
     name = words.name()
@@ -88,7 +88,7 @@ def release(words: Words) -> Command:
     return command.Savepoint("RELEASE", name)
 
 
-def declare(words: Words) -> Command:
+def declare(words: TokenReader) -> Command:
     """DECLARE of a cursor over a query."""
     name = words.name()
     binary = scroll = hold = False
@@ -110,7 +110,7 @@ def declare(words: Words) -> Command:
     return command.Declare(name, words.rest(), binary, scroll, hold)
 
 
-def fetch(words: Words, move: bool = False) -> Command:
+def fetch(words: TokenReader, move: bool = False) -> Command:
     """FETCH, or MOVE, which shows no rows."""
     direction, count = _direction(words)
     words.take("from", "in")
@@ -119,7 +119,7 @@ def fetch(words: Words, move: bool = False) -> Command:
     return command.Fetch(name, direction, count, move)
 
 
-def _direction(words: Words) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"], int | None]:
+def _direction(words: TokenReader) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"], int | None]:
     match words.take("next", "prior", "first", "last", "absolute", "relative", "forward", "backward", "all"):
         case "prior":
             return "BACKWARD", 1
@@ -141,21 +141,21 @@ def _direction(words: Words) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE",
             return "FORWARD", _how_many(words)
 
 
-def _required(words: Words) -> int:
+def _required(words: TokenReader) -> int:
     number = words.number()
     if number is None:
         words.fail(words.ahead)
     return number
 
 
-def _how_many(words: Words) -> int | None:
+def _how_many(words: TokenReader) -> int | None:
     if words.take("all"):
         return None
     number = words.number()
     return 1 if number is None else number
 
 
-def close(words: Words) -> Command:
+def close(words: TokenReader) -> Command:
     """CLOSE of one cursor or of all."""
     every = words.take("all")
     name = None if every else words.name()
@@ -163,7 +163,7 @@ def close(words: Words) -> Command:
     return command.CloseCursor(name)
 
 
-def show(words: Words) -> Command:
+def show(words: TokenReader) -> Command:
     """SHOW of one setting or of all."""
     if words.take("time"):
         words.take("zone")
@@ -181,21 +181,21 @@ def show(words: Words) -> Command:
     return command.ShowSetting(None if name == "all" else name)
 
 
-def set_(words: Words) -> Command:
+def set_(words: TokenReader) -> Command:
     """SET, of this transaction or of the connection; that of a transaction's modes changes nothing."""
     scope = words.take("session", "local")
     if words.take("characteristics"):
-        return command.Idle("SET")
+        return command.NoOperation("SET")
     if words.take("transaction"):
         modes(words)
-        return command.Idle("SET")
+        return command.NoOperation("SET")
     if words.take("constraints"):
-        return command.Idle("SET CONSTRAINTS")
+        return command.NoOperation("SET CONSTRAINTS")
     if words.take("role", "authorization"):
         if words.take("none", "default"):
             words.end()
-            return command.Idle("SET")
-        return command.Unsupported("SET ROLE", "who asks is decided when a connection is made")
+            return command.NoOperation("SET")
+        return command.UnsupportedCommand("SET ROLE", "who asks is decided when a connection is made")
     if words.take("time"):
         words.take("zone")
         return command.SetSetting("timezone", _values(words), scope == "local")
@@ -207,14 +207,14 @@ def set_(words: Words) -> Command:
     return command.SetSetting(name, _values(words), scope == "local")
 
 
-def _setting(words: Words) -> str:
+def _setting(words: TokenReader) -> str:
     name = words.name().lower()
     while words.sign("."):
         name += "." + words.name().lower()
     return name
 
 
-def _values(words: Words) -> str | None:
+def _values(words: TokenReader) -> str | None:
     """The value of SET, or a list of them; None for DEFAULT and LOCAL."""
     if words.take("default", "local"):
         words.end()
@@ -232,24 +232,24 @@ def _values(words: Words) -> str | None:
     return ", ".join(found)
 
 
-def reset(words: Words) -> Command:
+def reset(words: TokenReader) -> Command:
     """RESET of one setting or of all."""
     if words.take("all"):
         words.end()
-        return command.Reset(None)
+        return command.ResetSetting(None)
     if words.take("time"):
         words.take("zone")
-        return command.Reset("timezone")
+        return command.ResetSetting("timezone")
     if words.take("session"):
-        return command.Idle("RESET")
+        return command.NoOperation("RESET")
     if words.take("role"):
-        return command.Idle("RESET")
+        return command.NoOperation("RESET")
     name = _setting(words)
     words.end()
-    return command.Reset(name)
+    return command.ResetSetting(name)
 
 
-def discard(words: Words) -> Command:
+def discard(words: TokenReader) -> Command:
     """DISCARD."""
     what = words.take("all", "plans", "sequences", "temp", "temporary")
     if what is None:
@@ -258,7 +258,7 @@ def discard(words: Words) -> Command:
     return command.Discard("TEMP" if what == "temporary" else what.upper())
 
 
-def deallocate(words: Words) -> Command:
+def deallocate(words: TokenReader) -> Command:
     """DEALLOCATE of one prepared statement or of all."""
     words.take("prepare")
     every = words.take("all")

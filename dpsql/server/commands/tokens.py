@@ -43,7 +43,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Piece:
+class SplitStatement:
     """One statement of a text that may hold several, and the character where it starts."""
 
     text: str
@@ -99,30 +99,30 @@ def _comment_end(text: str, place: int) -> int:
     return place
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[SplitStatement]:
     """The statements of a text, which semicolons part; those of no words are left out.
 
     >>> [(piece.text, piece.start) for piece in pieces("SELECT 1; ; SELECT ';'")]
     [('SELECT 1', 0), (" SELECT ';'", 11)]
     """
-    found: list[Piece] = []
+    found: list[SplitStatement] = []
     start, held = 0, list[Token]()
     for token in tokens(text):
         if token.kind == "sign" and token.text == ";":
             if held:
-                found.append(Piece(text[start : token.start], start, tuple(held)))
+                found.append(SplitStatement(text[start : token.start], start, tuple(held)))
             start, held = token.end, []
         else:
             held.append(token)
     if held:
-        found.append(Piece(text[start:], start, tuple(held)))
+        found.append(SplitStatement(text[start:], start, tuple(held)))
     return found
 
 
-class Words:
+class TokenReader:
     """The tokens of one statement, read from left to right."""
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: SplitStatement) -> None:
         self.piece, self._tokens, self._place = piece, piece.tokens, 0
 
     @property
@@ -205,10 +205,10 @@ class Words:
     def fail(self, token: Token | None = None) -> NoReturn:
         """A syntax error at the token, or at the end."""
         near = self.piece.text[token.start - self.piece.start : token.end - self.piece.start] if token else None
-        raise SyntaxProblem(f'at or near "{near}"' if near else "at end of input", token.start if token else None)
+        raise CommandSyntaxError(f'at or near "{near}"' if near else "at end of input", token.start if token else None)
 
 
-class SyntaxProblem(ProgrammingError):
+class CommandSyntaxError(ProgrammingError):
     """A command that is not well formed; ``place`` is the character where, counted from 0."""
 
     def __init__(self, where: str, place: int | None) -> None:

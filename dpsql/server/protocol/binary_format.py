@@ -13,8 +13,8 @@ from typing import NoReturn
 from uuid import UUID
 
 from dpsql.errors import DataError, NotSupportedError
+from dpsql.server.protocol.postgres_types import INT2, OID, PostgresType, json_text
 from dpsql.server.protocol.text_format import Encoder
-from dpsql.server.protocol.types import INT2, OID, Type, json_text
 
 _EPOCH_DAY = date(2000, 1, 1).toordinal()
 _EPOCH, _EPOCH_UTC = datetime(2000, 1, 1), datetime(2000, 1, 1, tzinfo=UTC)
@@ -36,10 +36,10 @@ class BinaryCodec:
     read: Callable[[bytes], object]
 
 
-def encoder(kind: Type) -> Encoder:
+def encoder(kind: PostgresType) -> Encoder:
     """What writes values of a type.
 
-    >>> encoder(Type(23, "int4", 4))(7)
+    >>> encoder(PostgresType(23, "int4", 4))(7)
     b'\\x00\\x00\\x00\\x07'
     """
     if kind.element is not None:
@@ -128,13 +128,13 @@ def _numeric(value: object) -> bytes:
     return head + struct.pack(f"!{len(groups)}H", *groups)
 
 
-def _vector(width: Type, value: object) -> bytes:
+def _vector(width: PostgresType, value: object) -> bytes:
     items = value if isinstance(value, list | tuple) else [int(each) for each in str(value).split()]
     body = b"".join(_sized(encoder(width)(each)) for each in items)
     return _ARRAY.pack(1, 0, width.oid) + struct.pack("!ii", len(items), 0) + body
 
 
-def _array(element: Type, write: Encoder, value: object) -> bytes:
+def _array(element: PostgresType, write: Encoder, value: object) -> bytes:
     if not isinstance(value, list | tuple):
         raise _unwritten()
     sizes: list[int] = []
@@ -170,7 +170,7 @@ def _unwritten() -> DataError:
     return DataError("a value has no binary format; ask for it as text")
 
 
-def decode(kind: Type, data: bytes) -> object:
+def decode(kind: PostgresType, data: bytes) -> object:
     """The value of a type; DataError (22P03) where the bytes are none."""
     try:
         return _read(kind, data)
@@ -180,7 +180,7 @@ def decode(kind: Type, data: bytes) -> object:
         raise error from None
 
 
-def _read(kind: Type, data: bytes) -> object:
+def _read(kind: PostgresType, data: bytes) -> object:
     if kind.element is not None:
         return _read_array(kind.element, data)
     return CODECS[kind.name].read(data)
@@ -231,7 +231,7 @@ def _read_numeric(data: bytes) -> Decimal:
     return Decimal((int(sign == _NEGATIVE), tuple(map(int, str(digits))), -scale))
 
 
-def _read_array(element: Type, data: bytes) -> list[object]:
+def _read_array(element: PostgresType, data: bytes) -> list[object]:
     dimensions, _, _ = _ARRAY.unpack_from(data)
     if not 0 <= dimensions <= 6:
         raise ValueError
@@ -260,7 +260,7 @@ def _fixed(form: str, write: Encoder | None = None) -> BinaryCodec:
     return BinaryCodec(write or packed.pack, lambda data: packed.unpack(data)[0])
 
 
-def _vectors(name: str, width: Type) -> BinaryCodec:
+def _vectors(name: str, width: PostgresType) -> BinaryCodec:
     def read(data: bytes) -> NoReturn:
         raise NotSupportedError(f"type {name} is no parameter")
 

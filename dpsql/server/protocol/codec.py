@@ -58,10 +58,10 @@ __all__ = [
     "AuthenticationOk", "AuthenticationSASL", "AuthenticationSASLContinue", "AuthenticationSASLFinal",
     "BackendKeyData", "Bind", "BindComplete", "CancelRequest", "Close", "CloseComplete", "CommandComplete",
     "CopyData", "CopyDone", "CopyFail", "CopyOutResponse", "DataRow", "Describe", "EmptyQueryResponse",
-    "ErrorResponse", "Execute", "FieldDescription", "Flush", "FunctionCall", "GSSEncRequest", "Malformed", "Message",
-    "NegotiateProtocolVersion", "NoData", "NoticeResponse", "ParameterDescription", "ParameterStatus", "Parse",
-    "ParseComplete", "PasswordMessage", "PortalSuspended", "ProtocolPhase", "Query", "ReadyForQuery", "RowDescription",
-    "SASLInitialResponse", "SASLResponse", "SSLRequest", "StartupMessage", "Sync", "Terminate",
+    "ErrorResponse", "Execute", "FieldDescription", "Flush", "FunctionCall", "GSSEncRequest", "MalformedMessage",
+    "Message", "NegotiateProtocolVersion", "NoData", "NoticeResponse", "ParameterDescription", "ParameterStatus",
+    "Parse", "ParseComplete", "PasswordMessage", "PortalSuspended", "ProtocolPhase", "Query", "ReadyForQuery",
+    "RowDescription", "SASLInitialResponse", "SASLResponse", "SSLRequest", "StartupMessage", "Sync", "Terminate",
     "TransactionStatus", "data_row", "from_backend", "from_frontend", "startup",
 ]  # fmt: skip
 
@@ -81,7 +81,7 @@ class ProtocolPhase(Enum):
     READY = ConnectionPhase.READY
 
 
-class Malformed(Exception):
+class MalformedMessage(Exception):
     """The peer sent bytes that are no message of the protocol."""
 
 
@@ -101,9 +101,9 @@ def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
         message = next(decoder)
         whole = decoder.buffered == 0 and message.to_wire() == frame
     except Exception:
-        raise Malformed from None
+        raise MalformedMessage from None
     if not whole and not isinstance(message, StartupMessage | SASLInitialResponse):
-        raise Malformed
+        raise MalformedMessage
     return message
 
 

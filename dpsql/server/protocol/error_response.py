@@ -18,7 +18,7 @@ from dpsql.errors import (
     incident,
     owners_log,
 )
-from dpsql.server.commands.tokens import SyntaxProblem
+from dpsql.server.commands.tokens import CommandSyntaxError
 
 #: What a client is told of a fault of dpsql, whatever it was.
 FAULT = "internal error; what the statement cost stays charged"
@@ -52,7 +52,7 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
                 fields["P"] = str(start + _offset(text, error.position.line, error.position.column) + 1)
         case WireError():
             fields |= {"C": error.sqlstate, "M": str(error)} | ({"H": error.hint} if error.hint else {})
-        case SyntaxProblem():
+        case CommandSyntaxError():
             fields |= {"C": error.sqlstate, "M": str(error)}
             if error.place is not None:
                 fields["P"] = str(error.place + 1)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from dpsql.server.commands.command import Command, CopyOptions, Fetch
 from dpsql.server.protocol.error_response import WireError
-from dpsql.server.protocol.types import Column
+from dpsql.server.protocol.postgres_types import WireColumn
 
 Row: TypeAlias = Sequence[object]
 
@@ -22,7 +22,7 @@ class PortalRows:
 
 
 @dataclass(frozen=True)
-class Done:
+class StatementDone:
     """A statement without rows; ``tag`` is what CommandComplete says."""
 
     tag: str
@@ -34,10 +34,10 @@ class CopyOut:
 
     options: CopyOptions
     rows: Sequence[Row]
-    columns: Sequence[Column]
+    columns: Sequence[WireColumn]
 
 
-Outcome: TypeAlias = PortalRows | Done | CopyOut
+Outcome: TypeAlias = PortalRows | StatementDone | CopyOut
 
 
 class Portal:
@@ -48,7 +48,7 @@ class Portal:
 
     def __init__(
         self,
-        columns: tuple[Column, ...] | None,
+        columns: tuple[WireColumn, ...] | None,
         run: Callable[[], Outcome],
         formats: Sequence[int],
         *,
@@ -71,7 +71,7 @@ class Portal:
     def size(self) -> int:
         """How many values it holds."""
         held = self._outcome
-        rows = () if held is None or isinstance(held, Done) else held.rows
+        rows = () if held is None or isinstance(held, StatementDone) else held.rows
         return len(rows) * len(rows[0]) if rows else 0
 
     def outcome(self) -> Outcome:

@@ -11,8 +11,8 @@ from dpsql.server.protocol import binary_format, text_format
 from dpsql.server.protocol.codec import FieldDescription, RowDescription, data_row
 from dpsql.server.protocol.error_response import WireError
 from dpsql.server.protocol.portals import Row
+from dpsql.server.protocol.postgres_types import WireColumn
 from dpsql.server.protocol.text_format import Encoder
-from dpsql.server.protocol.types import Column
 
 
 def expanded(formats: Sequence[int], count: int) -> Sequence[int]:
@@ -26,7 +26,7 @@ def expanded(formats: Sequence[int], count: int) -> Sequence[int]:
     return formats
 
 
-def description(columns: Sequence[Column], formats: Sequence[int]) -> RowDescription:
+def description(columns: Sequence[WireColumn], formats: Sequence[int]) -> RowDescription:
     """What a client is told of the columns."""
     told = zip(columns, expanded(formats, len(columns)), strict=True)
     return RowDescription(
@@ -43,7 +43,7 @@ def description(columns: Sequence[Column], formats: Sequence[int]) -> RowDescrip
     )
 
 
-def encoders(columns: Sequence[Column], formats: Sequence[int], zone: tzinfo) -> list[Encoder]:
+def encoders(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo) -> list[Encoder]:
     """What writes the values of each column."""
     codes = expanded(formats, len(columns))
     return [
@@ -52,7 +52,7 @@ def encoders(columns: Sequence[Column], formats: Sequence[int], zone: tzinfo) ->
     ]
 
 
-def row_writer(columns: Sequence[Column], formats: Sequence[int], zone: tzinfo) -> Callable[[Row], bytes]:
+def row_writer(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo) -> Callable[[Row], bytes]:
     """What writes a row as a DataRow."""
     written = encoders(columns, formats, zone)
 
@@ -67,7 +67,7 @@ _END = b"\xff\xff"
 _ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 
 
-def copied(columns: Sequence[Column], rows: Sequence[Row], options: CopyOptions, zone: tzinfo) -> Iterator[bytes]:
+def copied(columns: Sequence[WireColumn], rows: Sequence[Row], options: CopyOptions, zone: tzinfo) -> Iterator[bytes]:
     """The contents of the CopyData messages; a binary header shares the first, as drivers expect."""
     written = encoders(columns, [int(options.format == "binary")], zone)
     match options.format:

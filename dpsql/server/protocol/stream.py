@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Sequence
 
-from dpsql.server.protocol.codec import Malformed, Message, ProtocolPhase, from_frontend, startup
+from dpsql.server.protocol.codec import MalformedMessage, Message, ProtocolPhase, from_frontend, startup
 from dpsql.server.protocol.error_response import WireError
 
 
-class Unfinished:
+class PartialMessageSpace:
     """Room for so many bytes; clients take what they need of it and give it back."""
 
     def __init__(self, most: int) -> None:
@@ -47,13 +47,13 @@ class Disconnected(Exception):
     """The peer is gone, was too slow, or is no longer wanted."""
 
 
-class Wire:
+class MessageStream:
     """Frames of one client; what is sent is gathered until ``flush``.
 
     Of a message longer than `LOGIN_CAP`, what has come takes of the room in ``unfinished`` until the next is asked for.
     """
 
-    def __init__(self, connection: socket.socket, unfinished: Unfinished) -> None:
+    def __init__(self, connection: socket.socket, unfinished: PartialMessageSpace) -> None:
         self._socket, self._unfinished, self._taken = connection, unfinished, 0
         self._in, self._out = bytearray(), bytearray()
         self._deadline: float | None = None
@@ -66,7 +66,7 @@ class Wire:
     def secure(self, context: ssl.SSLContext) -> None:
         """Speak TLS from here on; bytes that came before the handshake were not protected and are refused."""
         if self._in:
-            raise Malformed
+            raise MalformedMessage
         self._socket.settimeout(self._left())
         try:
             self._socket = context.wrap_socket(self._socket, server_side=True)
@@ -82,11 +82,11 @@ class Wire:
         """The first packet, which has no letter."""
         (length,) = _LENGTH.unpack(self._take(4))
         if not 8 <= length <= STARTUP_CAP:
-            raise Malformed
+            raise MalformedMessage
         return startup(_LENGTH.pack(length) + self._take(length - 4))
 
     def receive(self, stage: ProtocolPhase = ProtocolPhase.READY) -> Message:
-        """The next message; Malformed where it is none, or is longer than may be sent at this stage.
+        """The next message; MalformedMessage where it is none, or is longer than may be sent at this stage.
 
         53200 where it is long and others have sent so much in part that there is no room.
         """
@@ -94,7 +94,7 @@ class Wire:
         head = self._take(5)
         (length,) = _LENGTH.unpack(head[1:])
         if not 4 <= length <= (MESSAGE_CAP if stage is ProtocolPhase.READY else LOGIN_CAP):
-            raise Malformed
+            raise MalformedMessage
         if stage is not ProtocolPhase.READY or len(self._in) >= length - 4:
             return from_frontend(head + self._take(length - 4), stage)
         self.limit(REST)

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from dpsql.errors import DataError, InvalidText
 from dpsql.server.protocol.interval_style import fraction, interval_text, read_interval
-from dpsql.server.protocol.types import Type, json_text
+from dpsql.server.protocol.postgres_types import PostgresType, json_text
 
 Encoder: TypeAlias = Callable[[object], bytes]
 
@@ -33,11 +33,12 @@ class TextCodec:
     said: str | None = None
 
 
-def encoder(kind: Type, zone: tzinfo = UTC) -> Encoder:
+def encoder(kind: PostgresType, zone: tzinfo = UTC) -> Encoder:
     """What writes values of a type; moments with a zone are told in ``zone``.
 
-    >>> from dpsql.server.protocol import types
-    >>> encoder(types.FLOAT8)(5.0), encoder(types.BOOL)(True), encoder(types.by_name("VARCHAR[]"))(["a b", None])
+    >>> from dpsql.server.protocol import postgres_types
+    >>> texts = postgres_types.by_name("VARCHAR[]")
+    >>> encoder(postgres_types.FLOAT8)(5.0), encoder(postgres_types.BOOL)(True), encoder(texts)(["a b", None])
     (b'5', b't', b'{"a b",NULL}')
     """
     if kind.element is not None:
@@ -151,11 +152,11 @@ def _element(write: Encoder, value: object) -> bytes:
     return text.encode()
 
 
-def decode(kind: Type, text: str) -> object:
+def decode(kind: PostgresType, text: str) -> object:
     """The value that a text is in a type; InvalidText where it is none.
 
-    >>> from dpsql.server.protocol import types
-    >>> decode(types.INT4, " 7 "), decode(types.by_name("INTEGER[]"), "{1,NULL}")
+    >>> from dpsql.server.protocol import postgres_types
+    >>> decode(postgres_types.INT4, " 7 "), decode(postgres_types.by_name("INTEGER[]"), "{1,NULL}")
     (7, [1, None])
     """
     try:
@@ -173,7 +174,7 @@ _TRUE, _FALSE = frozenset({"t", "true", "y", "yes", "on", "1"}), frozenset({"f",
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII)
 
 
-def _read(kind: Type, text: str) -> object:
+def _read(kind: PostgresType, text: str) -> object:
     if kind.element is not None:
         return _read_array(kind.element, text)
     return CODECS[kind.name].read(text)
@@ -219,7 +220,7 @@ _MEMBER = re.compile(r'[{},]|"(?:[^"\\]|\\.)*+"|[^{},"]++', re.DOTALL)
 _MEMBERS = re.compile(f"(?:{_MEMBER.pattern})*+", re.DOTALL)
 
 
-def _read_array(element: Type, text: str) -> list[object]:
+def _read_array(element: PostgresType, text: str) -> list[object]:
     if _MEMBERS.fullmatch(text) is None:
         raise ValueError
     tokens = [token for token in _MEMBER.findall(text) if token.strip()]
@@ -229,7 +230,7 @@ def _read_array(element: Type, text: str) -> list[object]:
     return found
 
 
-def _read_list(element: Type, tokens: Sequence[str], place: int, depth: int = 0) -> tuple[list[object], int]:
+def _read_list(element: PostgresType, tokens: Sequence[str], place: int, depth: int = 0) -> tuple[list[object], int]:
     if depth > 6 or tokens[place : place + 1] != ["{"]:
         raise ValueError
     found: list[object] = []
@@ -254,7 +255,7 @@ def _read_list(element: Type, tokens: Sequence[str], place: int, depth: int = 0)
     raise ValueError
 
 
-def _read_element(element: Type, token: str) -> object:
+def _read_element(element: PostgresType, token: str) -> object:
     if token.startswith('"'):
         return _read(element, re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
     return None if token.strip().upper() == "NULL" else _read(element, token.strip())

@@ -1,5 +1,5 @@
-"""Answers that were paid for: found again at no cost (`docs/proofs/answers.md`)."""
+"""Keeps released answers, so that asking again costs nothing (`docs/proofs/answers.md`)."""
 
-from dpsql.session.answer_store.store import AnswerStore, Paid
+from dpsql.session.answer_store.store import AnswerStore, PaidRelease
 
-__all__ = ["AnswerStore", "Paid"]
+__all__ = ["AnswerStore", "PaidRelease"]

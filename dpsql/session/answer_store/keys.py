@@ -1,4 +1,4 @@
-"""What makes two answers the same: digests of all that a release depends on. Proved in ``docs/proofs/answers.md``."""
+"""Keys of stored answers: digests of all that a release depends on. Proved in ``docs/proofs/answers.md``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT = 3
 def answer_key(plan: Plan, version: str) -> str:
     """A digest of all that the release of a plan depends on: cores with their SQL and noise, derived tables, data.
 
-    The text of the statement, its analyst and what its shell makes of the release are not in it.
+    The text of the statement, its analyst and its post-processing do not change the release, and are not in the digest.
     """
     cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]
     read = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
@@ -34,7 +34,7 @@ def _as_released(core: CorePlan) -> CorePlan:
 
 
 def kin_key(plan: Plan, version: str) -> str:
-    """A digest of the same without noise, price and confidence: that of all releases of the same exact rows."""
+    """A digest that all releases of the same exact rows share: it leaves out noise, price and confidence."""
     cores = [
         [core.sql, canonical(core.core), canonical([cell.contribution for cell in core.cells]),
          canonical([histogram.contribution for histogram in core.histograms]), canonical(core.estimates)]
@@ -49,7 +49,7 @@ _MARKED = tuple(form.python for form in STORED_FORMS)
 
 
 def canonical(value: object) -> object:
-    """A value of a plan as JSON, so that two are the same only where the values are, in every process.
+    """A value of a plan as JSON: two texts are equal, in any two processes, exactly where the values are.
 
     >>> canonical((1, True, 1.0, "1", None))
     ['tuple', 1, ['bool', 'True'], ['float', '1.0'], '1', None]

@@ -1,4 +1,4 @@
-"""Released rows as text and back, exactly; the plan that they belong to is not part of the text.
+"""Writes released rows as bytes and reads them back exactly; the plan of the rows is not written.
 
 Proved in ``docs/proofs/answers.md``.
 """

@@ -1,4 +1,4 @@
-"""The answers that a database has paid for: kept in the ledger and, those that were used last, in memory.
+"""Stores released answers in the ledger, and those used last in memory as well, so that they can be given again.
 
 Proved in ``docs/proofs/answers.md``.
 """
@@ -31,8 +31,8 @@ _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 
 
 @dataclass(frozen=True)
-class Paid:
-    """A release, whether it was there already, and the version of the data for which it is kept (None: it is not)."""
+class PaidRelease:
+    """A release, whether it was found in the store, and the version of the data under which it is kept, or None."""
 
     released: Released
     stored: bool
@@ -93,33 +93,33 @@ class AnswerStore:
             if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode("ascii"):
                 return
 
-    def kept(self, plan: Plan) -> Paid | None:
+    def kept(self, plan: Plan) -> PaidRelease | None:
         """The release of the plan's cores that was paid for on the data as they are now."""
         version = self._version()
         found = None if version is None else self._find(answer_key(plan, version), plan)
-        return None if found is None else Paid(found, True, version)
+        return None if found is None else PaidRelease(found, True, version)
 
     def answer(
         self, plan: Plan, version: str | None, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]
-    ) -> Paid:
+    ) -> PaidRelease:
         """The release of the plan's cores on this version of the data, where it was paid for.
 
         Else ``pay`` makes it of that version, and tells its ledger entry. Of those who ask for the same at the same
         time one pays. ``check`` raises where the statement was ended.
         """
         if version is None:
-            return Paid(pay()[0], False, None)
+            return PaidRelease(pay()[0], False, None)
         key = answer_key(plan, version)
         with self._alone(key, check):
             found = self._find(key, plan)
             if found is not None:
-                return Paid(found, True, version)
+                return PaidRelease(found, True, version)
             released, entry = pay()
             return self._keep(key, entry, released, plan, version)
 
     @contextmanager
     def _alone(self, key: str, check: Callable[[], None]) -> Iterator[None]:
-        """One thread at a time for each key."""
+        """Let one thread at a time work on a key."""
         with self._lock:
             lock = self._making.setdefault(key, threading.Lock())
             self._waiting[key] = self._waiting.get(key, 0) + 1
@@ -150,29 +150,31 @@ class AnswerStore:
         self._released.keep(key, released)
         return released
 
-    def _keep(self, key: str, entry: int, released: Released, plan: Plan, version: str) -> Paid:
-        """Keep the release for those who come later; where another process was first, its release counts."""
+    def _keep(self, key: str, entry: int, released: Released, plan: Plan, version: str) -> PaidRelease:
+        """Keep the release for later statements. If another process kept one first, that one is returned."""
         try:
             answer = self._ledger.keep(key, entry, written(released))
         except (LedgerError, TypeError):
-            return Paid(released, False, None)  # it is paid for and released; only those who come later pay again
+            return PaidRelease(
+                released, False, None
+            )  # it is paid for and released; only those who come later pay again
         if answer is None:
-            return Paid(released, False, None)
+            return PaidRelease(released, False, None)
         kept = read(answer, plan.cores)
         self._released.keep(key, kept)
         with suppress(LedgerError):
             self._note_price(plan, entry, version)
-        return Paid(kept, False, version)
+        return PaidRelease(kept, False, version)
 
     def result(self, plan: Plan, version: str) -> Result | None:
-        """What this very plan gave on this version of the data, at no cost."""
+        """The result that this plan object gave on this version of the data, if it is in memory."""
         kept = self._results.find(id(plan))
         if kept is None or kept[0] is not plan or kept[1] != version:
             return None
         return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
 
     def keep_result(self, plan: Plan, version: str, result: Result) -> None:
-        """Keep what a plan gave; a plan that is kept here is not another one with the same ``id``."""
+        """Keep the result of a plan. The plan is kept with it, so that no other object can get its ``id``."""
         if not self.keeps_results:
             return
         price = Price(Fraction(0), stored=bool(plan.cores))

@@ -20,8 +20,8 @@ from dpsql.planning.result_columns import OutputColumn
 from dpsql.privacy.measure import shown
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.rounding import confidence_tail
+from dpsql.session.pricing.error_target import AccuracyGoal
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
-from dpsql.session.pricing.target import Goal
 
 #: Three-digit numbers of one power of ten: 100 … 999.
 _MANTISSAS = 900
@@ -77,7 +77,7 @@ Errors = Sequence[ColumnError | None]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedError:
     """A column and the half-width that it is to have; ``exact`` tells whether the plan alone tells which it has."""
 
     place: int
@@ -85,7 +85,7 @@ class Wanted:
     exact: bool
 
 
-def excess(wanted: Sequence[Wanted], errors: Errors) -> float:
+def excess(wanted: Sequence[WantedError], errors: Errors) -> float:
     """How many times as wide as wanted the widest column is."""
     ratios = []
     for each in wanted:
@@ -94,7 +94,7 @@ def excess(wanted: Sequence[Wanted], errors: Errors) -> float:
     return max(ratios)
 
 
-def exact_price(plan: Plan, goal: Goal, wanted: Sequence[Wanted]) -> Fraction | None:
+def exact_price(plan: Plan, goal: AccuracyGoal, wanted: Sequence[WantedError]) -> Fraction | None:
     """The least price of three digits at which counts, sums and averages of so many rows are as narrow as wanted."""
 
     def reaches(price: Fraction) -> bool:
@@ -106,7 +106,7 @@ def exact_price(plan: Plan, goal: Goal, wanted: Sequence[Wanted]) -> Fraction | 
     return least(reaches, max(closed_form(plan, goal, each) for each in wanted))
 
 
-def closed_form(plan: Plan, goal: Goal, wanted: Wanted) -> float:
+def closed_form(plan: Plan, goal: AccuracyGoal, wanted: WantedError) -> float:
     """The price at which a column is as narrow as wanted, as all noise is as 1/ε: to a step of a cell's grid.
 
     Of a single cell by its discrete law.
@@ -120,7 +120,7 @@ def closed_form(plan: Plan, goal: Goal, wanted: Wanted) -> float:
     return price if error is None else price * error.half_width / wanted.half_width
 
 
-def approximate_price(plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[Wanted]) -> Fraction | None:
+def approximate_price(plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[WantedError]) -> Fraction | None:
     """A price of three digits at which the columns are as narrow as wanted, when what they are like is only estimated.
 
     Their half-widths fall at least as 1/ε where noise is small beside the numbers, and slower where it is not.
@@ -162,7 +162,7 @@ def _shrunk(noise: Mechanism, half: int, confidence: float) -> float:
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedGoal:
     """The least price that reaches a goal, of three digits (None: none does), and the half-widths that it gives.
 
     ``share`` is the part of what is left that it takes, None where the budget does not admit it; ``most`` is the
@@ -170,7 +170,7 @@ class Reached:
     released at the price ``known``; where that answer reaches the goal itself it is given again, ``free``.
     """
 
-    goal: Goal
+    goal: AccuracyGoal
     epsilon: Fraction | None
     errors: tuple[ColumnError, ...]
     share: float | None

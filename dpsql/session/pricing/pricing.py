@@ -20,11 +20,12 @@ from dpsql.postprocessing import Result
 from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost
 from dpsql.release.released_tables import Released, ReleasedTable
+from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
 from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, typical
 from dpsql.session.pricing.price_search import (
     Errors,
-    Reached,
-    Wanted,
+    ReachedGoal,
+    WantedError,
     approximate_price,
     decimal,
     exact_price,
@@ -32,11 +33,10 @@ from dpsql.session.pricing.price_search import (
     least,
     nearest,
 )
-from dpsql.session.pricing.target import Goal, Target
 
 
 @dataclass(frozen=True)
-class Known:
+class EarlierRelease:
     """A plan, and what was released for it."""
 
     plan: Plan
@@ -90,10 +90,10 @@ def _stretched(points: tuple[float, float, float], factor: float) -> tuple[float
 NEAR_ENOUGH = 1.1
 
 
-class Unknown(StatementError):
+class UnresolvedTarget(StatementError):
     """The target is a part of something that nobody knows: nothing was released of the statement, or 0."""
 
-    def __init__(self, column: str, target: Target, relative: bool, told: bool, zero: bool = False) -> None:
+    def __init__(self, column: str, target: ErrorTarget, relative: bool, told: bool, zero: bool = False) -> None:
         name = f"{column} " if target.column else ""
         amount = f"{float(100 * target.amount):g} %"
         if relative:
@@ -114,13 +114,13 @@ class Pricing:
     """What prices are found from: ``find`` looks for an answer of the same private part that was paid for, whatever
     its price; ``run`` is post-processing over released rows; no price is above ``largest``."""
 
-    find: Callable[[Plan], Known | None]
+    find: Callable[[Plan], EarlierRelease | None]
     run: Callable[[Plan, Released], Result]
     remaining: RemainingBudget
     largest: Fraction
 
-    def reach(self, plan: Plan, goal: Goal, known: Known | None = None) -> Reached:
-        """What it takes to reach the goal; Unknown where that depends on what was not released yet."""
+    def reach(self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None = None) -> ReachedGoal:
+        """What it takes to reach the goal; UnresolvedTarget where that depends on what was not released yet."""
         columns = self._columns(plan, goal)
         known = self.find(plan) if known is None else known
         wanted = self._wanted(plan, goal, columns, known)
@@ -144,14 +144,14 @@ class Pricing:
         if known is not None:
             near = NEAR_ENOUGH if sized else 1.0
             if excess(wanted, errors(known.plan)) <= near:
-                return Reached(goal, known.plan.price, shown(known.plan), 0.0, None, (), base, free=True)
+                return ReachedGoal(goal, known.plan.price, shown(known.plan), 0.0, None, (), base, free=True)
         price = approximate_price(plan, errors, wanted) if simulated else exact_price(plan, goal, wanted)
         share = None if price is None or price > self.largest else self._share(plan.at(price).cost)
         if price is not None and share is not None:
-            return Reached(goal, price, shown(plan.at(price)), share, None, (), base)
+            return ReachedGoal(goal, price, shown(plan.at(price)), share, None, (), base)
         most = self.most(plan)
         best = () if most is None else shown(plan.at(most))
-        return Reached(goal, price, () if price is None else shown(plan.at(price)), None, most, best, base)
+        return ReachedGoal(goal, price, () if price is None else shown(plan.at(price)), None, most, best, base)
 
     def likely(self, plan: Plan) -> tuple[Errors, Fraction | None]:
         """What is known of the columns before they are paid for, and the price of the answer that tells of them."""
@@ -177,7 +177,7 @@ class Pricing:
         below = decimal(nearest(float(beyond)) - 1)
         return next((price for price in (below, plan.price) if admitted(price)), None)
 
-    def _columns(self, plan: Plan, goal: Goal) -> list[int]:
+    def _columns(self, plan: Plan, goal: AccuracyGoal) -> list[int]:
         """The columns that the goal is about."""
         estimated = [place for place in range(len(plan.columns)) if has_interval(plan, place)]
         names = [plan.columns[place].name.lower() for place in estimated]
@@ -189,7 +189,9 @@ class Pricing:
             raise StatementError("E_STMT", "no column of the result has an interval that a price would narrow")
         return found
 
-    def _wanted(self, plan: Plan, goal: Goal, columns: Sequence[int], known: Known | None) -> list[Wanted]:
+    def _wanted(
+        self, plan: Plan, goal: AccuracyGoal, columns: Sequence[int], known: EarlierRelease | None
+    ) -> list[WantedError]:
         """What is wanted of each column, in its own unit."""
         sure, by_rows = expected(plan, goal.at), expected(plan, Fraction(1))
         sizes: Errors = [None] * len(plan.columns)
@@ -203,10 +205,10 @@ class Pricing:
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0
                 told = sure[place] is not None or by_rows[place] is not None
-                raise Unknown(name, target, relative=True, told=told, zero=size is not None)
+                raise UnresolvedTarget(name, target, relative=True, told=told, zero=size is not None)
             if sure[place] is None and size is None:
-                raise Unknown(name, target, relative=False, told=by_rows[place] is not None)
-            found.append(Wanted(place, half, sure[place] is not None))
+                raise UnresolvedTarget(name, target, relative=False, told=by_rows[place] is not None)
+            found.append(WantedError(place, half, sure[place] is not None))
         return found
 
     def _share(self, cost: Cost) -> float | None:
@@ -219,6 +221,6 @@ class Pricing:
         return float(max(taken))
 
 
-def _by_size(goal: Goal, plan: Plan, place: int) -> bool:
+def _by_size(goal: AccuracyGoal, plan: Plan, place: int) -> bool:
     target = goal.target(plan.columns[place].name)
     return target is not None and target.relative and target.of is None

@@ -15,27 +15,27 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.measure import shown
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.cancellation import Turns
-from dpsql.session.pricing.price_search import Reached, plain, said
-from dpsql.session.pricing.pricing import Known, Pricing, Unknown
-from dpsql.session.pricing.target import Goal
+from dpsql.session.cancel_scope import CancelScopes
+from dpsql.session.pricing.error_target import AccuracyGoal
+from dpsql.session.pricing.price_search import ReachedGoal, plain, said
+from dpsql.session.pricing.pricing import EarlierRelease, Pricing, UnresolvedTarget
 from dpsql.session.request import StatementSettings
 
 #: What is paid where there is no pilot.
 _NOTHING = Fraction(0)
 
 
-class Targets:
+class TargetPlanner:
     """Finds prices from what is left for an analyst and from ``answers`` that were paid for; none is above ``largest``.
 
     ``accountant`` is asked for nothing but what is left.
     """
 
     def __init__(
-        self, accountant: Accountant, analyst: str, answers: AnswerStore | None, turns: Turns, largest: Fraction
+        self, accountant: Accountant, analyst: str, answers: AnswerStore | None, scopes: CancelScopes, largest: Fraction
     ) -> None:
         self._accountant, self._analyst, self._answers = accountant, analyst, answers
-        self._turns, self._largest = turns, largest
+        self._scopes, self._largest = scopes, largest
 
     @property
     def pricing(self) -> Pricing:
@@ -51,8 +51,8 @@ class Targets:
         if settings.target_error is None or plan.fixed or not plan.cores:
             return plan
         try:
-            reached = self.pricing.reach(plan, Goal((settings.target_error,)))
-        except Unknown:
+            reached = self.pricing.reach(plan, AccuracyGoal((settings.target_error,)))
+        except UnresolvedTarget:
             return replace(plan.at(min(plan.price, settings.most)), pilot=True)
         except StatementError:
             return plan  # nothing in it has an interval
@@ -66,20 +66,20 @@ class Targets:
         if not plan.pilot or released is None or settings.target_error is None:
             return result, None
         try:
-            reached = self.pricing.reach(plan, Goal((settings.target_error,)), Known(plan, released))
+            reached = self.pricing.reach(plan, AccuracyGoal((settings.target_error,)), EarlierRelease(plan, released))
             if reached.free:
                 said_so = f"reaches {reached.goal}: {said(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
             return result, _bought(plan.at(_within(reached, settings, result.price.charged)), reached)
-        except (BudgetExhausted, Unknown) as refusal:
+        except (BudgetExhausted, UnresolvedTarget) as refusal:
             return first_only(result, refusal), None
 
-    def _find(self, plan: Plan) -> Known | None:
+    def _find(self, plan: Plan) -> EarlierRelease | None:
         found = None if self._answers is None else self._answers.best(plan)
-        return None if found is None else Known(*found)
+        return None if found is None else EarlierRelease(*found)
 
     def _run(self, plan: Plan, released: Released) -> Result:
-        with self._turns.sandbox() as postprocessor:
+        with self._scopes.sandbox() as postprocessor:
             return postprocessor.run(plan, released)
 
 
@@ -94,7 +94,7 @@ def after(first: Result, second: Result) -> Result:
     return replace(second, price=price)
 
 
-def _within(reached: Reached, settings: StatementSettings, pilot: Fraction = _NOTHING) -> Fraction:
+def _within(reached: ReachedGoal, settings: StatementSettings, pilot: Fraction = _NOTHING) -> Fraction:
     """The price that reaches a goal; BudgetExhausted above what is left, or with its pilot above what one may cost."""
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
@@ -107,7 +107,7 @@ def _within(reached: Reached, settings: StatementSettings, pilot: Fraction = _NO
     return reached.epsilon
 
 
-def _bought(plan: Plan, reached: Reached) -> Plan:
+def _bought(plan: Plan, reached: ReachedGoal) -> Plan:
     """The plan, which says what it was priced by."""
     how = (
         "from an answer that was paid for before"

@@ -1,6 +1,6 @@
-"""What a line from a client is, and the settings of a session."""
+"""Reads what a client sends: queries, EXPLAIN, SET and SHOW; and the settings that SET changes."""
 
-from dpsql.session.request.line import (
+from dpsql.session.request.client_line import (
     Explain,
     ExplainPrivacy,
     Request,
@@ -11,7 +11,7 @@ from dpsql.session.request.line import (
     read,
     with_goal,
 )
-from dpsql.session.request.settings import SETTINGS, SHOWN, StatementSettings
+from dpsql.session.request.statement_settings import SETTINGS, SHOWN, StatementSettings
 
 __all__ = [
     "SETTINGS",

@@ -63,8 +63,8 @@ FAULTS = (
     Fault(
         "the data opened by dpsql's own process are a note of the audit",
         "dpsql/audit/engine_process.py",
-        'return [Check(_PROCESS, "failed", f"{said}; take',
-        'return [Check(_PROCESS, "note", f"{said}; take',
+        'return [AuditCheck(_PROCESS, "failed", f"{said}; take',
+        'return [AuditCheck(_PROCESS, "note", f"{said}; take',
         ("tests/audit/test_audit_lockdown.py::test_an_audit_without_confinement_ends_with_what_to_do",),
     ),
     Fault(

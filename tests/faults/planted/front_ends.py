@@ -23,7 +23,7 @@ FAULTS = (
     Fault(
         "a dry run writes a file by paying for it",
         "dpsql/repl/commands.py",
-        "            if talk.rules.dry:\n                return talk.ask(text)\n",
+        "            if repl.rules.dry:\n                return repl.ask(text)\n",
         "",
         (f"{TERMINAL}_batch.py::test_a_dry_run_tells_prices_and_pays_nothing",),
     ),
@@ -65,7 +65,7 @@ FAULTS = (
     Fault(
         "what came before TLS is read after it",
         "dpsql/server/protocol/stream.py",
-        "        if self._in:\n            raise Malformed\n",
+        "        if self._in:\n            raise MalformedMessage\n",
         "",
         (f"{WIRE}_tls.py::test_what_was_sent_before_tls_began_is_not_read_after_it",),
     ),
@@ -190,7 +190,7 @@ FAULTS = (
     Fault(
         "who asks most often goes first",
         "dpsql/postprocessing/pool.py",
-        "min(able, key=lambda turn: self._held[turn.analyst])",
+        "min(able, key=lambda ticket: self._held[ticket.analyst])",
         "able[0]",
         ("tests/session/test_database.py::test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first",),
     ),

@@ -11,9 +11,8 @@ import duckdb
 import pyarrow
 import pytest
 
-from dpsql.dbapi.columns import columns_of
-from dpsql.dbapi.frames import arrow_table
-from dpsql.output.rows import Rows
+from dpsql.dbapi.frames import arrow_table, columns_of
+from dpsql.output.output_rows import OutputRows
 from dpsql.output.styles import as_text
 from dpsql.session import Session, open_session
 
@@ -159,7 +158,7 @@ def test_front_ends_write_its_ends_as_dates(session: Session) -> None:
     result = session.execute("SELECT QUANTILE_DISC(born, 0.6) AS m, COUNT(*) AS n FROM people")
     ((ends, _),) = result.intervals
     assert ends is not None
-    rows = Rows.of_result(result)
+    rows = OutputRows.of_result(result)
     assert rows.with_ends().types == ("DATE", "DATE", "DATE", "BIGINT", "DOUBLE", "DOUBLE")
     assert f"{result.rows[0][0]} ({ends[0]} to {ends[1]})" in as_text(rows, "table", True)
     assert json.loads(as_text(rows, "json", True))[0]["m_high"] == str(ends[1])

@@ -6,7 +6,7 @@ import pytest
 
 from dpsql.errors import DatabaseError
 from dpsql.session import Session
-from dpsql.session.request.vocabulary import functions
+from dpsql.session.request.completion_words import functions
 
 GROUPED = "SELECT diagnosis, COUNT(*) AS n, AVG(day) AS d FROM diagnoses GROUP BY diagnosis"
 #: Statements with an estimate and then both ends of its interval.

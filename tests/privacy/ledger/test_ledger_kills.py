@@ -39,7 +39,7 @@ bmi = { type = "integer", bounds = [0, 1000] }
 
 #: The rooms between a plan and its answer. A step in them is the first call of a function.
 ROOMS = (
-    "session/conversation.py", "session/answering.py", "session/execution.py", "session/side_channels.py",
+    "session/session.py", "session/answering.py", "session/execution.py", "session/side_channels.py",
     "session/side_channels.py", "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb/engine.py",
     "release/noise_addition.py", "session/answer_store/store.py",
 )  # fmt: skip

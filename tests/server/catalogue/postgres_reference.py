@@ -14,7 +14,7 @@ from psycopg import sql
 
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue, ObjectName
-from dpsql.server.catalogue.store.types import column_type
+from dpsql.server.catalogue.store.catalogue_types import column_type
 
 STATEMENTS = Path(__file__).with_name("statements")
 #: Columns whose values are the numbers of processes, which differ from server to server.

@@ -10,7 +10,7 @@ from asked import values_of
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue, ObjectName
 from dpsql.server.catalogue.default_settings import DEFAULTS
-from dpsql.server.catalogue.store.store import CatalogueStore
+from dpsql.server.catalogue.store.catalogue_store import CatalogueStore
 
 
 def test_series_are_as_postgresql_has_them(catalogue: Catalogue) -> None:

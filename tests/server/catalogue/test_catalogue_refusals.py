@@ -9,7 +9,7 @@ from asked import values_of
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue
-from dpsql.server.catalogue.store.store import CatalogueStore
+from dpsql.server.catalogue.store.catalogue_store import CatalogueStore
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import Schema
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.catalogue.store.build import build
-from dpsql.server.catalogue.store.store import MOST, store_of
+from dpsql.server.catalogue.store.catalogue_store import MOST, store_of
 
 
 def test_what_takes_long_is_stopped(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsql.server.catalogue.store.store.TIME_LIMIT", 0.2)
+    monkeypatch.setattr("dpsql.server.catalogue.store.catalogue_store.TIME_LIMIT", 0.2)
     with pytest.raises(DatabaseError, match="too long") as stopped:
         catalogue.run("SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c")
     assert stopped.value.sqlstate == "57014"
@@ -66,7 +66,7 @@ def test_it_is_made_once(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> Non
         made.append(database)
         return build(run, schema, database)
 
-    monkeypatch.setattr("dpsql.server.catalogue.store.store.build", counted)
+    monkeypatch.setattr("dpsql.server.catalogue.store.catalogue_store.build", counted)
     for name in ("made once", "made once", "another"):
         for _ in range(3):
             assert values_of(Catalogue(schema, database=name, user="ada"), "SELECT current_database()") == [name]

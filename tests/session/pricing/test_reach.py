@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.session import Session
 from dpsql.session.pricing.expected_errors import expected
-from dpsql.session.pricing.price_search import Reached, decimal, least, nearest
+from dpsql.session.pricing.price_search import ReachedGoal, decimal, least, nearest
 
 STATEMENTS = (
     "SELECT COUNT(*) AS n FROM visits",
@@ -26,7 +26,7 @@ STATEMENTS = (
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(weight) AS a, COUNT(*) / 2.0 AS half FROM patients GROUP BY sex"
 
 
-def reached(session: Session, text: str) -> Reached:
+def reached(session: Session, text: str) -> ReachedGoal:
     found = session.explain(text).reached
     assert found is not None
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.cli.demonstration import SCHEMA
+from dpsql.cli.demo import SCHEMA
 from dpsql.session import compiler
 from dpsql.session.database import Database, open_database
 from dpsql.sql.parser.constant_datetimes import clock

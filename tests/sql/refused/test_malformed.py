@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import Dialect, exp
 
-from dpsql.cli.demonstration import SCHEMA
+from dpsql.cli.demo import SCHEMA
 from dpsql.errors import DatabaseError
 from dpsql.session import Session, open_session
 from dpsql.sql.binder.aggregates import aggregate

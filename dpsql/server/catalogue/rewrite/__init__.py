@@ -1,4 +1,4 @@
-"""A statement of PostgreSQL over its catalogues, rewritten for the store: a rule is a function, bottom up."""
+"""Rewrites statements over PostgreSQL's catalogues for the store: each rule is a function, applied bottom up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import StatementError
-from dpsql.server.catalogue.rewrite.expression_types import KIND, Kinds, is_array, is_whole
+from dpsql.server.catalogue.rewrite.expression_types import KIND, ColumnTypes, is_array, is_whole
 from dpsql.server.catalogue.rewrite.expressions import (
     call,
     rewrite_cast,
@@ -22,9 +22,9 @@ from dpsql.server.catalogue.rewrite.expressions import (
     rewrite_subscript,
     rewrite_syntax,
 )
-from dpsql.server.catalogue.rewrite.functions import rewrite_call
 from dpsql.server.catalogue.rewrite.output_labels import is_star, label_outputs
 from dpsql.server.catalogue.rewrite.parsing import CALL, readable, require_known, require_seen
+from dpsql.server.catalogue.rewrite.postgres_functions import rewrite_call
 from dpsql.server.catalogue.rewrite.relations import (
     fold_names,
     is_row_function,
@@ -44,13 +44,13 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True)
-class Rewritten:
-    """A statement for the store, cut where values are filled in.
+class RewrittenQuery:
+    """A rewritten statement, split where values are filled in.
 
-    Every second part is the name of a value: a parameter's number, or a fact of the session. ``outputs`` has the
-    PostgreSQL types of the outputs by place, or None where the statement has a star and ``named`` has them by name;
-    a type that is not known is DuckDB's. ``relations`` are those of the store that are read, ``assigned`` the
-    arguments of ``set_config``.
+    Every second part is the name of a value: a parameter's number, or a fact about the session. ``outputs`` has the
+    PostgreSQL types of the output columns in order; it is None for a statement with ``*``, for which ``named`` has them
+    by name. A type that is not known is DuckDB's. ``relations`` are the store's relations that are read, ``assigned``
+    the arguments of ``set_config``.
     """
 
     parts: tuple[str, ...]
@@ -66,7 +66,7 @@ _MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, 
 
 
 def parse(text: str) -> exp.Expr:
-    """The statement's tree, its functions renamed; StatementError where it cannot be read or is not one query."""
+    """The parsed statement, its functions renamed; raises StatementError if it cannot be parsed or is not one query."""
     if len(text) > MAX_LENGTH:
         raise StatementError("E_LIMITS", f"the statement is longer than {MAX_LENGTH} characters")
     require_seen(text)
@@ -79,8 +79,8 @@ def parse(text: str) -> exp.Expr:
     return trees[0]
 
 
-def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Mapping[str, str]) -> Rewritten:
-    """The parsed statement for the store, whose relations have these ``shapes``; ``columns`` are all their types."""
+def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Mapping[str, str]) -> RewrittenQuery:
+    """Rewrite a parsed statement for the store; ``shapes`` has its relations, ``columns`` their columns' types."""
     if not isinstance(tree, exp.Query):
         raise StatementError("E_STMT", "only queries are answered from the catalogue")
     require_known(tree)
@@ -88,7 +88,7 @@ def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Ma
     label_outputs(tree)
     tables = list(tables_of(tree))
     sources = sources_of(tables, shapes)
-    kinds = Kinds(columns, {name: shapes[stored_name(relation)] for name, relation in sources.items()})
+    kinds = ColumnTypes(columns, {name: shapes[stored_name(relation)] for name, relation in sources.items()})
     _note_aliases(tree, kinds)
     parameters, assigned, outputs = _parameter_types(tree, kinds), _assignments(tree), _outputs(tree, kinds)
     relations = frozenset(filter(None, (relation_of(table, shapes) for table in tables)))
@@ -105,21 +105,21 @@ def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Ma
                 node.replace(new)
     sql = DuckDB().generate(tree, normalize_functions=False, comments=False, copy=False)
     named = {**columns, **kinds.aliases}
-    return Rewritten(tuple(_PART.split(sql)), outputs, named, parameters, relations, assigned)
+    return RewrittenQuery(tuple(_PART.split(sql)), outputs, named, parameters, relations, assigned)
 
 
 @dataclass(frozen=True)
 class _Context:
-    """What rules need to know: types, the store's relations, and which tables are relations, under which names."""
+    """The context of the rules: types, the store's relations, and the names under which tables read them."""
 
-    kinds: Kinds
+    kinds: ColumnTypes
     shapes: Mapping[str, Mapping[str, str]]
     real: frozenset[int]
     sources: Mapping[str, str]
 
 
 def _rule(node: exp.Expr, context: _Context) -> exp.Expr | None:
-    """What stands for the node, whose parts are rewritten already; None where it stays."""
+    """The replacement of a node whose children are rewritten already; None to keep it."""
     kinds = context.kinds
     match node:
         case exp.Table():
@@ -145,8 +145,8 @@ def _rule(node: exp.Expr, context: _Context) -> exp.Expr | None:
     return rewrite_syntax(node)
 
 
-def _note_aliases(tree: exp.Expr, kinds: Kinds) -> None:
-    """Remember the types of outputs under their labels, innermost queries first."""
+def _note_aliases(tree: exp.Expr, kinds: ColumnTypes) -> None:
+    """Record the types of output columns by label, innermost queries first."""
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Anonymous):
             name = table.this.name.lower().removeprefix(CALL)
@@ -164,7 +164,7 @@ def _note_aliases(tree: exp.Expr, kinds: Kinds) -> None:
                     kinds.aliases[output.alias] = ""
 
 
-def _outputs(tree: exp.Query, kinds: Kinds) -> tuple[str | None, ...] | None:
+def _outputs(tree: exp.Query, kinds: ColumnTypes) -> tuple[str | None, ...] | None:
     first: exp.Expr = tree
     while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
@@ -178,8 +178,8 @@ def _is_null(output: exp.Expr) -> bool:
     return isinstance(output, exp.Alias) and isinstance(output.this, exp.Null)
 
 
-def _parameter_types(tree: exp.Expr, kinds: Kinds) -> tuple[str, ...]:
-    """The types of ``$1`` and its followers: of the cast, or of what each is compared with, or text."""
+def _parameter_types(tree: exp.Expr, kinds: ColumnTypes) -> tuple[str, ...]:
+    """The types of the parameters: that of a cast, or of what a parameter is compared with, or text."""
     found: dict[int, str] = {}
     for node in tree.find_all(exp.Parameter):
         number = int(node.name) if node.name.isdigit() else 0
@@ -193,7 +193,7 @@ def _parameter_types(tree: exp.Expr, kinds: Kinds) -> tuple[str, ...]:
     return tuple(found.get(number) or "text" for number in range(1, max(found, default=0) + 1))
 
 
-def _expected(node: exp.Expr, kinds: Kinds) -> str | None:
+def _expected(node: exp.Expr, kinds: ColumnTypes) -> str | None:
     parent = node.parent
     while isinstance(parent, exp.Paren):
         node, parent = parent, parent.parent
@@ -211,7 +211,7 @@ def _expected(node: exp.Expr, kinds: Kinds) -> str | None:
 
 
 def _assignments(tree: exp.Expr) -> tuple[tuple[str, str], ...]:
-    """Name and value of every ``set_config``: a constant after ``=``, or the number of a parameter after ``$``."""
+    """The name and value of every ``set_config``: a constant after ``=``, or a parameter's number after ``$``."""
     found = []
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == f"{CALL}set_config" and len(node.expressions) == 3:

@@ -68,8 +68,8 @@ def type_name(to: exp.Expr) -> str:
 
 
 @dataclass
-class Kinds:
-    """The types of the columns of one statement: those of the catalogue, and those that it names itself.
+class ColumnTypes:
+    """The types of the columns in one statement: those of the catalogue and those that it defines.
 
     ``sources`` has the columns of each relation by the name under which the statement reads it.
     """
@@ -79,7 +79,7 @@ class Kinds:
     aliases: dict[str, str] = field(default_factory=dict)
 
     def of(self, node: exp.Expr | None) -> str | None:
-        """The type; None where it is what DuckDB says it is."""
+        """The type of the expression; None to take DuckDB's."""
         if node is not None and KIND in node.meta:
             return str(node.meta[KIND])
         match node:
@@ -147,10 +147,10 @@ def _element(kind: str | None) -> str | None:
 
 
 def is_array(kind: str | None) -> bool:
-    """Whether the type is one of arrays."""
+    """Whether it is an array type."""
     return kind is not None and (kind.startswith("_") or kind in VECTORS)
 
 
-def is_whole(node: exp.Expr, kinds: Kinds) -> bool:
-    """Whether the value is known to be a whole number, so that PostgreSQL divides it without a rest."""
+def is_whole(node: exp.Expr, kinds: ColumnTypes) -> bool:
+    """Whether the value is known to be an integer, for which PostgreSQL's division is integral."""
     return (isinstance(node, exp.Literal) and node.is_int) or kinds.of(node) in ("int2", "int4", "int8")

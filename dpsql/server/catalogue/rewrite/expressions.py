@@ -7,35 +7,35 @@ import re
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, Kinds, type_name
-from dpsql.server.catalogue.store.types import ARRAYS, DOMAINS, OIDS, duckdb_type
+from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, ColumnTypes, type_name
+from dpsql.server.catalogue.store.catalogue_types import ARRAYS, DOMAINS, OIDS, duckdb_type
 from dpsql.sql.emit.sandbox import SANDBOX
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call of a function of DuckDB."""
+    """A call of a DuckDB function."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def cast(node: exp.Expr, to: str) -> exp.Expr:
-    """The value as a type of DuckDB."""
+    """A cast to a DuckDB type."""
     return exp.Cast(this=node, to=SANDBOX.data_type(to))
 
 
 def text(value: str) -> exp.Expr:
-    """A constant text."""
+    """A string constant."""
     return exp.Literal.string(value)
 
 
 def marker(name: str) -> exp.Expr:
-    """The place of a value that is filled in when the statement is run."""
+    """A placeholder for a value that is filled in when the statement runs."""
     return exp.Identifier(this=f"\x01{name}\x02", quoted=False)
 
 
 def found(kind: str, named: exp.Expr, *, required: bool) -> exp.Expr:
-    """The number of the object that a text names: known before the statement runs where the text is.
+    """The OID of the object that a text names, which is known before the statement runs if the text is constant.
 
-    An object that is ``required`` and not there is an error, else NULL.
+    A missing object is an error if it is ``required``, else NULL.
     """
     word = f"{'in' if required else 'to'}_{kind}"
     if isinstance(named, exp.Literal) and named.is_string:
@@ -46,7 +46,7 @@ def found(kind: str, named: exp.Expr, *, required: bool) -> exp.Expr:
 
 
 def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
-    """What stands for a piece of syntax; None where it stays.
+    """The replacement of a node of syntax; None to keep it.
 
     >>> from sqlglot import parse_one
     >>> SANDBOX.write(rewrite_syntax(parse_one("a OPERATOR(pg_catalog.~) '^x'", dialect="postgres")))
@@ -84,7 +84,7 @@ def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
 
 
 def _operator(node: exp.Operator) -> exp.Expr:
-    """``OPERATOR(pg_catalog.~)`` as the operator that it names."""
+    """Replace ``OPERATOR(pg_catalog.~)`` by the operator."""
     kind = node.args["operator"].rpartition(".")[2]
     left, right = node.this, node.expression
     match kind:
@@ -111,8 +111,8 @@ def _part(node: object) -> exp.Expr:
 _TEXTS = frozenset("text varchar bpchar name char".split())
 
 
-def rewrite_cast(node: exp.Cast, kinds: Kinds) -> exp.Expr:
-    """A cast to a type of PostgreSQL; objects are looked up by name or number, and print as names."""
+def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
+    """Rewrite a cast to a PostgreSQL type; object types look objects up by name or OID."""
     kind = type_name(node.to)
     operand, of = node.this, kinds.of(node.this)
     if kind in NAMED:
@@ -136,8 +136,8 @@ def rewrite_cast(node: exp.Cast, kinds: Kinds) -> exp.Expr:
     return cast(operand, duckdb_type(kind))
 
 
-def rewrite_comparison(node: exp.Binary, kinds: Kinds) -> exp.Expr | None:
-    """A comparison in which a constant text stands for an object or an array, or one with every element of an array."""
+def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
+    """Rewrite a comparison with a constant that names an object or an array, or with the elements of an array."""
     left, right = node.this, node.expression
     every = isinstance(right, exp.Anonymous) and right.name.lower() == "all" and len(right.expressions) == 1
     if isinstance(right, exp.Any) or every:
@@ -159,8 +159,8 @@ def _inner(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _with_elements(node: exp.Binary, array: exp.Expr, kinds: Kinds) -> exp.Expr | None:
-    """``x = ANY (array)`` and ``x <> ALL (array)`` over a list of DuckDB."""
+def _with_elements(node: exp.Binary, array: exp.Expr, kinds: ColumnTypes) -> exp.Expr | None:
+    """Rewrite ``x = ANY (array)`` and ``x <> ALL (array)`` for DuckDB's lists."""
     if isinstance(array, exp.Query | exp.Subquery):
         return None
     left, kind = node.this, kinds.of(node.this)
@@ -177,7 +177,7 @@ def _with_elements(node: exp.Binary, array: exp.Expr, kinds: Kinds) -> exp.Expr 
 
 
 def elements(written: str, kind: str) -> exp.Expr:
-    """The list that a constant array of PostgreSQL writes in braces.
+    """The list that a constant array in braces denotes.
 
     >>> SANDBOX.write(elements('{r,"p"}', "_char")), SANDBOX.write(elements("{1}", "_oid"))
     ("['r', 'p']", 'CAST([1] AS BIGINT[])')
@@ -189,8 +189,8 @@ def elements(written: str, kind: str) -> exp.Expr:
     return exp.Array(expressions=[exp.Literal.string(item) for item in items])
 
 
-def rewrite_subscript(node: exp.Bracket, kinds: Kinds) -> exp.Expr:
-    """An element of an array; PostgreSQL counts vectors from 0 and other arrays from 1."""
+def rewrite_subscript(node: exp.Bracket, kinds: ColumnTypes) -> exp.Expr:
+    """Rewrite a subscript; PostgreSQL counts vectors from 0 and other arrays from 1."""
     place = node.expressions[0]
     if isinstance(place, exp.Slice):
         raise StatementError("E_STMT", "a slice of an array is not answered in the catalogue")

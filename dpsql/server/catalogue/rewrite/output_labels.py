@@ -1,4 +1,4 @@
-"""The names that PostgreSQL gives to outputs without a label."""
+"""Names unlabelled output columns as PostgreSQL does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prepares PostgreSQL's text for sqlglot, and refuses syntax, functions and characters that are not known.
+"""Prepares PostgreSQL's text for sqlglot, and refuses unknown syntax, functions and characters.
 
 Every function is renamed, so that the parser takes none for one of DuckDB's or another system's with other
 arguments. A call that has not been renamed would reach the store as it stands; it is refused. Arrays of types that
@@ -28,7 +28,7 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def repair(text: str) -> str:
-    """The statement as it can be read."""
+    """The statement with what sqlglot cannot parse rewritten."""
     for phrase, instead in REPAIRS:
         text = phrase.sub(instead, text)
     return text
@@ -78,7 +78,7 @@ def readable(text: str) -> str:
 
 
 def _changes(tokens: Sequence[Token], text: str) -> Iterator[tuple[int, int, str]]:
-    """Where the text changes, and into what."""
+    """The changes of the text: positions and replacements."""
     for place, token in enumerate(tokens):
         before, after, _next_but_one = (_kind(tokens, place + step) for step in (-1, 1, 2))
         word = text[token.start : token.end + 1]
@@ -140,7 +140,7 @@ _BLANKS = frozenset(" \t\r\n\f")
 
 
 def require_seen(text: str) -> None:
-    """Refuse characters that cannot be seen: two parsers would not read them the same way.
+    """Refuse invisible characters, which two parsers could read in two ways.
 
     >>> require_seen("SELECT\u200b1")
     Traceback (most recent call last):
@@ -153,7 +153,7 @@ def require_seen(text: str) -> None:
 
 
 def require_known(tree: exp.Expr) -> None:
-    """Refuse calls that are neither syntax nor renamed, and names and constants with characters that mark values."""
+    """Refuse calls that were not renamed, and names and constants with characters that mark placeholders."""
     growing = 0
     for node in tree.walk():
         if isinstance(node, exp.Anonymous):

@@ -1,4 +1,4 @@
-"""The relations and columns that a statement names, as the store has them."""
+"""Rewrites the relations and columns of a statement to those of the store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.server.catalogue.rewrite.expression_types import Kinds
+from dpsql.server.catalogue.rewrite.expression_types import ColumnTypes
 from dpsql.server.catalogue.rewrite.expressions import cast, found, marker
-from dpsql.server.catalogue.rewrite.functions import rewrite_call
 from dpsql.server.catalogue.rewrite.parsing import CALL
+from dpsql.server.catalogue.rewrite.postgres_functions import rewrite_call
 
 #: The two schemas of a PostgreSQL catalogue, and what the store calls them.
 SCHEMAS = {"pg_catalog": "pgc", "information_schema": "ifs"}
@@ -42,14 +42,14 @@ _CLOSED = frozenset(
 
 
 def tables_of(tree: exp.Expr) -> Iterator[exp.Table]:
-    """The relations that a statement reads, without the queries that it names itself."""
+    """The relations that a statement reads, without its WITH queries."""
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Anonymous) or table.db or not _is_named_query(table):
             yield table
 
 
 def _is_named_query(table: exp.Table) -> bool:
-    """Whether the name is that of a WITH query which can be seen from there.
+    """Whether the name is that of a WITH query in scope.
 
     >>> from sqlglot import parse_one
     >>> text = "WITH a AS (SELECT 1 FROM a, b), b AS (SELECT 2 FROM a) SELECT 3 FROM (WITH c AS (SELECT 4) SELECT 5), c"
@@ -71,7 +71,7 @@ def _is_named_query(table: exp.Table) -> bool:
 
 
 def relation_of(table: exp.Table, relations: Collection[str]) -> str | None:
-    """The store's name of the relation, whether or not it is there; None where it is none of the catalogue's."""
+    """The store's name of a catalogue relation, even one that does not exist; None for any other."""
     name, schema = table.name, table.db.lower()
     if isinstance(table.this, exp.Anonymous):
         return None
@@ -82,8 +82,8 @@ def relation_of(table: exp.Table, relations: Collection[str]) -> str | None:
     return None
 
 
-def rewrite_table(table: exp.Table, relations: Collection[str], kinds: Kinds) -> exp.Expr:
-    """The relation of the store in the place of PostgreSQL's."""
+def rewrite_table(table: exp.Table, relations: Collection[str], kinds: ColumnTypes) -> exp.Expr:
+    """Replace a relation by that of the store."""
     if isinstance(table.this, exp.Anonymous):
         return _row_function(table, kinds)
     relation = relation_of(table, relations)
@@ -106,8 +106,8 @@ def rewrite_table(table: exp.Table, relations: Collection[str], kinds: Kinds) ->
     return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier(short), alias=alias, **extras)
 
 
-def _row_function(table: exp.Table, kinds: Kinds) -> exp.Expr:
-    """A function in the place of a relation: rows of a table of the store, or of a query that gives what it gives."""
+def _row_function(table: exp.Table, kinds: ColumnTypes) -> exp.Expr:
+    """Replace a table function by a table of the store, or by a query with the same rows."""
     function = table.this
     name = function.name.lower().removeprefix(CALL)
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
@@ -130,7 +130,7 @@ def _row_function(table: exp.Table, kinds: Kinds) -> exp.Expr:
 
 
 def is_row_function(call: exp.Anonymous) -> bool:
-    """Whether a call stands where a relation stands; E_FUNC where it gives no rows there."""
+    """Whether a call is a table function; raises StatementError (E_FUNC) if it gives no rows."""
     name = call.name.lower().removeprefix(CALL)
     if not isinstance(call.parent, exp.Table | exp.Lateral):
         return False
@@ -140,7 +140,7 @@ def is_row_function(call: exp.Anonymous) -> bool:
 
 
 def rewrite_column(column: exp.Column, sources: Mapping[str, str]) -> exp.Expr | None:
-    """The column without schema and database before its relation's name, who asks, or the number of the relation.
+    """Rewrite ``user``, ``current_role`` or ``tableoid``; drop database and schema before any other column.
 
     ``sources`` are the relations by the names under which the statement reads them.
     """
@@ -157,7 +157,7 @@ def rewrite_column(column: exp.Column, sources: Mapping[str, str]) -> exp.Expr |
 
 
 def sources_of(tables: Collection[exp.Table], relations: Collection[str]) -> dict[str, str]:
-    """PostgreSQL's names of the relations that a statement reads, by the names that it gives them."""
+    """PostgreSQL's names of the relations that a statement reads, by alias."""
     schemas = {short: schema for schema, short in SCHEMAS.items()}
     sources = {}
     for table in tables:
@@ -169,7 +169,7 @@ def sources_of(tables: Collection[exp.Table], relations: Collection[str]) -> dic
 
 
 def stored_name(relation: str) -> str:
-    """The store's name of a relation of PostgreSQL.
+    """The store's name of a PostgreSQL relation.
 
     >>> stored_name("pg_catalog.pg_class")
     'pgc.pg_class'

@@ -1,4 +1,4 @@
-"""Builds the store's tables from the schema file and from the facts and spellings that dpsql brings along."""
+"""Builds the store's tables from the schema file and from PostgreSQL's facts, which dpsql includes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import duckdb
 
 from dpsql.schema import Schema
 from dpsql.server.catalogue.default_settings import DEFAULTS
+from dpsql.server.catalogue.store.catalogue_types import duckdb_type
 from dpsql.server.catalogue.store.macros import FIRST_MACROS, MACROS, TABLE_MACROS, definitions
-from dpsql.server.catalogue.store.objects import Objects, Row, Storage, added_functions, allowed_functions
-from dpsql.server.catalogue.store.types import duckdb_type
+from dpsql.server.catalogue.store.objects import CatalogueObjects, Row, TypeStorage, added_functions, allowed_functions
 
 #: PostgreSQL's spelling of a type where it is not the type's name.
 _SPELLED = {
@@ -124,7 +124,7 @@ _OF_TYPES = (
 
 
 def build(run: Run, schema: Schema, database: str) -> Shapes:
-    """Make all tables and functions but those of `dpsql.server.catalogue.store.views`; the shapes of all relations."""
+    """Make all tables and macros except `dpsql.server.catalogue.store.views`; returns the columns of all relations."""
     run("CREATE SCHEMA pgc; CREATE SCHEMA ifs; BEGIN")
     for file in sorted(FACTS.glob("*.parquet")):
         quoted = str(file).replace("'", "''")
@@ -134,7 +134,7 @@ def build(run: Run, schema: Schema, database: str) -> Shapes:
     for relation in shapes:
         if not is_late(relation):
             run(creation(relation, shapes))
-    _Rows(run, shapes).put(_objects(run, schema, database).gather())
+    _RowWriter(run, shapes).put(_objects(run, schema, database).gather())
     for statement in (*definitions(FIRST_MACROS), *_TYPE_NAMES, *SPELLED, *definitions(MACROS)):
         run(statement)
     for head, body in TABLE_MACROS:
@@ -144,12 +144,12 @@ def build(run: Run, schema: Schema, database: str) -> Shapes:
 
 
 def is_late(relation: str) -> bool:
-    """Whether a relation is made when it is read first: nothing else is made from it."""
+    """Whether a relation is made on first use: no other one is made from it."""
     return relation not in _EARLY
 
 
 def creation(relation: str, shapes: Shapes) -> str:
-    """The statement that makes a relation without rows, where it is not there yet."""
+    """The statement that creates an empty relation if it does not exist."""
     listed = ", ".join(f'"{name}" {duckdb_type(kind)}' for name, kind in shapes[relation].items())
     return f"CREATE TABLE IF NOT EXISTS {relation} ({listed})"
 
@@ -167,22 +167,22 @@ def _shapes(run: Run) -> dict[str, dict[str, str]]:
     return shapes
 
 
-def _objects(run: Run, schema: Schema, database: str) -> Objects:
+def _objects(run: Run, schema: Schema, database: str) -> CatalogueObjects:
     stored = run("SELECT oid, typlen, typbyval, typalign, typstorage, typcollation FROM pgc.pg_type").fetchall()
     classes = run("SELECT opcintype, oid FROM pgc.pg_opclass WHERE opcmethod = 403 AND opcdefault").fetchall()
     equals = run("SELECT oprleft, oid FROM pgc.pg_operator WHERE oprname = '=' AND oprleft = oprright").fetchall()
-    storages = {oid: Storage(*rest) for oid, *rest in stored}
-    return Objects(schema, database, storages, dict(classes), dict(equals))
+    storages = {oid: TypeStorage(*rest) for oid, *rest in stored}
+    return CatalogueObjects(schema, database, storages, dict(classes), dict(equals))
 
 
-class _Rows:
-    """Puts rows into the tables of the store."""
+class _RowWriter:
+    """Inserts rows into the tables of the store."""
 
     def __init__(self, run: Run, shapes: Shapes) -> None:
         self._run, self._shapes = run, shapes
 
     def put(self, rows: Mapping[str, Sequence[Row]]) -> None:
-        """The owner's objects, the roles, the settings and the functions that statements may call."""
+        """Insert the owner's objects, roles, settings, and the functions that statements may call."""
         types = rows.get("pg_type", [])
         self._insert("pg_type", [row for row in types if "typelem" not in row], self._template("pg_type", _ROW_TYPE))
         self._insert("pg_type", [row for row in types if "typelem" in row], self._template("pg_type", _ARRAY_TYPE))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 
 def _where(value: str, relation: str, condition: str) -> str:
-    """One value of the row of a relation that the condition finds; NULL where there is none."""
+    """A subquery for one value of the row that the condition finds; NULL if there is none."""
     return f"(SELECT any_value({value}) FROM pgc.{relation} z__ WHERE {condition})"
 
 
@@ -269,7 +269,7 @@ ARITIES: Mapping[str, set[int]] = _arities((*FIRST_MACROS, *MACROS))
 
 
 def definitions(macros: tuple[tuple[str, str], ...]) -> Iterator[str]:
-    """The statements that make the macros; those of one name are made together."""
+    """The statements that create the macros; those of one name are created together."""
     bodies: dict[str, list[str]] = {}
     for head, body in macros:
         name, opening, parameters = head.partition("(")

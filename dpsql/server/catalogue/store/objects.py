@@ -1,4 +1,4 @@
-"""The owner's tables and the allowed functions as rows of PostgreSQL's catalogues; nothing of the data is in them."""
+"""Rows of PostgreSQL's catalogues for the owner's tables and the allowed functions; they hold nothing of the data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dpsql.schema import Schema, Table
-from dpsql.server.catalogue.store.types import OIDS, column_type
-from dpsql.session.request.vocabulary import functions
+from dpsql.server.catalogue.store.catalogue_types import OIDS, column_type
+from dpsql.session.request.completion_words import functions
 
 Row: TypeAlias = dict[str, object]
 
@@ -20,7 +20,7 @@ FIRST_OID = 16384
 
 
 @dataclass(frozen=True)
-class Storage:
+class TypeStorage:
     """How PostgreSQL stores a type: its length, whether by value, alignment, storage and collation."""
 
     length: int
@@ -31,8 +31,8 @@ class Storage:
 
 
 @dataclass
-class Objects:
-    """Gathers the rows of each catalogue; numbers of objects depend on their names alone.
+class CatalogueObjects:
+    """Gathers the rows of each catalogue; OIDs of objects depend on their names alone.
 
     ``storages`` has the storage of each type by its oid, ``classes`` the default B-tree operator class of each type,
     and ``equals`` the equality operator of each.
@@ -40,7 +40,7 @@ class Objects:
 
     schema: Schema
     database: str
-    storages: Mapping[int, Storage]
+    storages: Mapping[int, TypeStorage]
     classes: Mapping[int, int]
     equals: Mapping[int, int]
     rows: dict[str, list[Row]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Objects:
     _keys: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
 
     def gather(self) -> dict[str, list[Row]]:
-        """The rows by catalogue; columns that are not named keep the value of a row of PostgreSQL's own."""
+        """The rows of each catalogue; columns that are not set have the values of one of PostgreSQL's own rows."""
         self._add("pg_database", oid=self.oid("database", self.database), datname=self.database)
         if self.schema.comment is not None:
             database = self.oid_of("database", self.database)
@@ -62,7 +62,7 @@ class Objects:
         return self.rows
 
     def oid(self, kind: str, name: str) -> int:
-        """A number for a new object, from its kind and its name; the next free one where another has it already."""
+        """An OID for a new object, from its kind and name; the next free one if another object has it."""
         number = self.oid_of(kind, name)
         while number in self._taken:
             number += 1
@@ -71,7 +71,7 @@ class Objects:
 
     @staticmethod
     def oid_of(kind: str, name: str) -> int:
-        """The number that an object of that kind and name would have if it were alone."""
+        """The OID that an object of that kind and name has if no other one collides with it."""
         digest = hashlib.sha256(f"{kind} {name}".encode()).digest()
         return FIRST_OID + int.from_bytes(digest[:8], "big") % (2**31 - 2 * FIRST_OID)
 
@@ -111,9 +111,9 @@ class Objects:
         )  # fmt: skip
 
     def _declared_keys(self, name: str, table: Table) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """The columns that are unique together, and whether they are the primary key; first what the owner declares.
+        """The unique keys of a table, and whether each is the primary key; declared keys come first.
 
-        Rows are led to their unit through the columns that others refer to, so these are unique too.
+        Columns that other tables reference are unique too, since rows lead to their unit through them.
         """
         referred = {
             target.partition(".")[2]: None
@@ -165,7 +165,7 @@ class Objects:
 
 
 def _places(table: Table, columns: tuple[str, ...]) -> list[int]:
-    """Where the columns stand in their table, counted from 1."""
+    """The positions of columns in their table, counted from 1."""
     order = list(table.columns)
     return [order.index(column) + 1 for column in columns]
 
@@ -180,10 +180,10 @@ def allowed_functions() -> frozenset[str]:
 
 
 def added_functions(known: set[str]) -> list[Row]:
-    """Rows of ``pg_proc`` for the allowed functions that PostgreSQL does not have: from anything to anything."""
+    """Rows of ``pg_proc`` for allowed functions that PostgreSQL lacks, with arguments and results of any type."""
     anything = 2283
     return [
-        {"oid": Objects.oid_of("function", name), "proname": name, "prosrc": name, "prorettype": anything,
+        {"oid": CatalogueObjects.oid_of("function", name), "proname": name, "prosrc": name, "prorettype": anything,
          "proargtypes": [anything]}
         for name in sorted(allowed_functions() - known)
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The relations that PostgreSQL computes from its catalogues, each as one SELECT over the tables of the store.
+"""Relations that PostgreSQL computes from its catalogues, each as one SELECT over the tables of the store.
 
 Columns that a SELECT leaves out are NULL. ``pgc`` holds ``pg_catalog``, ``ifs`` the ``information_schema``; all names
 in the text are dpsql's own.
@@ -186,7 +186,7 @@ FILLS: dict[str, str] = {
 
 
 def fill(relation: str, database: str) -> str:
-    """The statement that fills a relation; ``database`` is a name without quotes."""
+    """The statement that fills a relation; ``database`` is an unquoted name."""
     quoted = "'" + database.replace("'", "''") + "'"
     query = FILLS[relation].replace("{keys}", _KEYS).replace("{relations}", _RELATIONS).replace("{database}", quoted)
     return f"INSERT INTO {relation} BY NAME {query}"

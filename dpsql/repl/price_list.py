@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpsql.errors import BudgetExhausted
-from dpsql.output import Rows
+from dpsql.output import OutputRows
 from dpsql.privacy.measure import FREE, shown
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class PriceList:
                 standing.require(self._cost)
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> OutputRows:
         """The statements with their prices, and the sum up to each."""
-        return Rows.exact(["statement", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines)
+        return OutputRows.exact(["statement", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines)
 
     @property
     def said(self) -> str:

@@ -41,7 +41,7 @@ class SessionSettings(Protocol):
     def set(self, name: str, value: str | None) -> None: ...
 
 
-class Settings(Mapping[str, str]):
+class ConnectionSettings(Mapping[str, str]):
     """Settings by their names in lower case; those of dpsql itself are the session's.
 
     ``raw_select`` is told what a SELECT of single rows gives whenever that may have changed.
@@ -82,7 +82,7 @@ class Settings(Mapping[str, str]):
         """The setting as SHOW tells it: a duration in the longest unit that divides it.
 
         >>> chooser = type("SessionSettings", (), {"choices": None})()
-        >>> settings = Settings("ada", chooser, lambda _: None)
+        >>> settings = ConnectionSettings("ada", chooser, lambda _: None)
         >>> for written in ("300ms", "5000", "120s", "0"):
         ...     settings.set("statement_timeout", written); print(settings.shown("statement_timeout"))
         300ms

@@ -1,4 +1,4 @@
-"""What the catalogue answers: columns with the numbers of their PostgreSQL types, and rows of plain values."""
+"""Answers of the catalogue: columns with the OIDs of their PostgreSQL types, and rows of plain values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpsql.server.catalogue.rewrite import Rewritten
-from dpsql.server.catalogue.store.types import OIDS, duckdb_type, type_oid
-from dpsql.server.protocol.types import by_name
+from dpsql.server.catalogue.rewrite import RewrittenQuery
+from dpsql.server.catalogue.store.catalogue_types import OIDS, duckdb_type, type_oid
+from dpsql.server.protocol.postgres_types import by_name
 
 
 @dataclass(frozen=True)
 class CatalogueColumn:
-    """One column of an answer: its name and the number of its PostgreSQL type."""
+    """A column of an answer: its name and the OID of its PostgreSQL type."""
 
     name: str
     oid: int
@@ -45,15 +45,15 @@ class ObjectName(str):
         return self.oid
 
 
-def columns_of(rewritten: Rewritten, held: Sequence[tuple[str, str]]) -> Iterator[CatalogueColumn]:
-    """The columns of an answer: what the statement says of their types as far as it fits what DuckDB holds."""
+def columns_of(rewritten: RewrittenQuery, held: Sequence[tuple[str, str]]) -> Iterator[CatalogueColumn]:
+    """The columns of an answer, with the types of the statement where they fit the values that DuckDB holds."""
     for place, (name, kept) in enumerate(held):
         kind = rewritten.outputs[place] if rewritten.outputs is not None else rewritten.named.get(name)
         yield CatalogueColumn(name, column_oid(kind, kept))
 
 
 def column_oid(kind: str | None, held: str) -> int:
-    """The number of a column's type, from what is known of it and the DuckDB type that its values have.
+    """The OID of a column's type, from the inferred type and the DuckDB type of its values.
 
     >>> column_oid("name", "VARCHAR"), column_oid("name", "BIGINT"), column_oid(None, "VARCHAR[]")
     (19, 20, 1009)

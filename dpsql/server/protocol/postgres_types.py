@@ -11,28 +11,46 @@ from dpsql.planning.result_types import RESULT_TYPES
 
 
 @dataclass(frozen=True)
-class Type:
+class PostgresType:
     """A type of PostgreSQL: its number, its name, the bytes of a value (-1: any) and, for an array, its elements."""
 
     oid: int
     name: str
     size: int = -1
-    element: Type | None = None
+    element: PostgresType | None = None
 
 
-BOOL, BYTEA, CHAR, NAME = Type(16, "bool", 1), Type(17, "bytea"), Type(18, "char", 1), Type(19, "name", 64)
-INT8, INT2, INT4 = Type(20, "int8", 8), Type(21, "int2", 2), Type(23, "int4", 4)
-INT2VECTOR, REGPROC, TEXT, OID = Type(22, "int2vector"), Type(24, "regproc", 4), Type(25, "text"), Type(26, "oid", 4)
-XID, OIDVECTOR = Type(28, "xid", 4), Type(30, "oidvector")
-JSON, NODE_TREE = Type(114, "json"), Type(194, "pg_node_tree")
-FLOAT4, FLOAT8, UNKNOWN = Type(700, "float4", 4), Type(701, "float8", 8), Type(705, "unknown", -2)
-BPCHAR, VARCHAR = Type(1042, "bpchar"), Type(1043, "varchar")
-DATE, TIME = Type(1082, "date", 4), Type(1083, "time", 8)
-TIMESTAMP, TIMESTAMPTZ, INTERVAL = Type(1114, "timestamp", 8), Type(1184, "timestamptz", 8), Type(1186, "interval", 16)
-NUMERIC = Type(1700, "numeric")
-REGCLASS, REGTYPE = Type(2205, "regclass", 4), Type(2206, "regtype", 4)
-UUID, JSONB = Type(2950, "uuid", 16), Type(3802, "jsonb")
-REGNAMESPACE, REGROLE = Type(4089, "regnamespace", 4), Type(4096, "regrole", 4)
+BOOL, BYTEA, CHAR, NAME = (
+    PostgresType(16, "bool", 1),
+    PostgresType(17, "bytea"),
+    PostgresType(18, "char", 1),
+    PostgresType(19, "name", 64),
+)
+INT8, INT2, INT4 = PostgresType(20, "int8", 8), PostgresType(21, "int2", 2), PostgresType(23, "int4", 4)
+INT2VECTOR, REGPROC, TEXT, OID = (
+    PostgresType(22, "int2vector"),
+    PostgresType(24, "regproc", 4),
+    PostgresType(25, "text"),
+    PostgresType(26, "oid", 4),
+)
+XID, OIDVECTOR = PostgresType(28, "xid", 4), PostgresType(30, "oidvector")
+JSON, NODE_TREE = PostgresType(114, "json"), PostgresType(194, "pg_node_tree")
+FLOAT4, FLOAT8, UNKNOWN = (
+    PostgresType(700, "float4", 4),
+    PostgresType(701, "float8", 8),
+    PostgresType(705, "unknown", -2),
+)
+BPCHAR, VARCHAR = PostgresType(1042, "bpchar"), PostgresType(1043, "varchar")
+DATE, TIME = PostgresType(1082, "date", 4), PostgresType(1083, "time", 8)
+TIMESTAMP, TIMESTAMPTZ, INTERVAL = (
+    PostgresType(1114, "timestamp", 8),
+    PostgresType(1184, "timestamptz", 8),
+    PostgresType(1186, "interval", 16),
+)
+NUMERIC = PostgresType(1700, "numeric")
+REGCLASS, REGTYPE = PostgresType(2205, "regclass", 4), PostgresType(2206, "regtype", 4)
+UUID, JSONB = PostgresType(2950, "uuid", 16), PostgresType(3802, "jsonb")
+REGNAMESPACE, REGROLE = PostgresType(4089, "regnamespace", 4), PostgresType(4096, "regrole", 4)
 
 #: The number of the arrays of each type that has some.
 ARRAYS = {
@@ -47,7 +65,7 @@ _SCALARS = (
     JSONB, REGNAMESPACE, REGROLE,
 )  # fmt: skip
 _BY_OID = {each.oid: each for each in _SCALARS} | {
-    oid: Type(oid, f"_{element.name}", -1, element) for oid, element in ARRAYS.items()
+    oid: PostgresType(oid, f"_{element.name}", -1, element) for oid, element in ARRAYS.items()
 }
 _ARRAY_OF = {element.oid: oid for oid, element in ARRAYS.items()}
 
@@ -59,20 +77,20 @@ _LIST = re.compile(r"(.+)\[\d*\]", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Column:
+class WireColumn:
     """A column of an answer as clients are told of it; ``modifier`` is -1 or PostgreSQL's code of a type's digits."""
 
     name: str
-    type: Type
+    type: PostgresType
     modifier: int = -1
 
 
-def by_oid(oid: int) -> Type | None:
+def by_oid(oid: int) -> PostgresType | None:
     """The type of that number, where dpsql knows it."""
     return _BY_OID.get(oid)
 
 
-def array_of(element: Type) -> Type:
+def array_of(element: PostgresType) -> PostgresType:
     """The type of arrays of a type; text for those that PostgreSQL has none for.
 
     >>> array_of(INT4).oid, array_of(array_of(INT4)).oid
@@ -83,7 +101,7 @@ def array_of(element: Type) -> Type:
     return _BY_OID[_ARRAY_OF[element.oid]] if element.oid in _ARRAY_OF else TEXT
 
 
-def by_name(duckdb_type: str) -> Type:
+def by_name(duckdb_type: str) -> PostgresType:
     """The PostgreSQL type of a DuckDB one; text for what PostgreSQL has none for.
 
     >>> by_name("DECIMAL(10,2)").name, by_name("INTEGER[]").name, by_name("MAP(VARCHAR, INTEGER)").name
@@ -95,7 +113,7 @@ def by_name(duckdb_type: str) -> Type:
     return _OF_RESULTS.get(duckdb_type.partition("(")[0], TEXT)
 
 
-def column(name: str, duckdb_type: str) -> Column:
+def column(name: str, duckdb_type: str) -> WireColumn:
     """A column of a DuckDB type, with the digits of a decimal.
 
     >>> column("x", "DECIMAL(10,2)").modifier
@@ -103,7 +121,7 @@ def column(name: str, duckdb_type: str) -> Column:
     """
     digits = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", duckdb_type)
     modifier = -1 if digits is None else (int(digits[1]) << 16 | int(digits[2])) + 4
-    return Column(name, by_name(duckdb_type), modifier)
+    return WireColumn(name, by_name(duckdb_type), modifier)
 
 
 def json_text(value: object) -> bytes:

@@ -1,4 +1,4 @@
-"""One analyst's conversation: plan, prepare, execute, interrupt, explain, remaining.
+"""One analyst's session: plans, prices, prepares, executes and explains statements.
 
 Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accuracy.md``.
 """
@@ -21,30 +21,38 @@ from dpsql.privacy.measure import exact
 from dpsql.schema import Noise, Schema
 from dpsql.session import request
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.answering import Answering, BatchExecution, WorkloadStatement, statuses, text_and_parameters
-from dpsql.session.cancellation import Turns, in_one_turn
+from dpsql.session.answering import PlanAnswering, WorkloadAnswering, WorkloadStatement, statuses, text_and_parameters
+from dpsql.session.cancel_scope import CancelScopes, cancellable
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.plan_cache import PlanCache
-from dpsql.session.prepared import Prepared, described
-from dpsql.session.pricing.target import Goal, Target
-from dpsql.session.pricing.target_plans import Targets, after, first_only
+from dpsql.session.prepared_statement import PreparedStatement, described
+from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
+from dpsql.session.pricing.target_plans import TargetPlanner, after, first_only
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import SETTINGS, StatementSettings
-from dpsql.session.request import settings as status_rows
-from dpsql.session.request.settings import allowed, target
+from dpsql.session.request import statement_settings as status_rows
+from dpsql.session.request.statement_settings import allowed, target
 from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 
 
 class Session:
-    """An analyst at a private database; the budget is the database's, whoever and how many they are.
+    """One analyst's session; the budget belongs to the database, and all its sessions share it.
 
-    One thread uses it at a time; ``interrupt`` alone may come from another. ``postprocessors`` are the database's;
-    without them the session has its own, and closing it closes the engine and the ledger. ``answers`` are those already
-    paid for; ``frontend_options`` say what the front end chooses where SQL leaves it open; ``plans`` are those that
-    were made lately.
+    One thread may use a session at a time; `interrupt` may come from another.
+
+    Args:
+        schema: What the owner declares, completed by the catalogue of the data.
+        engine: Runs charged plans where the data are.
+        accountant: Admits and records charges.
+        analyst: The name whose budget is charged.
+        postprocessors: The sandboxes of a shared database. Without them the session makes its own, and closing it
+            closes the engine and the ledger too.
+        answers: The store of released answers, if there is one.
+        frontend_options: The choices of the front end where SQL dialects differ.
+        plans: The database's cache of plans, if there is one.
     """
 
     def __init__(
@@ -64,15 +72,15 @@ class Session:
         if postprocessors is None:
             postprocessors = PostProcessors(schema, timed_rows(engine, schema.privacy.time_bucket))
             self._owned = (postprocessors, engine, accountant.ledger)
-        privacy, self._turns = schema.privacy, Turns(postprocessors, analyst)
+        privacy, self._scopes = schema.privacy, CancelScopes(postprocessors, analyst)
         self._settings = self._default = StatementSettings(privacy.query_epsilon, mechanism=privacy.mechanism)
         self._compiler = Compiler(
-            schema, accountant, analyst, frontend_options, self._turns, plans, PublicSizes(engine), engine.dialect
+            schema, accountant, analyst, frontend_options, self._scopes, plans, PublicSizes(engine), engine.dialect
         )
-        self._targets = Targets(accountant, analyst, answers, self._turns, privacy.epsilon)
+        self._targets = TargetPlanner(accountant, analyst, answers, self._scopes, privacy.epsilon)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
-        self._answering = Answering(self._execution, self._turns)
-        self._batch = BatchExecution(self._execution, self._answering, self._turns)
+        self._answering = PlanAnswering(self._execution, self._scopes)
+        self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
 
     @property
     def schema(self) -> Schema:
@@ -83,9 +91,9 @@ class Session:
         return self._accountant
 
     @property
-    @in_one_turn
+    @cancellable
     def remaining(self) -> RemainingBudget:
-        """What is left for this analyst, of the total or of a cap under it."""
+        """What is left of the budget for this analyst: of the total, or of the analyst's cap."""
         return self._accountant.remaining(self.analyst)
 
     @property
@@ -99,7 +107,7 @@ class Session:
 
     @property
     def frontend_options(self) -> FrontendOptions:
-        """What the front end chooses where SQL leaves it open, for the statements from now on."""
+        """The choices of the front end where SQL dialects differ, for later statements."""
         return self._compiler.frontend_options
 
     @frontend_options.setter
@@ -107,15 +115,17 @@ class Session:
         self._compiler.frontend_options = frontend_options
 
     def set(self, name: str, value: str | None) -> None:
-        """Change a setting, whose value is as people write it; None goes back to the schema's.
+        """Change a setting to a value as people write it; None resets it to the schema's.
 
-        Raises ValueError for what is no value of it, DataError for one that the schema does not allow.
+        Raises:
+            ValueError: The text is not a value of the setting.
+            DataError: The schema does not allow the value.
         """
         self.settings = self._settings.with_setting(name, value, self._default)
 
     @property
     def epsilon(self) -> Fraction:
-        """What a statement of this session costs."""
+        """The price of a statement of this session, in ε."""
         return self._settings.epsilon
 
     @epsilon.setter
@@ -125,7 +135,7 @@ class Session:
 
     @property
     def mechanism(self) -> Noise:
-        """The noise of its statements: laplace, gaussian, or auto for what the budget makes the better one."""
+        """The noise of statements: laplace, gaussian, or auto for the better one under this budget."""
         return self._settings.mechanism
 
     @mechanism.setter
@@ -136,24 +146,25 @@ class Session:
             raise DataError(f"{mechanism!r} is no mechanism; {error}") from None
 
     @property
-    def target_error(self) -> Target | None:
-        """How exact each statement of this session shall be, whatever that costs within `StatementSettings.most`."""
+    def target_error(self) -> ErrorTarget | None:
+        """The error that each statement shall reach, at a price of `StatementSettings.most` at most."""
         return self._settings.target_error
 
     @target_error.setter
-    def target_error(self, wanted: Target | str | float | None) -> None:
+    def target_error(self, wanted: ErrorTarget | str | float | None) -> None:
         self.settings = replace(self._settings, target_error=target(wanted))
 
-    @in_one_turn
+    @cancellable
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
-        """The statement as it would be run and paid for; nothing is charged and no row is read."""
+        """The plan of a statement; nothing is charged and no private row is read."""
         return self._targets.priced(self._compiler.plan(text, parameters, self._settings), self._settings)
 
-    @in_one_turn
-    def prepare(self, text: str, types: Sequence[str | None] = ()) -> Prepared:
-        """The text parsed once, with the types of its parameters and its columns; nothing is charged or read.
+    @cancellable
+    def prepare(self, text: str, types: Sequence[str | None] = ()) -> PreparedStatement:
+        """Parse a text once and find its parameter types and columns; nothing is charged or read.
 
-        ``types`` are DuckDB's names of the types that the client declares, None where it leaves one open.
+        Args:
+            types: DuckDB's names of the parameter types that the client declares; None for one that is left open.
         """
         statement, found = self._compiler.parse(text, types)
 
@@ -163,11 +174,11 @@ class Session:
         def plan(values: tuple[object, ...]) -> Plan:
             return self._targets.priced(compiled(values), self._settings)
 
-        return Prepared(text, found, described(found, compiled), plan)
+        return PreparedStatement(text, found, described(found, compiled), plan)
 
-    @in_one_turn
+    @cancellable
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
-        """The answer to one line: charged before a row is read, read before noise, noise before post-processing."""
+        """Answer one line of a client. A query is charged, then read, then given noise, then post-processed."""
         match request.read(text):
             case request.Select(text=text):
                 return self.answer(self.plan(text, parameters))
@@ -187,56 +198,63 @@ class Session:
             case request.TransactionControl():
                 return Result((), [], [])
 
-    @in_one_turn
+    @cancellable
     def answer(self, plan: Plan) -> Result:
-        """The answer to a plan; QueryCancelled where another thread ended it, and what was charged stays charged.
+        """Answer a plan. A pilot tells the price of a better answer, which is then bought and given.
 
-        That of a pilot tells the price of a better one, which is then given.
+        Raises:
+            BudgetExhausted: The budget does not admit the price; nothing is charged.
+            QueryCancelled: Another thread interrupted it; a charge stays.
+            ExecutionFailed: The engine failed after the charge, which stays.
         """
         result, better = self.first(plan)
         return result if better is None else self.second(result, better)
 
-    @in_one_turn
+    @cancellable
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
-        """The plan's own answer; and of a pilot the plan of a better one, where that is admitted and worth it."""
+        """The answer to a plan and, if it is a pilot, the plan of a better answer where the budget admits one."""
         result, released = self._answering.answer(plan)
         return self._targets.better(plan, result, released, self._settings)
 
-    @in_one_turn
+    @cancellable
     def second(self, first: Result, better: Plan) -> Result:
-        """The better answer, with what was charged for both; the first one where the budget does not admit it now."""
+        """The better answer after a pilot, with the charge of both; the pilot's if the budget admits no more."""
         try:
             result, _ = self._answering.answer(better)
         except BudgetExhausted as refusal:
             return first_only(first, refusal)
         return after(first, result)
 
-    @in_one_turn
+    @cancellable
     def workload(self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None) -> Workload:
         """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
 
-        A statement is a text, or a text with its parameters. ``delta`` is what of δ the block may use where it is
-        priced as (ε, δ); by default a tenth of what is set aside for thresholds. Targets of errors do not apply.
+        Args:
+            statements: Texts, or pairs of a text and its parameters. Error targets do not apply to them.
+            delta: The δ that an (ε, δ) price of the block may use; by default a tenth of the δ for key thresholds.
         """
         plans = [
             self._compiler.plan(text, values, self._settings) for text, values in map(text_and_parameters, statements)
         ]
         return priced(plans, statuses(plans, self.is_paid), self._schema, self.remaining, delta)
 
-    @in_one_turn
+    @cancellable
     def run(self, workload: Workload, accountant: str | None = None) -> list[Result]:
-        """The answers to a workload, in order, once all of it is charged: by the named accountant or the best one.
+        """Charge a workload as one block, by the named accountant or the best one, and return its answers in order.
 
-        It is all or nothing: where the block is refused, nothing is charged and nothing is read.
+        Raises:
+            BudgetExhausted: The budget does not admit the block; nothing is charged and nothing is read.
+            DataError: The accountant is not valid for this workload.
         """
         return self._batch.run(workload, accountant)
 
-    @in_one_turn
-    def explain(self, text: str, parameters: Sequence[object] = (), goal: Goal | None = None) -> Explanation:
-        """What the statement would cost and how exact it would be; it costs nothing and touches nothing.
+    @cancellable
+    def explain(self, text: str, parameters: Sequence[object] = (), goal: AccuracyGoal | None = None) -> Explanation:
+        """What a statement would cost and how exact it would be; this is free and reads no private row.
 
-        With a goal, which may stand behind TO REACH in the text, it is what reaches the goal that is explained, where
-        the budget admits it.
+        Args:
+            goal: The errors to reach, which may also stand behind TO REACH in the text. The plan that reaches them is
+                explained, if the budget admits it.
         """
         text, behind = request.with_goal(text)
         goal = goal or behind
@@ -250,16 +268,16 @@ class Session:
                 plan = plan.at(reached.epsilon)
         return explain(plan, pricing.remaining, self.is_paid(plan), pricing.likely(plan), reached)
 
-    @in_one_turn
+    @cancellable
     def is_paid(self, plan: Plan) -> bool:
-        """Whether the plan's answer was paid for before, so that it is given again at no cost."""
+        """Whether the plan's release is in the answer store, so that it is free."""
         return self._execution.is_paid(plan)
 
     def interrupt(self) -> None:
-        """End the statement that runs now, from another thread; it raises QueryCancelled in its own."""
-        self._turns.interrupt()
+        """Cancel the running statement from another thread; it raises QueryCancelled in its own."""
+        self._scopes.interrupt()
 
     def close(self) -> None:
-        """Give back what the session holds; what was charged stays charged."""
+        """Close what the session owns; charges stay."""
         for each in self._owned:
             each.close()

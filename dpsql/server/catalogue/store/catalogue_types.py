@@ -1,4 +1,4 @@
-"""PostgreSQL's types and their numbers as the catalogue's DuckDB holds them, and values as SQL constants."""
+"""PostgreSQL's types and OIDs, the DuckDB types that hold their values, and values as SQL constants."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from dpsql.errors import DataError
 from dpsql.schema import SqlType
-from dpsql.server.protocol import types
+from dpsql.server.protocol import postgres_types
 
 #: How DuckDB holds a PostgreSQL type, by PostgreSQL's own name of it; an array's name starts with an underscore.
 _HELD = {
@@ -35,10 +35,10 @@ _HELD = {
 
 #: The numbers that PostgreSQL gave to its types, those that only the catalogue has among them; those of an array of
 #: them stand in `ARRAYS`.
-OIDS = {name: kind.oid for name, kind in types.TYPES.items()} | {
+OIDS = {name: kind.oid for name, kind in postgres_types.TYPES.items()} | {
     "inet": 869, "aclitem": 1033, "anyarray": 2277, "void": 2278, "pg_lsn": 3220,
 }  # fmt: skip
-ARRAYS = {element.name: oid for oid, element in types.ARRAYS.items()} | {"aclitem": 1034}
+ARRAYS = {element.name: oid for oid, element in postgres_types.ARRAYS.items()} | {"aclitem": 1034}
 #: The domains of the information schema, and the type by which a client sees each.
 DOMAINS = {
     "sql_identifier": "name",
@@ -50,7 +50,7 @@ DOMAINS = {
 
 
 def duckdb_type(name: str) -> str:
-    """The DuckDB type that holds values of the PostgreSQL type.
+    """The DuckDB type that holds values of a PostgreSQL type.
 
     >>> duckdb_type("oid"), duckdb_type("_text"), duckdb_type("sql_identifier")
     ('BIGINT', 'VARCHAR[]', 'VARCHAR')
@@ -59,7 +59,7 @@ def duckdb_type(name: str) -> str:
 
 
 def type_oid(name: str) -> int:
-    """The number of a PostgreSQL type; domains count as the type below them, and unknown ones as text.
+    """The OID of a PostgreSQL type; that of the base type for a domain, of text for an unknown type.
 
     >>> type_oid("name"), type_oid("_text"), type_oid("yes_or_no")
     (19, 1009, 1043)
@@ -70,17 +70,17 @@ def type_oid(name: str) -> int:
 
 
 def column_type(declared: SqlType) -> tuple[str, int]:
-    """The PostgreSQL type of a declared column, and its modifier (-1 where it has none).
+    """The PostgreSQL type of a declared column, and its modifier (-1 for none).
 
     >>> column_type(SqlType.parse("decimal(5,2)")), column_type(SqlType.parse("integer"))
     (('numeric', 327686), ('int8', -1))
     """
-    found = types.column("", declared.engine_name.upper())
+    found = postgres_types.column("", declared.engine_name.upper())
     return found.type.name, found.modifier
 
 
 def literal(value: object) -> str:
-    """The constant; DataError for a value that no catalogue has.
+    """The value as an SQL constant; raises DataError for a type that no catalogue has.
 
     >>> literal("it's"), literal(["a", None]), literal(True), literal(5)
     ("'it''s'", "['a', NULL]", 'true', '5')

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from dpsql.dbapi.frames import unused_name
 from dpsql.planning.result_types import end_type, result_type
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ Row: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Rows:
+class OutputRows:
     """What is to be written: ``intervals`` has (low, high) for each cell that is an estimate, None for the others."""
 
     names: tuple[str, ...]
@@ -26,7 +27,7 @@ class Rows:
     intervals: Sequence[tuple[CellInterval | None, ...]]
 
     @classmethod
-    def of_cursor(cls, cursor: Cursor) -> Rows:
+    def of_cursor(cls, cursor: Cursor) -> OutputRows:
         """All rows that the cursor has not fetched yet."""
         described = cursor.description or []
         intervals = cursor.intervals
@@ -35,13 +36,13 @@ class Rows:
         return cls(names, types, rows, intervals[len(intervals) - len(rows) :])
 
     @classmethod
-    def of_result(cls, result: Result) -> Rows:
+    def of_result(cls, result: Result) -> OutputRows:
         """The rows of a session's answer."""
         names = tuple(column.name for column in result.columns)
         return cls(names, tuple(column.type for column in result.columns), result.rows, result.intervals)
 
     @classmethod
-    def exact(cls, names: Sequence[str], rows: Sequence[Row]) -> Rows:
+    def exact(cls, names: Sequence[str], rows: Sequence[Row]) -> OutputRows:
         """Rows of texts and numbers in which nothing is an estimate."""
         columns = list(zip(*rows, strict=True)) or [()] * len(names)
         types = tuple("DOUBLE" if _all_numbers(column) else "VARCHAR" for column in columns)
@@ -57,7 +58,7 @@ class Rows:
         """For each column, whether its values are words rather than figures."""
         return tuple(kind.endswith("]") or _side(kind) == "left" for kind in self.types)
 
-    def with_ends(self) -> Rows:
+    def with_ends(self) -> OutputRows:
         """The same with columns ``x_low`` and ``x_high`` beside each column ``x`` that is estimated."""
         names: list[str] = []
         types: list[str] = []
@@ -66,18 +67,18 @@ class Rows:
             names += [name, f"{name}_low", f"{name}_high"] if bar else [name]
             types += [kind, *[end_type(kind)] * 2] if bar else [kind]
         rows = [tuple(_spread(row, ends, barred)) for row, ends in zip(self.rows, self.intervals, strict=True)]
-        return Rows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows))
+        return OutputRows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows))
 
-    def apart(self) -> Rows:
+    def apart(self) -> OutputRows:
         """The same with a number behind each name that another column has already.
 
-        >>> Rows.exact(["n", "N"], [(1, 2)]).apart().names
+        >>> OutputRows.exact(["n", "N"], [(1, 2)]).apart().names
         ('n', 'N_1')
         """
         names: list[str] = []
         for name in self.names:
-            names.append(_unused(name, names))
-        return Rows(tuple(names), self.types, self.rows, self.intervals)
+            names.append(unused_name(name, names))
+        return OutputRows(tuple(names), self.types, self.rows, self.intervals)
 
 
 def _side(kind: str) -> str:
@@ -90,13 +91,6 @@ def _spread(row: Row, ends: Sequence[CellInterval | None], barred: Sequence[bool
         yield value
         if bar:
             yield from (None, None) if interval is None else interval
-
-
-def _unused(name: str, taken: Sequence[str]) -> str:
-    number, found = 1, name
-    while found.lower() in (each.lower() for each in taken):
-        found, number = f"{name}_{number}", number + 1
-    return found
 
 
 def _all_numbers(column: Sequence[object]) -> bool:

@@ -10,13 +10,13 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.server.catalogue.default_settings import VERSION
-from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, Kinds
+from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, ColumnTypes
 from dpsql.server.catalogue.rewrite.expressions import call, cast, found, marker, text
 from dpsql.server.catalogue.rewrite.parsing import CALL
 from dpsql.server.catalogue.store.macros import ARITIES
 
 Arguments: TypeAlias = Sequence[exp.Expr]
-Build: TypeAlias = Callable[[Arguments, Kinds], exp.Expr]
+Build: TypeAlias = Callable[[Arguments, ColumnTypes], exp.Expr]
 
 
 def _value(node: exp.Expr) -> Build:
@@ -34,30 +34,30 @@ def _plain(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _first(arguments: Arguments, kinds: Kinds) -> exp.Expr:
-    """The subscript of an array's first element."""
+def _first(arguments: Arguments, kinds: ColumnTypes) -> exp.Expr:
+    """The index of an array's first element."""
     return exp.Literal.number(0 if kinds.of(arguments[0]) in VECTORS else 1)
 
 
 def _of_class(macro: str) -> Build:
-    def build(arguments: Arguments, _: Kinds) -> exp.Expr:
+    def build(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
         of = arguments[1] if len(arguments) > 1 else text("pg_class")
         return call(macro, arguments[0], found("regclass", _plain(of), required=False))
 
     return build
 
 
-def _setting(arguments: Arguments, _: Kinds) -> exp.Expr:
-    """The setting of that name; where there is none NULL if the second argument is true, else an error."""
+def _setting(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
+    """The setting of that name; if there is none, NULL or, unless the second argument is true, an error."""
     name = cast(arguments[0], "VARCHAR")
     return call("pgc.setting_of", marker("shown"), name, *(arguments[1:2] or [exp.false()]))
 
 
-def _has_role(arguments: Arguments, _: Kinds) -> exp.Expr:
+def _has_role(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
     return exp.EQ(this=cast(arguments[-2], "VARCHAR"), expression=marker("user"))
 
 
-def _format(arguments: Arguments, _: Kinds) -> exp.Expr:
+def _format(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
     """The pieces of a constant format with its values: ``%s`` as text, ``%I`` as a name, ``%L`` as a constant."""
     template, values = arguments[0], list(arguments[1:])
     if not isinstance(template, exp.Literal):
@@ -135,8 +135,8 @@ OF_CATALOGUE = (set(_MACROS) | set(SPECIAL)) - set(
 )
 
 
-def rewrite_call(node: exp.Anonymous, kinds: Kinds) -> exp.Expr:
-    """The call as the store has it; StatementError where PostgreSQL has no such function, or dpsql does not know it."""
+def rewrite_call(node: exp.Anonymous, kinds: ColumnTypes) -> exp.Expr:
+    """Rewrite a call for the store; raises StatementError if PostgreSQL or dpsql has no such function."""
     name = node.name.lower().removeprefix(CALL)
     arguments = node.expressions
     if name in SPECIAL:

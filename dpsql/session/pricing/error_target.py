@@ -18,7 +18,7 @@ EXAMPLES = "± 200, 5 % or 5 % OF 4000"
 
 
 @dataclass(frozen=True)
-class Target:
+class ErrorTarget:
     """Half the width that intervals shall have, or what part of the size of a value; ``of`` is that size if it is said.
 
     ``column`` is the only one that it is about, else it is about all that have intervals.
@@ -43,13 +43,13 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Goal:
+class AccuracyGoal:
     """What is wanted of an answer; averages are reckoned ``at`` so many rows in a group where that is said."""
 
-    targets: tuple[Target, ...]
+    targets: tuple[ErrorTarget, ...]
     at: Fraction | None = None
 
-    def target(self, column: str) -> Target | None:
+    def target(self, column: str) -> ErrorTarget | None:
         """What is wanted of a column."""
         named = [each for each in self.targets if each.column is not None and each.column.lower() == column.lower()]
         return next(iter(named), next((each for each in self.targets if each.column is None), None))
@@ -58,7 +58,7 @@ class Goal:
         return ", ".join(map(str, self.targets)) + ("" if self.at is None else f" at {shown(self.at)} rows")
 
 
-def read_target(text: str) -> Target:
+def read_target(text: str) -> ErrorTarget:
     """A target as people write it; ValueError where it is none.
 
     >>> print(read_target("5 %"), read_target("± 200"), read_target("0.5% of 4000"), sep=", ")
@@ -74,13 +74,13 @@ def read_target(text: str) -> Target:
     return _target(None, *found.groups())
 
 
-def read_goal(text: str) -> Goal:
+def read_goal(text: str) -> AccuracyGoal:
     """A target, or one for each column, and at how many rows; ValueError where it is none.
 
     >>> print(read_goal("n ± 200, s 5 % AT 4000 ROWS"))
     n ± 200, s 5 % at 4000 rows
     """
-    targets, rest = list[Target](), text
+    targets, rest = list[ErrorTarget](), text
     while True:
         item = _ITEM.match(rest)
         if item is None:
@@ -100,11 +100,11 @@ def read_goal(text: str) -> Goal:
     at = None if rows is None else Fraction(rows[1])
     if at is not None and at < 1:
         raise ValueError("write a number of rows of 1 or more")
-    return Goal(tuple(targets), at)
+    return AccuracyGoal(tuple(targets), at)
 
 
-def _target(column: str | None, number: str, percent: str | None, of: str | None) -> Target:
+def _target(column: str | None, number: str, percent: str | None, of: str | None) -> ErrorTarget:
     amount, size = Fraction(number), None if of is None else Fraction(of)
     if not amount or size == 0:
         raise ValueError("write a number above 0")
-    return Target(amount / 100, True, size, column) if percent else Target(amount, column=column)
+    return ErrorTarget(amount / 100, True, size, column) if percent else ErrorTarget(amount, column=column)

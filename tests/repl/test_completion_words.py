@@ -9,7 +9,7 @@ import pytest
 from databases import clinic
 
 from dpsql.session import open_session
-from dpsql.session.request.vocabulary import AGGREGATES, functions
+from dpsql.session.request.completion_words import AGGREGATES, functions
 
 
 @pytest.mark.parametrize("example", AGGREGATES)

@@ -16,7 +16,7 @@ _BY_END = "terminating connection due to administrator command"
 AGAIN = 0.05
 
 
-class Cancellation:
+class StatementCancellation:
     """One connection's; a request between statements is without effect, as in PostgreSQL."""
 
     def __init__(self, *interrupts: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""A piece of work of a session while it runs, which another thread may end.
+"""Cancel scopes: one statement of a session while it runs, which another thread may cancel.
 
 Proved in ``docs/proofs/timing.md``.
 """
@@ -23,8 +23,8 @@ S = TypeVar("S", bound="_Interruptible")
 AGAIN = 0.05
 
 
-class Running:
-    """One piece of work of an analyst; `interrupt` may come from any thread, and at any time."""
+class CancelScope:
+    """One statement of an analyst while it runs. Any thread may call `interrupt`, at any time."""
 
     def __init__(self, postprocessors: PostProcessors, analyst: str) -> None:
         self._postprocessors, self._analyst = postprocessors, analyst
@@ -35,7 +35,7 @@ class Running:
 
     @contextmanager
     def on(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While this lasts ``interrupt`` ends the work; QueryCancelled where it was ended before."""
+        """Call ``interrupt`` if the scope is cancelled inside the block; raises QueryCancelled if it already is."""
         with self._lock:
             self._interrupts.append(interrupt)
         try:
@@ -47,17 +47,17 @@ class Running:
 
     @contextmanager
     def sandbox(self) -> Iterator[PostProcessor]:
-        """A sandbox for a part of the work."""
+        """A sandbox for the length of the block."""
         with self._postprocessors.lease(self._analyst, self.check) as postprocessor, self.on(postprocessor.interrupt):
             yield postprocessor
 
     def check(self) -> None:
-        """Raise QueryCancelled where the work was ended."""
+        """Raise QueryCancelled if the scope was cancelled."""
         if self.cancelled or self._deadline.is_over():
             raise QueryCancelled
 
     def interrupt(self) -> None:
-        """End the work, wherever it is; without effect where it is over."""
+        """Cancel the scope; without effect once it has ended."""
         if self.cancelled or self._over.is_set():
             return
         self.cancelled = True
@@ -65,11 +65,11 @@ class Running:
         threading.Thread(target=self._insist, name="dpsql interrupt", daemon=True).start()
 
     def end(self) -> None:
-        """The work is over: nothing interrupts any more."""
+        """Mark the scope as ended: later interrupts have no effect."""
         self._over.set()
 
     def waiting(self) -> AbstractContextManager[None]:
-        """While this lasts the thread waits for nothing any more once the work was ended."""
+        """Inside the block, cancelling the scope also ends every wait of this thread."""
         return within(self._deadline)
 
     def _insist(self) -> None:
@@ -80,59 +80,59 @@ class Running:
             self._over.wait(AGAIN)
 
 
-class Turns:
-    """The pieces of work of one session, one at a time in a thread; `interrupt` may come from any thread."""
+class CancelScopes:
+    """The scopes of one session, one for each thread. Any thread may call `interrupt`."""
 
     def __init__(self, postprocessors: PostProcessors, analyst: str) -> None:
         self._postprocessors, self._analyst = postprocessors, analyst
-        self._running: dict[int, Running] = {}
+        self._open: dict[int, CancelScope] = {}
 
     @contextmanager
-    def turn(self) -> Iterator[Running]:
-        """One piece of work; QueryCancelled where it was ended, whatever it was ended in.
+    def scope(self) -> Iterator[CancelScope]:
+        """Open a cancel scope; raises QueryCancelled if it was cancelled, whatever error the cancelled part raised.
 
-        A turn within a turn is a part of the same piece of work.
+        A scope inside a scope of the same thread is the same scope.
         """
         thread = threading.get_ident()
-        if thread in self._running:
-            yield self._running[thread]
+        if thread in self._open:
+            yield self._open[thread]
             return
-        running = self._running[thread] = Running(self._postprocessors, self._analyst)
+        scope = self._open[thread] = CancelScope(self._postprocessors, self._analyst)
         try:
-            with running.waiting():
-                yield running
+            with scope.waiting():
+                yield scope
         except DatabaseError:
-            running.check()
+            scope.check()
             raise
         finally:
-            del self._running[thread]
-            running.end()
-        running.check()
+            del self._open[thread]
+            scope.end()
+        scope.check()
 
     @contextmanager
     def sandbox(self) -> Iterator[PostProcessor]:
-        """A sandbox, for a part of the work that is done in it alone."""
-        with self.turn() as running, running.sandbox() as postprocessor:
+        """A sandbox in a scope of its own, or in the one that is open."""
+        with self.scope() as scope, scope.sandbox() as postprocessor:
             yield postprocessor
 
     def interrupt(self) -> None:
-        """End what runs now, if there is anything."""
-        for running in list(self._running.values()):
-            running.interrupt()
+        """Cancel every scope that is open now."""
+        for scope in list(self._open.values()):
+            scope.interrupt()
 
 
 class _Interruptible(Protocol):
-    """Something whose work is done in turns."""
+    """An object whose methods run in cancel scopes."""
 
-    _turns: Turns
+    _scopes: CancelScopes
 
 
-def in_one_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """The method as one piece of work, which one interrupt ends wherever it is."""
+def cancellable(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Run the method in one cancel scope, so that one interrupt ends all of it."""
 
     @wraps(method)
-    def turned(self: S, /, *values: P.args, **named: P.kwargs) -> T:
-        with self._turns.turn():
+    def scoped(self: S, /, *values: P.args, **named: P.kwargs) -> T:
+        with self._scopes.scope():
             return method(self, *values, **named)
 
-    return turned
+    return scoped

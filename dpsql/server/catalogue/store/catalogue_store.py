@@ -1,7 +1,6 @@
 """The catalogue's own in-memory DuckDB: PostgreSQL's facts, the owner's tables and the functions that tools call.
 
-It is made from the schema file and from the facts that dpsql brings along; it never hears of the data's engine.
-Objects are found by their names as texts write them."""
+It is made from the schema file and from facts that dpsql includes; it has no access to the engine of the data."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from dpsql.postprocessing.pool import SandboxSlots
 from dpsql.postprocessing.sandbox import SEALED, fetched
 from dpsql.schema import Schema
 from dpsql.server.catalogue.store.build import LATE, build, creation, is_late
-from dpsql.server.catalogue.store.types import OIDS
+from dpsql.server.catalogue.store.catalogue_types import OIDS
 from dpsql.server.catalogue.store.views import FILLS, fill
 
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
@@ -36,7 +35,7 @@ def name_parts(written: str) -> list[str]:
 
 
 def type_words(written: str) -> str:
-    """The name of a type without its schema, its modifier and its quotes.
+    """The name of a type without schema, modifier and quotes.
 
     >>> type_words("pg_catalog.int4"), type_words("character varying(10)[]"), type_words('"char"')
     ('int4', 'character varying[]', 'char')
@@ -95,9 +94,9 @@ class CatalogueStore:
         self, sql: str, relations: Collection[str] = (), user: str = "",
         begun: Callable[[Callable[[], None]], None] = lambda _: None,
     ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:  # fmt: skip
-        """The names and DuckDB types of the columns of the user's query over these relations, and its rows.
+        """Run a query over these relations; returns the names and DuckDB types of its columns, and its rows.
 
-        ``begun`` is given what ends the query. duckdb.Error where the query does not fit.
+        ``begun`` is called with a function that interrupts the query. Raises duckdb.Error if the query fails.
         """
         self._require(sql, relations)
         ended, cursor = threading.Event(), self._connection.cursor()
@@ -124,14 +123,14 @@ class CatalogueStore:
             cursor.close()
 
     def describe(self, sql: str, relations: Collection[str] = ()) -> list[tuple[str, str]]:
-        """The names and DuckDB types of the columns of a query, which is not run."""
+        """The names and DuckDB types of the columns of a query, without running it."""
         self._require(sql, relations)
         with self._connection.cursor() as cursor:
             bound = cursor.sql(sql)
             return list(zip(bound.columns, map(str, bound.types), strict=True))
 
     def names_of(self, type_oid: int) -> Mapping[int, str] | None:
-        """The names of the objects of a type such as ``regclass`` by their numbers; None for other types."""
+        """The names of the objects of a type such as ``regclass``, by OID; None for other types."""
         if type_oid not in _NAMES:
             return None
         if type_oid not in self._names:
@@ -139,7 +138,7 @@ class CatalogueStore:
         return self._names[type_oid]
 
     def find(self, kind: str, written: str) -> int | None:
-        """The number of the object of a kind such as ``regclass`` that a text names; None where there is none."""
+        """The OID of the object of a type such as ``regclass`` that a text names; None if there is none."""
         if written.strip().isdigit():
             return int(written)
         if kind not in self._found:
@@ -150,11 +149,11 @@ class CatalogueStore:
         return self._found[kind].get(".".join(parts[-2:] if kind == "regclass" else parts[-1:]))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         close_instance(self._connection)
 
     def _require(self, sql: str, relations: Collection[str]) -> None:
-        """Make and fill what the query reads, or its functions look into, for the first time."""
+        """Create and fill relations that the query or its functions read for the first time."""
         with self._lock, self._connection.cursor() as cursor:
             filled = sql
             for relation in set(relations) & self.columns.keys() - self._ready:
@@ -180,15 +179,15 @@ def _kinds(shapes: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return kinds
 
 
-class _Stores:
-    """The catalogues of this process, the latest used last."""
+class _StoreCache:
+    """The stores of this process, least recently used first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._stores: OrderedDict[tuple[int, str], CatalogueStore] = OrderedDict()
 
     def of(self, schema: Schema, database: str) -> CatalogueStore:
-        """The catalogue of a schema, which is made once; a store holds its schema, so that its id stays its own."""
+        """The store of a schema, made on first use. It holds the schema, so that no other object can get its ``id``."""
         key = (id(schema), database)
         with self._lock:
             if key not in self._stores:
@@ -199,16 +198,16 @@ class _Stores:
             return self._stores[key]
 
     def close(self) -> None:
-        """Close every store, before Python takes DuckDB's module apart."""
+        """Close every store, before Python unloads DuckDB."""
         with self._lock:
             while self._stores:
                 self._stores.popitem()[1].close()
 
 
-_STORES = _Stores()
+_STORES = _StoreCache()
 atexit.register(_STORES.close)
 
 
 def store_of(schema: Schema, database: str) -> CatalogueStore:
-    """The catalogue of that schema under that name, shared by the whole process."""
+    """The store of a schema under a database name, shared by the process."""
     return _STORES.of(schema, database)

@@ -1,4 +1,4 @@
-"""Prepared statements: parsed once, with the types of their parameters known before any value.
+"""Prepared statements: parsed once, their parameter types and columns known before any value is bound.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -19,11 +19,11 @@ TEXTS = ("", "day", "1")
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A query with ``?`` or ``$1`` in it: the DuckDB types of its parameters, and its columns.
+class PreparedStatement:
+    """A query with parameters (``?`` or ``$1``), their DuckDB types, and the columns of its result.
 
-    Where a column's type would depend on a value, which is so for the scale of a decimal parameter alone, the column is
-    the one that a parameter without decimals gives.
+    The scale of a decimal parameter is the only value that a column's type can depend on; the column then has the type
+    that a parameter without decimals gives.
     """
 
     text: str
@@ -32,16 +32,16 @@ class Prepared:
     planned: Callable[[tuple[object, ...]], Plan]
 
     def plan(self, values: Sequence[object] = ()) -> Plan:
-        """The plan for these values; a text for a parameter of another type is read as that type.
+        """The plan for these values; a text that is bound to a parameter of another type is read as that type.
 
-        Raises DataError (22P02) for a text that is no value of the type.
+        Raises DataError (22P02) if the text is not a value of the type.
         """
         types = (*self.parameters, *[None] * (len(values) - len(self.parameters)))
         return self.planned(tuple(read_value(value, kind) for value, kind in zip(values, types, strict=False)))
 
 
 def described(parameters: Sequence[str], plan: Callable[[tuple[object, ...]], Plan]) -> tuple[OutputColumn, ...]:
-    """The columns of a query, found with values that stand for those to come; the refusal where none is answered."""
+    """The columns of a query, planned with stand-in values; raises the refusal if none of them is answered."""
     refusal: DatabaseError | None = None
     for text in TEXTS if "VARCHAR" in parameters else TEXTS[:1]:
         try:
@@ -53,12 +53,12 @@ def described(parameters: Sequence[str], plan: Callable[[tuple[object, ...]], Pl
 
 
 def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
-    """A value of each parameter's type, ``text`` for the texts."""
+    """A stand-in value of each parameter's type; ``text`` for the texts."""
     return tuple(_stand_in(kind, place, text) for place, kind in enumerate(parameters, 1))
 
 
 def _stand_in(kind: str, place: int, text: str) -> object:
-    """A value of the type; later parameters have larger ones, so that ranges are not empty."""
+    """A stand-in value of the type; later parameters get larger values, so that ranges are not empty."""
     if kind.endswith("[]"):
         return [_stand_in(kind.removesuffix("[]"), place, text)]
     known = engine_kind(kind)

@@ -1,4 +1,4 @@
-"""What a line from a client is: a query, EXPLAIN PRIVACY, SET, SHOW, or a transaction word that changes nothing."""
+"""Reads one line of a client: a query, EXPLAIN, EXPLAIN PRIVACY, SET, SHOW, or a transaction command."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpsql.errors import Refused, StatementError
-from dpsql.session.pricing.target import EXAMPLES, Goal, read_goal
-from dpsql.session.request.settings import SETTINGS, SHOWN
+from dpsql.session.pricing.error_target import EXAMPLES, AccuracyGoal, read_goal
+from dpsql.session.request.statement_settings import SETTINGS, SHOWN
 from dpsql.sql.parser.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
 
 
@@ -21,15 +21,15 @@ class Select:
 
 @dataclass(frozen=True)
 class ExplainPrivacy:
-    """A query whose price and noise are wanted, and with a goal the price that reaches it; it costs nothing."""
+    """EXPLAIN PRIVACY of a query: its price and noise or, with a goal, the price that reaches it. It is free."""
 
     text: str
-    goal: Goal | None = None
+    goal: AccuracyGoal | None = None
 
 
 @dataclass(frozen=True)
 class Explain:
-    """A query whose price is wanted in the form in which PostgreSQL tells the cost of a plan: as text or as JSON."""
+    """EXPLAIN of a query: its price as PostgreSQL shows the cost of a plan, in text or in JSON."""
 
     text: str
     json: bool = False
@@ -37,7 +37,7 @@ class Explain:
 
 @dataclass(frozen=True)
 class Set:
-    """A setting from now on, its value as it was written; None goes back to what the schema says."""
+    """SET of a setting, its value as it was written; None resets it to the schema's value."""
 
     name: str
     value: str | None
@@ -45,14 +45,14 @@ class Set:
 
 @dataclass(frozen=True)
 class Show:
-    """A setting of the session, or the budget."""
+    """SHOW of a setting, or of the budget."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class TransactionControl:
-    """BEGIN, COMMIT or ROLLBACK: taken, and without effect; what was paid stays paid."""
+    """BEGIN, COMMIT or ROLLBACK, which have no effect: charges stay."""
 
     word: str
 
@@ -82,7 +82,7 @@ _TRANSACTION = re.compile(
 
 
 def read(text: str) -> Request:
-    """What the line is; everything that is not known here is taken for a query, which the parser judges.
+    """The request that the line is; whatever is not recognised is taken for a query, and left to the parser.
 
     >>> read("set dpsql.epsilon = 0.5")
     Set(name='dpsql.epsilon', value='0.5')
@@ -122,7 +122,7 @@ def read(text: str) -> Request:
 
 
 def _refuse_goal(text: str) -> None:
-    """Refuse a target behind a query that is not explained, and say how both are asked for."""
+    """Refuse TO REACH behind a query without EXPLAIN PRIVACY, and say how to write both."""
     try:
         explained, goal = with_goal(text)
     except StatementError:
@@ -135,8 +135,8 @@ def _refuse_goal(text: str) -> None:
         )
 
 
-def with_goal(text: str) -> tuple[str, Goal | None]:
-    """The query, and what stands behind TO REACH at its end; inside texts, names and comments these are other words."""
+def with_goal(text: str) -> tuple[str, AccuracyGoal | None]:
+    """The query without TO REACH … at its end, and the goal; these words count outside of strings and comments only."""
     if len(text) > MAX_BYTES:
         return text, None
     found = list(_TO_REACH.finditer(blanked(text, "text", "name", "line", "block")))
@@ -167,7 +167,7 @@ def _no_setting() -> Refused:
 
 
 def _has_another_behind(text: str) -> bool:
-    """Whether a setting is ended by a semicolon behind which the text goes on."""
+    """Whether more text follows behind the semicolon of a SET."""
     found = _SET.match(text) or _RESET.match(text)
     return found is not None and found[0].rstrip().endswith(";")
 
@@ -177,7 +177,7 @@ def _another_behind() -> StatementError:
 
 
 def _wants_json(options: str) -> bool:
-    """Whether EXPLAIN is to answer in JSON; refused where it is to run the statement, or in another form."""
+    """Whether EXPLAIN answers in JSON; other formats, and ANALYZE, are refused."""
     listed = options.strip()
     words = listed[1:-1].split(",") if listed.startswith("(") else listed.split()
     form = "text"

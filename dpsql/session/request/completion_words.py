@@ -1,4 +1,4 @@
-"""The words that a statement may use, for front ends that complete or list them."""
+"""Keywords and functions of statements, for front ends that complete or list them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEYWORDS = tuple(
 
 @dataclass(frozen=True)
 class FunctionName:
-    """A function, a call of it, and where it may stand; those over private rows may stand over released ones too."""
+    """A function, an example, and where it may stand. Those over private rows may stand over released rows too."""
 
     name: str
     example: str
@@ -39,7 +39,7 @@ class FunctionName:
 
 @cache
 def functions() -> tuple[FunctionName, ...]:
-    """The functions of statements by name, first the aggregates, then what may stand in them, then the rest."""
+    """All functions that statements may call: aggregates, then functions over private rows, then the others."""
     found: dict[str, FunctionName] = {}
     for example in AGGREGATES:
         _add(found, example, "aggregate")

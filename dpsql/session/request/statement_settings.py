@@ -1,4 +1,4 @@
-"""The settings of a session: what SET takes, what SHOW tells, what the schema allows, and what plans are made by."""
+"""The settings of a session's statements: their values, how SET reads and SHOW writes them, what the schema allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import exact
 from dpsql.schema import Privacy
 from dpsql.schema.privacy import Noise
-from dpsql.session.pricing.target import Target, read_target
+from dpsql.session.pricing.error_target import ErrorTarget, read_target
 from dpsql.sql.binder.budget_table import BudgetRow
 from dpsql.sql.binder.empty_groups import EmptyGroups
 
@@ -26,40 +26,40 @@ Clipping: TypeAlias = Literal["silent", "report"]
 
 @dataclass(frozen=True)
 class StatementSettings:
-    """What the statements of a session are planned by.
+    """The settings by which a session's statements are planned.
 
-    With the text, the schema and what was released it is all that plans depend on. Each statement costs ``epsilon``, or
-    with a ``target_error`` what its intervals need. That may not be more than ``most_epsilon``, where None is
-    `MOST_TIMES` the epsilon. ``clipping`` tells whether what is left out is counted as well, ``empty_groups`` which
+    A plan depends on these settings, the text, the schema and earlier releases, and on nothing else. Each statement
+    costs ``epsilon`` or, with a ``target_error``, what its intervals need: at most ``most_epsilon``, where None stands
+    for `MOST_TIMES` the epsilon. ``clipping`` says whether clipped amounts are reported as well, ``empty_groups`` which
     groups without rows are shown.
     """
 
     epsilon: Fraction
     mechanism: Noise = "auto"
-    target_error: Target | None = None
+    target_error: ErrorTarget | None = None
     most_epsilon: Fraction | None = None
     clipping: Clipping = "silent"
     empty_groups: EmptyGroups = "auto"
 
     @property
     def most(self) -> Fraction:
-        """The most that a statement may cost for its target."""
+        """The most ε that a statement may cost to reach its target."""
         return MOST_TIMES * self.epsilon if self.most_epsilon is None else self.most_epsilon
 
     def with_setting(self, name: str, text: str | None, default: StatementSettings) -> StatementSettings:
-        """These choices with a setting as it was written; None is what ``default`` has. ValueError for no value."""
+        """These settings with one changed to a written value, or to that of ``default`` for None. Raises ValueError."""
         setting = SETTINGS[name]
         value = getattr(default, setting.field) if text is None else setting.read(text)
         return replace(self, **{setting.field: value})
 
     def shown(self, name: str) -> str:
-        """The setting as SHOW tells it."""
+        """The value of a setting, as SHOW writes it."""
         return SETTINGS[name].shown(self)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of the choices: how its value is written (ValueError where it is none), and how it is told of them."""
+    """One setting: ``read`` parses its value (ValueError if it is not one), ``shown`` writes it."""
 
     field: str
     example: str
@@ -71,7 +71,7 @@ class Setting:
 MOST_TIMES = 10
 
 
-def _target(text: str) -> Target | None:
+def _target(text: str) -> ErrorTarget | None:
     return None if text.strip().lower() in ("off", "none") else read_target(text)
 
 
@@ -119,7 +119,7 @@ SHOWN = ("dpsql.budget", *SETTINGS)
 
 
 def allowed(settings: StatementSettings, privacy: Privacy) -> StatementSettings:
-    """The choices with the noise that they come to; DataError for what the schema does not allow."""
+    """The settings, with the noise resolved; raises DataError if the schema does not allow them."""
     allowed_price(exact(settings.epsilon), privacy)
     if not settings.most:
         raise DataError("dpsql.most_epsilon must be above 0; RESET dpsql.target_error buys nothing by a target")
@@ -130,16 +130,16 @@ def allowed(settings: StatementSettings, privacy: Privacy) -> StatementSettings:
 
 
 def allowed_price(epsilon: Fraction, privacy: Privacy) -> Fraction:
-    """The ε of a statement; DataError where it is more than the schema has in all."""
+    """The ε of a statement; raises DataError if it is above the schema's total."""
     if epsilon > privacy.epsilon:
         raise DataError("epsilon must be above 0 and at most the total of the schema")
     return epsilon
 
 
-def target(wanted: Target | str | float | None) -> Target | None:
-    """The target of errors that a caller wrote; DataError where it is none."""
+def target(wanted: ErrorTarget | str | float | None) -> ErrorTarget | None:
+    """The error target that a caller wrote; raises DataError if it is not one."""
     try:
-        return wanted if wanted is None or isinstance(wanted, Target) else read_target(_written(wanted))
+        return wanted if wanted is None or isinstance(wanted, ErrorTarget) else read_target(_written(wanted))
     except ValueError as error:
         raise DataError(f"{wanted!r} is no target; {error}") from None
 
@@ -158,7 +158,7 @@ def budget_row(analyst: str, left: RemainingBudget) -> BudgetRow:
 
 
 def budget(left: RemainingBudget) -> Result:
-    """What SHOW dpsql.budget tells."""
+    """The result of SHOW dpsql.budget."""
     columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
                OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"),
                OutputColumn("lifetime_epsilon", "DOUBLE"), OutputColumn("lifetime_delta", "DOUBLE"),
@@ -168,12 +168,12 @@ def budget(left: RemainingBudget) -> Result:
 
 
 def lines(name: str, texts: Sequence[str]) -> Result:
-    """One column of texts, a row for each."""
+    """A result of one text column with a row for each line."""
     column = OutputColumn(name, "VARCHAR")
     return Result((column,), [(text,) for text in texts], [(None,) for _ in texts])
 
 
 def _lifetime(left: RemainingBudget) -> tuple[float | None, float, date | None]:
-    """What all windows promise together, and the day on which the budget is renewed."""
+    """The (ε, δ) of all windows together, and the day on which the budget is renewed."""
     epsilon = left.lifetime.epsilon
     return None if epsilon is None else float(epsilon), float(left.lifetime.delta), left.renewal
