@@ -5,14 +5,15 @@ Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
 from dpsql.errors import StatementError
-from dpsql.planning.estimators.estimate import CentredSum, Estimate, SingleCell
+from dpsql.planning.estimators.cell_noise import CellNoise, cell_weights
+from dpsql.planning.estimators.estimate import Estimate, SingleCell
 from dpsql.planning.estimators.histogram import (
     ClippingBound,
     FrequencyEstimate,
@@ -20,13 +21,12 @@ from dpsql.planning.estimators.histogram import (
     TopValues,
     ValueCounts,
 )
-from dpsql.planning.estimators.linear_forms import GAUSSIAN, NoiseLaw, laplace
+from dpsql.planning.estimators.linear_forms import NoiseLaw
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.result_columns import IntervalEndColumns, OutputColumn, Resampling
 from dpsql.privacy.key_thresholds import KeyThreshold, beyond
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.mechanism import Laplace, Mechanism
-from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
+from dpsql.privacy.mechanism import Mechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
@@ -61,10 +61,6 @@ class GroupPresence:
         """The places of the noisy counts, in steps of the cell, that do not reach the threshold."""
         least = self.threshold(candidates)
         return frozenset(place for place, count in enumerate(counts) if count < least)
-
-
-#: A half-width of so many steps is a normal one: with fewer, the next shorter one holds much less often.
-MANY_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -144,33 +140,19 @@ class CorePlan:
         """The noise of each cell, that of the released number of units included."""
         return tuple(cell.mechanism for cell in self.cells) + ((self.selection.noise,) if self.selection else ())
 
+    @property
+    def cell_noise(self) -> CellNoise:
+        """The noise of all cells, from which the half-widths of what is read off them are told."""
+        return CellNoise(self.noises, self.steps)
+
     def half_widths(self, confidence: float) -> tuple[Fraction, ...]:
         """Half the width of each cell's interval, in the unit of its data."""
-        return tuple(noise.half_width(confidence) * step for noise, step in zip(self.noises, self.steps, strict=True))
+        return self.cell_noise.half_widths(confidence)
 
     def additive_half_widths(self, confidence: float) -> tuple[float | None, ...]:
         """For each aggregate that is a sum of cells half the width of its interval, by the law of its noise."""
-        return tuple(self._additive_half_width(estimate, confidence) for estimate in self.estimates)
-
-    def _additive_half_width(
-        self, estimate: Estimate | QuantileEstimate | FrequencyEstimate, confidence: float
-    ) -> float | None:
-        weights = self._weights(estimate)
-        return None if weights is None else self._half_width(weights, confidence)
-
-    def _half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
-        terms = [NoiseTerm(self.noises[cell], weight * self.steps[cell]) for cell, weight in weights.items()]
-        return sum_half_width(terms, confidence)
-
-    def _weights(self, estimate: Estimate | QuantileEstimate | FrequencyEstimate) -> Mapping[int, Fraction] | None:
-        """How often each cell is in what is read off, where that is a sum of cells."""
-        match estimate:
-            case SingleCell(cell=cell):
-                return {cell: Fraction(1)}
-            case CentredSum(total=total, count=count, middle=middle):
-                return {total: Fraction(1), count: middle}
-            case _:
-                return None
+        weights = map(cell_weights, self.estimates)
+        return tuple(None if each is None else self.cell_noise.sum_half_width(each, confidence) for each in weights)
 
     def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """Half the width of the interval of a sum of aggregates, each times its factor, where some noise has few steps.
@@ -179,18 +161,16 @@ class CorePlan:
         """
         weights: dict[int, Fraction] = {}
         for place, factor in factors:
-            own = None if self.shows_its_group(place) else self._weights(self.estimates[place])
+            own = None if self.shows_its_group(place) else cell_weights(self.estimates[place])
             if own is None:
                 return None
             for cell, weight in own.items():
                 weights[cell] = weights.get(cell, Fraction(0)) + factor * weight
-        if all(self.noises[cell].half_width(confidence) >= MANY_STEPS for cell in weights):
-            return None
-        return self._half_width(weights, confidence)
+        return self.cell_noise.coarse_half_width(weights, confidence)
 
     def law(self, confidence: float) -> NoiseLaw:
         """How the noises of the cells add up."""
-        return laplace(confidence) if all(isinstance(noise, Laplace) for noise in self.noises) else GAUSSIAN
+        return self.cell_noise.law(confidence)
 
 
 @dataclass(frozen=True)
