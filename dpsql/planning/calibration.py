@@ -1,6 +1,15 @@
 """Calibration of noise to sensitivity: what one unit can change in a cell, and the mechanism that hides it at a price.
 
-A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaussian noise for ρ = ε²/2.
+A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaussian noise for ρ = ε²/2. The functions
+that make mechanisms take the same arguments:
+
+* ``contribution``: what one unit can add to a cell or a histogram, in steps.
+* ``norm``: "l1" for mechanisms that are priced in ε, "l2" for those that are priced in ρ (zCDP).
+* ``neighbours``: whether a unit comes and goes, or is replaced by another one.
+* ``epsilon``: the price of the whole statement. In the norm "l2" it stands for ρ = ε²/2.
+* ``share``: the part of the price that the mechanism gets, above 0 and at most 1; the parts of a statement add up to 1.
+
+They raise Refused (E_BOUNDS) where the price asks for noise that cannot be drawn exactly.
 
 Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md``,
 ``docs/proofs/frequencies.md`` and ``docs/proofs/clipping.md``.
@@ -10,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Literal as OneOf
 
 from dpsql.errors import Refused
 from dpsql.privacy.key_thresholds import KeyThreshold
+from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
@@ -34,26 +43,26 @@ from dpsql.sql.ir.cell import Frequencies
 #: What a quantile's value gets of its price, where rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)
 
-#: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
-Neighbours = OneOf["add-remove", "replace"]
 
+def l1_sensitivity(contribution: Contribution, neighbours: NeighbourRelation) -> int:
+    """The L1 sensitivity of a cell, in its steps.
 
-def l1_sensitivity(contribution: Contribution, neighbours: Neighbours) -> int:
-    """The largest L1 change of a cell over all groups, in its steps, when a unit comes, goes or is replaced."""
+    It is the largest sum over all groups of the absolute changes when a unit comes, goes or is replaced.
+    """
     return contribution.limit * _units_changed(neighbours)
 
 
-def l2_squared_sensitivity(contribution: Contribution, neighbours: Neighbours) -> int:
-    """The square of the largest L2 change of a cell over all groups, in its steps."""
+def l2_squared_sensitivity(contribution: Contribution, neighbours: NeighbourRelation) -> int:
+    """The square of the L2 sensitivity of a cell, in squares of its steps.
+
+    It is the largest sum over all groups of the squared changes when a unit comes, goes or is replaced.
+    """
     return contribution.limit * _units_changed(neighbours) ** 2
 
 
-def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction,
+def mechanism(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
               share: Fraction) -> Mechanism:  # fmt: skip
-    """Noise for a cell that gets ``share`` of a statement priced ``epsilon``.
-
-    Laplace cells share ε itself. Gaussian cells share ρ = ε²/2, of which a cell's part is never a square root.
-    """
+    """The additive noise of a cell: Laplace at the price share·ε, or Gaussian at share·ε²/2 in ρ."""
     try:
         if norm == "l1":
             return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
@@ -63,12 +72,12 @@ def mechanism(contribution: Contribution, norm: Norm, neighbours: Neighbours, ep
 
 
 def tree(
-    contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction
+    contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction
 ) -> TreeMechanism:
-    """The noise of a histogram that gets ``share`` of the statement, in equal parts for the levels of its tree.
+    """The noise of a histogram: its share in equal parts for the levels of its tree.
 
-    The counts of a level are sums over bins of one group each, so that what bounds the sums over all of them bounds
-    every level. Counts of public values are the leaves alone.
+    A count of a level is a sum of bins of one group. So the bound on a unit's part in all bins bounds its part in each
+    level. Counts of public values are the leaves alone.
     """
     if isinstance(contribution.cell, Frequencies):
         count = len(contribution.cell.values)
@@ -77,18 +86,18 @@ def tree(
     return _tree(contribution, norm, neighbours, epsilon, share, contribution.bins.count)
 
 
-def _tree(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+def _tree(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
           leaves: int) -> TreeMechanism:  # fmt: skip
     branching, levels = shape(leaves, 2 if norm == "l1" else 1)
     return TreeMechanism(leaves, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
 
 
-def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+def ranking(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
             targets: Mapping[RankTarget, bool]) -> QuantileChoices:  # fmt: skip
-    """The choices of a histogram's quantiles that get ``share`` of the statement, in equal parts.
+    """The choices of a histogram's quantiles: the share in equal parts, one for each quantile.
 
-    Of a quantile that has an interval (``targets`` tells which do) `VALUE_SHARE` goes to its value and what is left
-    to the counts around it.
+    ``targets`` tells which quantiles have an interval. Of such a one `VALUE_SHARE` goes to its value, and the rest to
+    the counts around it.
     """
     assert contribution.bins is not None
     part = share / len(targets)
@@ -98,7 +107,7 @@ def ranking(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
     )
 
 
-def _quantile(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+def _quantile(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
               target: RankTarget, has_interval: bool) -> QuantileChoice:  # fmt: skip
     spread = target.spread
     if not has_interval:
@@ -111,9 +120,9 @@ def _quantile(contribution: Contribution, norm: Norm, neighbours: Neighbours, ep
     return QuantileChoice(target, value, RankInterval(target.part, contribution.bins.count, cells))
 
 
-def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+def peeling(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
             most: int) -> TopKPeeling:  # fmt: skip
-    """The choices of the ``most`` most frequent values that get ``share`` of the statement, in equal parts.
+    """The choices of the ``most`` most frequent values: the share in equal parts, one for each choice.
 
     A unit that comes or goes moves all counts of a group one way, so that no two move further apart than one moves.
     """
@@ -127,9 +136,9 @@ def peeling(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsi
 
 
 def scan(
-    contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction
+    contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction
 ) -> ClippingBoundSearch:
-    """The search for a size that gets ``share`` of the statement.
+    """The search for a clipping bound: a size that few rows exceed.
 
     A unit that comes or goes moves the numbers of rows above all sizes one way; one that is replaced does not.
     """
@@ -145,20 +154,24 @@ def scan(
         raise _out_of_reach() from None
 
 
-def _exponential(contribution: Contribution, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
-                 spread: int) -> Exponential:  # fmt: skip
-    """The choice in each group, where one row moves utilities apart by at most ``spread``."""
+def _exponential(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
+                 share: Fraction, spread: int) -> Exponential:  # fmt: skip
+    """The exponential mechanism in each group, where one row moves two utilities apart by at most ``spread``."""
     if norm == "l1":
         return ExponentialMechanism.priced(spread * l1_sensitivity(contribution, neighbours), epsilon * share)
     moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)
     return ConcentratedExponential(moved, epsilon**2 / 2 * share)
 
 
-def key_threshold(groups: int, norm: Norm, neighbours: Neighbours, epsilon: Fraction, share: Fraction,
+def key_threshold(groups: int, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
                   delta: Fraction) -> KeyThreshold:  # fmt: skip
-    """The threshold that decides which undeclared keys are shown, when a unit stands in at most ``groups`` of them.
+    """The threshold that decides which undeclared keys are shown.
 
     A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``.
+
+    Args:
+        groups: in how many groups a unit stands at most.
+        delta: the probability with which some key that only one unit has may be shown.
     """
     changed = groups * _units_changed(neighbours)
     try:
@@ -177,5 +190,5 @@ def _out_of_reach() -> Refused:
                    "of narrower bounds")  # fmt: skip
 
 
-def _units_changed(neighbours: Neighbours) -> int:
+def _units_changed(neighbours: NeighbourRelation) -> int:
     return 1 if neighbours == "add-remove" else 2

@@ -8,9 +8,13 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational
+from typing import Literal, TypeAlias
 
 from dpsql.errors import DataError, InternalError
 from dpsql.privacy.rounding import exp_bounds, rounded_up
+
+#: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
+NeighbourRelation: TypeAlias = Literal["add-remove", "replace"]
 
 #: Charged costs are multiples of 1 / GRID, so that no total ever needs a larger denominator. Every decimal of up to
 #: thirty places, every dyadic of up to 192 and every fraction with a small denominator lies on the grid exactly.

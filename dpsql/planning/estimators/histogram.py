@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.planning.calibration import VALUE_SHARE, Neighbours, peeling, ranking, scan, tree
+from dpsql.planning.calibration import VALUE_SHARE, peeling, ranking, scan, tree
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
+from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
 from dpsql.privacy.mechanism.quantile_choice import ChosenQuantile, QuantileChoices, RankTarget
@@ -96,8 +97,10 @@ class MeasuredHistogram:
     mechanism: HistogramMechanism
 
 
-def measured_histogram(contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate], norm: Norm,
-                       neighbours: Neighbours, epsilon: Fraction, share: Fraction) -> MeasuredHistogram:  # fmt: skip
+def measured_histogram(
+    contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate], norm: Norm,
+    neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
+) -> MeasuredHistogram:  # fmt: skip
     """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price."""
     targets, most = _targets(contribution, asked), _most(contribution, asked)
     mechanism: HistogramMechanism

@@ -8,17 +8,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger.entry import chain_start
 from dpsql.privacy.ledger.stores.store import LedgerTables, WriteStatement
+from dpsql.privacy.measure import NeighbourRelation
 
 #: The version of the layout; an older one is brought up to it when a ledger is opened.
 VERSION = 2
-
-#: What of two databases makes them neighbours.
-Neighbours = Literal["add-remove", "replace"]
 
 _NEW = "INSERT INTO meta (dataset, unit, version, id, neighbours, began, is_backup) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _READ = "SELECT dataset, unit, version, id, neighbours, began, is_backup FROM meta"
@@ -30,7 +27,7 @@ class LedgerIdentity:
 
     dataset: str
     unit: str
-    neighbours: Neighbours
+    neighbours: NeighbourRelation
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def begun(meta: LedgerMeta) -> Sequence[WriteStatement]:
     return [meta.facts(), ("INSERT INTO head VALUES (0, ?)", (meta.start,))]
 
 
-def read(tables: LedgerTables, neighbours: Neighbours) -> LedgerMeta:
+def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
     """What the ledger says of itself; one of the first layout says no neighbours, and has those of the schema."""
     versions = tables.execute("SELECT dataset, unit, version FROM meta").fetchall()
     if len(versions) != 1 or not isinstance(versions[0][2], int):
