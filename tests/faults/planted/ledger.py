@@ -253,7 +253,7 @@ FAULTS = (
     ),
     Fault(
         "a server waits for ever for a process that stopped in a charge",
-        "dpsql/privacy/ledger/stores/postgresql.py",
+        "dpsql/privacy/ledger/stores/postgresql_connection.py",
         "            self._pipeline.sync()\n",
         "            pass\n",
         (f"{LEDGER}_server.py::test_a_process_that_stops_in_the_midst_of_a_charge_is_ended",),

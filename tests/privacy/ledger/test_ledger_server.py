@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -334,3 +336,14 @@ def test_a_line_is_appended_by_admitted_text_only(ledger: Ledger) -> None:
     ledger.append(NewEntry("a%s?", strange, "?", TENTH), admit)
     (entry,) = ledger.history("a%s?")
     assert (entry.statement, entry.cells) == (strange, "?")
+
+
+def test_without_the_driver_it_says_what_to_install() -> None:
+    script = (
+        "import sys\n"
+        "sys.modules['psycopg'] = None\n"
+        "from dpsql.privacy.ledger import Ledger, LedgerIdentity\n"
+        "Ledger.open('postgresql://me@127.0.0.1:1/budgets', LedgerIdentity('d', 'p.id', 'add-remove'))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "LedgerError" in ended.stderr and 'pip install "dpsql[postgresql]"; nothing is released' in ended.stderr

@@ -6,8 +6,8 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -16,14 +16,19 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import Patience
 from dpsql.privacy.ledger.stores.locks import alone, watch
-from dpsql.privacy.ledger.stores.postgresql_connection import reason
-from dpsql.privacy.ledger.stores.store import PATIENCE, LedgerLocation, LedgerTables, TableRows, WriteStatement
+from dpsql.privacy.ledger.stores.store import PATIENCE, LedgerLocation, LedgerTables, WriteStatement
 
 try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
-    from dpsql.privacy.ledger.stores.postgresql_connection import LedgerConnection, connected
+    from dpsql.privacy.ledger.stores.postgresql_connection import (
+        LedgerConnection,
+        ServerTables,
+        connected,
+        pipelined,
+        reason,
+    )
 except ImportError:
     raise LedgerError(
         'a ledger on PostgreSQL needs the driver psycopg; pip install "dpsql[postgresql]"; nothing is released'
@@ -146,7 +151,7 @@ class LedgerServer:
         """The server sees to it."""
 
     @contextmanager
-    def transaction(self, *, write: bool) -> Iterator[_Tables]:
+    def transaction(self, *, write: bool) -> Iterator[ServerTables]:
         """All that is read and written inside happens at one moment; on a clean exit it is durable.
 
         One that writes holds the lock of ``head``, so that each of its statements sees all that was committed before;
@@ -159,11 +164,11 @@ class LedgerServer:
             begin = f"{_WRITE if write else _READ}; {self._path()}; {lock}{_NOW}"
             connection, milliseconds = self._begun(begin, patience)
             with self._ended(connection) as pipeline:
-                yield _Tables(connection, pipeline, milliseconds)
+                yield ServerTables(connection, pipeline, milliseconds)
 
     def now(self, tables: LedgerTables, /) -> datetime:
         """The server's clock, so that machines whose clocks differ agree on one."""
-        assert isinstance(tables, _Tables)
+        assert isinstance(tables, ServerTables)
         try:
             return _EPOCH + timedelta(milliseconds=tables.milliseconds)
         except OverflowError as error:
@@ -180,15 +185,15 @@ class LedgerServer:
         self._connection = None
 
     @contextmanager
-    def _making(self) -> Iterator[_Tables]:
+    def _making(self) -> Iterator[ServerTables]:
         """A transaction in which the tables need not be there yet."""
         patience = Patience(PATIENCE)
         with alone(self.lock, patience), _said():
             connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
             with self._ended(connection) as pipeline:
-                yield _Tables(connection, pipeline)
+                yield ServerTables(connection, pipeline)
 
-    def _is_made(self, tables: _Tables) -> bool:
+    def _is_made(self, tables: ServerTables) -> bool:
         found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
         return bool(tables.execute(found, (self._namespace,)).fetchone() == (1,))
 
@@ -231,7 +236,7 @@ class LedgerServer:
     def _ended(self, connection: psycopg.Connection[Any]) -> Iterator[psycopg.Pipeline | None]:
         """Commits what happened inside, or takes it back; a connection that can do neither is let go."""
         try:
-            with _pipelined(connection) as pipeline:
+            with pipelined(connection) as pipeline:
                 yield pipeline
                 committed = connection.execute("COMMIT")
             if committed.statusmessage != "COMMIT":
@@ -242,50 +247,6 @@ class LedgerServer:
             except psycopg.Error:
                 self.disconnect()
             raise
-
-
-class _Tables:
-    """Runs SQL with ``?`` for parameters over a connection of psycopg, in a transaction that began at a moment."""
-
-    def __init__(
-        self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None, milliseconds: int = 0
-    ) -> None:
-        self._connection, self._pipeline, self._sent, self.milliseconds = connection, pipeline, False, milliseconds
-
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows:
-        self._sent = True
-        if not parameters:
-            return _Answer(self, self._connection.execute(sql.encode()))
-        return _Answer(self, self._connection.execute(sql.replace("?", "%s").encode(), parameters))
-
-    def settle(self) -> None:
-        """Wait for all answers; the server then knows that it waits for us, and for how long it should."""
-        if self._pipeline is not None and self._sent:
-            self._pipeline.sync()
-        self._sent = False
-
-
-class _Answer:
-    """The rows of a statement, which are waited for when they are asked for."""
-
-    def __init__(self, tables: _Tables, cursor: psycopg.Cursor[Any]) -> None:
-        self._tables, self._cursor = tables, cursor
-
-    def fetchone(self) -> Any:
-        self._tables.settle()
-        return self._cursor.fetchone()
-
-    def fetchall(self) -> list[Any]:
-        self._tables.settle()
-        return self._cursor.fetchall()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.fetchall())
-
-
-def _pipelined(connection: psycopg.Connection[Any]) -> AbstractContextManager[psycopg.Pipeline | None]:
-    """Statements are sent without waiting for one another, where libpq can."""
-    return connection.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()
 
 
 def _parts(address: str) -> tuple[str, str]:

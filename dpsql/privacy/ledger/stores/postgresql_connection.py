@@ -1,6 +1,6 @@
-"""A connection to PostgreSQL whose waits end with the patience of the ledger, and what its errors mean in our words.
+"""A connection to PostgreSQL: its waits end with the patience of the ledger, and its errors have words of dpsql's.
 
-The words have no address, role or database: analysts are told them too. Proved in ``docs/proofs/ledger.md``.
+The words name no address, role or database, because analysts read them too.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from dpsql.errors.deadline import GLANCE, Patience
 from dpsql.privacy.ledger.stores.locks import given_up
-from dpsql.privacy.ledger.stores.store import PATIENCE
+from dpsql.privacy.ledger.stores.store import PATIENCE, TableRows
 
 #: What PostgreSQL says by SQLSTATE, or by its first two letters.
 _BY_STATE = {
@@ -160,3 +160,47 @@ def _watched(gen: PQGen[T], patience: Patience | None) -> Generator[Any, Any, T]
     except StopIteration as end:
         value: T = end.value
         return value
+
+
+class ServerTables:
+    """Runs SQL with ``?`` for parameters over a connection of psycopg, in a transaction that began at a moment."""
+
+    def __init__(
+        self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None, milliseconds: int = 0
+    ) -> None:
+        self._connection, self._pipeline, self._sent, self.milliseconds = connection, pipeline, False, milliseconds
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows:
+        self._sent = True
+        if not parameters:
+            return _ServerRows(self, self._connection.execute(sql.encode()))
+        return _ServerRows(self, self._connection.execute(sql.replace("?", "%s").encode(), parameters))
+
+    def settle(self) -> None:
+        """Wait for all answers; the server then knows that it waits for us, and for how long it should."""
+        if self._pipeline is not None and self._sent:
+            self._pipeline.sync()
+        self._sent = False
+
+
+class _ServerRows:
+    """The rows of a statement, which are waited for when they are asked for."""
+
+    def __init__(self, tables: ServerTables, cursor: psycopg.Cursor[Any]) -> None:
+        self._tables, self._cursor = tables, cursor
+
+    def fetchone(self) -> Any:
+        self._tables.settle()
+        return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Any]:
+        self._tables.settle()
+        return self._cursor.fetchall()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fetchall())
+
+
+def pipelined(connection: psycopg.Connection[Any]) -> AbstractContextManager[psycopg.Pipeline | None]:
+    """Statements are sent without waiting for one another, where libpq can."""
+    return connection.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()
