@@ -23,7 +23,7 @@ from dpsql.sql.functions.interval_rules import abs_interval
 from dpsql.sql.ir.aggregate import COUNT, SUM
 from dpsql.sql.ir.aggregate_properties import Dispersion, Range
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import Column, Expression, conjuncts
+from dpsql.sql.ir.expression import ColumnRef, Expression, conjuncts
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
 
@@ -65,7 +65,7 @@ def _widest(dispersion: Dispersion, within: Interval) -> Fraction | None:
 
 def _different(argument: Expression) -> int | None:
     """How many values, NULL apart, the argument may have; None where that is not known."""
-    known = column_values(argument) if isinstance(argument, Column) else values(argument)
+    known = column_values(argument) if isinstance(argument, ColumnRef) else values(argument)
     if known is not None:
         return sum(value is not None for value in known)
     within = bounds(argument)

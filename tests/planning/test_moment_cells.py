@@ -18,15 +18,15 @@ from dpsql.sql.analysis.quantisation import product_quantum
 from dpsql.sql.emit import node
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.quantise import product
-from dpsql.sql.ir.expression import Column
+from dpsql.sql.ir.expression import ColumnRef
 
 NUMBERS = [name for name, kind in KINDS.items() if kind.family in ("integer", "decimal", "double") and kind.bounded]
 
 
-def _column(name: str, kind: str) -> Column:
+def _column(name: str, kind: str) -> ColumnRef:
     declared = KINDS[kind].declared
     low, high = declared["bounds"]
-    return Column("t", name, SqlType.parse(declared["type"]), True, (low, high))
+    return ColumnRef("t", name, SqlType.parse(declared["type"]), True, (low, high))
 
 
 @pytest.mark.parametrize("left", NUMBERS)

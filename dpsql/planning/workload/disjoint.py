@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from dpsql.schema import UNIT, Schema
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import Call, Column, Expression, Literal, columns, conjuncts
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, columns, conjuncts
 from dpsql.sql.ir.relation import Filter, Join, PerUnit, Relation, Scan, unit_of
 
 #: A value of a column as conditions see it: a point of the number line, a boolean, a text's class, or NULL.
@@ -37,7 +37,7 @@ _COMPARED = {
 class UnitConditions:
     """What a core demands of its rows, where it reads columns that the unit determines; by ``UNIT`` or table.column."""
 
-    demanded: Mapping[str, tuple[tuple[Column, Expression], ...]]
+    demanded: Mapping[str, tuple[tuple[ColumnRef, Expression], ...]]
 
     def admits(self, name: str, point: Point) -> bool:
         """Whether rows of a unit with this value may be read; True where nothing is said against it."""
@@ -46,7 +46,7 @@ class UnitConditions:
 
 def conditions(core: Core, schema: Schema) -> UnitConditions:
     """The conditions of a core on the unit itself, and on columns of the unit's own table, whose key is checked."""
-    found: dict[str, list[tuple[Column, Expression]]] = {}
+    found: dict[str, list[tuple[ColumnRef, Expression]]] = {}
     for name, column, condition in _demanded(core.relation, core.unit, schema):
         found.setdefault(name, []).append((column, condition))
     return UnitConditions({name: tuple(pairs) for name, pairs in found.items()})
@@ -72,7 +72,7 @@ def points(every: Sequence[UnitConditions], name: str) -> list[Point]:
     return [*numbers, *between, *ends, None]
 
 
-def _demanded(relation: Relation, unit: Column, schema: Schema) -> Iterator[tuple[str, Column, Expression]]:
+def _demanded(relation: Relation, unit: ColumnRef, schema: Schema) -> Iterator[tuple[str, ColumnRef, Expression]]:
     """Conditions that every row fulfils, on columns of scans whose unit is that of the row."""
     known, scans, subqueries = list[Expression](), list[Scan](), list[PerUnit]()
     _collect(relation, known, scans, subqueries)
@@ -116,11 +116,15 @@ def _collect(relation: Relation, known: list[Expression], scans: list[Scan], sub
             pass  # nothing is known of the units of other relations, so that they may be any
 
 
-def _tied(unit: Column, known: Iterable[Expression]) -> set[tuple[str, str]]:
+def _tied(unit: ColumnRef, known: Iterable[Expression]) -> set[tuple[str, str]]:
     """The columns that are equal to the unit of each row, by equalities that every row fulfils."""
     tied, before = {(unit.relation, unit.name)}, 0
     pairs = [
-        [(side.relation, side.name) for side in each.arguments if isinstance(side, Column) and side.identifies == UNIT]
+        [
+            (side.relation, side.name)
+            for side in each.arguments
+            if isinstance(side, ColumnRef) and side.identifies == UNIT
+        ]
         for each in known
         if isinstance(each, Call) and each.function == "="
     ]
@@ -132,24 +136,26 @@ def _tied(unit: Column, known: Iterable[Expression]) -> set[tuple[str, str]]:
     return tied
 
 
-def _truth(condition: Expression, column: Column, point: Point) -> Truth:
+def _truth(condition: Expression, column: ColumnRef, point: Point) -> Truth:
     """All that the condition may be where the column has the value; more than it is, never less."""
     match condition:
-        case Column() if condition == column and column.type.kind == "boolean":
+        case ColumnRef() if condition == column and column.type.kind == "boolean":
             return frozenset({point if isinstance(point, bool) else None})
         case Call(function="not", arguments=(inner,)):
             return frozenset(None if each is None else not each for each in _truth(inner, column, point))
         case Call(function="and" | "or" as function, arguments=arguments):
             sides = [_truth(each, column, point) for each in arguments]
             return frozenset(_joined(function, each) for each in product(*sides))
-        case Call(function="is null", arguments=(Column() as read,)) if read == column:
+        case Call(function="is null", arguments=(ColumnRef() as read,)) if read == column:
             return frozenset({point is None})
-        case Call(function="in", arguments=(Column() as read, *options)) if read == column:
+        case Call(function="in", arguments=(ColumnRef() as read, *options)) if read == column:
             sides = [_compared("=", column, point, each) for each in options]
             return frozenset(_joined("or", each) for each in product(*sides)) if len(sides) <= 12 else _one_of(sides)
-        case Call(function=function, arguments=(Column() as read, other)) if read == column and function in _COMPARED:
+        case Call(function=function, arguments=(ColumnRef() as read, other)) if (
+            read == column and function in _COMPARED
+        ):
             return _compared(function, column, point, other)
-        case Call(function=function, arguments=(other, Column() as read)) if read == column and function in _TURNED:
+        case Call(function=function, arguments=(other, ColumnRef() as read)) if read == column and function in _TURNED:
             return _compared(_TURNED[function], column, point, other)
         case _:
             return _ANY
@@ -171,7 +177,7 @@ def _joined(function: str, values: Iterable[bool | None]) -> bool | None:
     return None if None in known else not decides
 
 
-def _compared(function: str, column: Column, point: Point, other: Expression) -> Truth:
+def _compared(function: str, column: ColumnRef, point: Point, other: Expression) -> Truth:
     constant = _point(other)
     if point is None:
         return frozenset({None}) if isinstance(other, Literal) else _ANY
@@ -184,7 +190,7 @@ def _compared(function: str, column: Column, point: Point, other: Expression) ->
     return frozenset({bool(_COMPARED[function](point, constant))})
 
 
-def _fits(column: Column, other: Expression) -> bool:
+def _fits(column: ColumnRef, other: Expression) -> bool:
     """Whether column and constant are of one kind, so that the engine compares them as they are."""
     return isinstance(other, Literal) and other.type.kind == column.type.kind
 

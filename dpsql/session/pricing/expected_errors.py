@@ -27,7 +27,7 @@ from dpsql.postprocessing import Result
 from dpsql.privacy.mechanism import Laplace
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.ir.core import KeyDomain
-from dpsql.sql.ir.expression import BOOLEAN, Column, Expression
+from dpsql.sql.ir.expression import BOOLEAN, ColumnRef, Expression
 
 
 def finest_half_width(plan: Plan, cube: Cube, aggregate: int) -> float | None:
@@ -104,8 +104,8 @@ def key_sizes(domain: KeyDomain | None) -> tuple[int, ...] | None:
     return found if len(found) == len(sizes) and prod(found) == domain.count else None
 
 
-def _key_size(key: Expression, listed: Mapping[Column, int]) -> int | None:
-    if isinstance(key, Column):
+def _key_size(key: Expression, listed: Mapping[ColumnRef, int]) -> int | None:
+    if isinstance(key, ColumnRef):
         return listed.get(key)
     return 2 if key.type == BOOLEAN else None
 

@@ -20,7 +20,18 @@ from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import BOOLEAN, INTEGER, Call, Case, Cast, Column, Expression, Literal, Subquery, columns
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    INTEGER,
+    Call,
+    Case,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+    columns,
+)
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, on_the_line
 from dpsql.sql.ir.refusal import refuse
 
@@ -98,7 +109,7 @@ def _derived(expression: Expression, known: Known) -> Interval:
     if expression.type.kind == "boolean":
         return UNIT_INTERVAL
     match expression:
-        case Column(bounds=declared, domain=domain):
+        case ColumnRef(bounds=declared, domain=domain):
             if declared is not None:
                 return Interval(on_the_line(declared[0]), on_the_line(declared[1]))
             return _unknown(expression) if domain is None else _hull(domain)
@@ -136,7 +147,7 @@ def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> 
 
 def _is_present(expression: Expression) -> bool:
     """Whether it is plainly never NULL: a constant, or a column that is declared so."""
-    return isinstance(expression, Literal | Column) and not is_nullable(expression)
+    return isinstance(expression, Literal | ColumnRef) and not is_nullable(expression)
 
 
 def _of_branches(case: Case, known: Known) -> Interval:
@@ -191,7 +202,7 @@ def _hull(values: tuple[object, ...]) -> Interval:
 def is_nullable(expression: Expression) -> bool:
     """Whether the expression may be NULL on data that keep the owner's declarations."""
     match expression:
-        case Column(nullable=nullable) | Subquery(nullable=nullable):
+        case ColumnRef(nullable=nullable) | Subquery(nullable=nullable):
             return nullable
         case Literal(value=value):
             return value is None
@@ -223,7 +234,7 @@ def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:
     return interval.magnitude < Fraction(10**digits - 1)
 
 
-def unbounded_columns(expression: Expression) -> list[Column]:
+def unbounded_columns(expression: Expression) -> list[ColumnRef]:
     """The numeric columns without declared bounds: the ones to name when a sum has none."""
     found = dict.fromkeys(column for column in columns(expression) if not bounds(column).is_finite)
     return [column for column in found if column.type.is_numeric or column.type.is_temporal]

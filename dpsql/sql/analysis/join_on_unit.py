@@ -12,7 +12,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.sql.analysis.stability import conditions_of, sources, sources_of_every_row
-from dpsql.sql.ir.expression import Call, Column, Expression
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, unit_of
 
@@ -64,11 +64,11 @@ def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression
     return None
 
 
-def _ties(conditions: list[Expression]) -> Iterator[tuple[Column, Column]]:
+def _ties(conditions: list[Expression]) -> Iterator[tuple[ColumnRef, ColumnRef]]:
     """The pairs of columns that identify the same thing and that the conditions equate."""
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(Column() as left, Column() as right)) if (
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
                 left.identifies is not None and left.identifies == right.identifies and left.type == right.type
             ):  # columns of one type are compared exactly, others as doubles
                 yield left, right

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from dpsql.sql.ir.expression import Call, Column, Expression, columns, conjuncts
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjuncts
 from dpsql.sql.ir.relation import (
     Compound,
     Constants,
@@ -93,7 +93,7 @@ def rows_per_group(relation: Relation, keys: list[Expression]) -> int | None:
         case Filter(child=child):
             return rows_per_group(child, keys)
         case PerUnit(alias=alias, keys=own):
-            shown = {key.name for key in keys if isinstance(key, Column) and key.relation == alias}
+            shown = {key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias}
             return 1 if {name for name, _ in own} <= shown else None
         case _:
             return limits(relation).rows_per_group
@@ -135,11 +135,11 @@ def _stands_once(relation: Relation, alias: str) -> bool:
             return False
 
 
-def _equal(condition: Expression | None) -> Iterator[tuple[Column, Column]]:
+def _equal(condition: Expression | None) -> Iterator[tuple[ColumnRef, ColumnRef]]:
     """The pairs of columns that the condition equates, either way round."""
     for each in conjuncts(condition):
         match each:
-            case Call(function="=", arguments=(Column() as left, Column() as right)):
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)):
                 yield left, right
                 yield right, left
             case _:

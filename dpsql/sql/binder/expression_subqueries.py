@@ -22,7 +22,7 @@ from dpsql.sql.binder.sources.tables import BoundRelation, without_known_parents
 from dpsql.sql.functions.call import alike, call
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.ir.aggregate_properties import UnitFunction
-from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Column, Expression, Literal, Subquery, conjunction
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, Subquery, conjunction
 from dpsql.sql.ir.interval import Interval
 from dpsql.sql.ir.references import is_of_outside, outer_columns
 from dpsql.sql.ir.refusal import only, refuse
@@ -81,7 +81,7 @@ class Subqueries:
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
         for option in options:
-            if isinstance(option, Column) and option.relation in self._outside:
+            if isinstance(option, ColumnRef) and option.relation in self._outside:
                 refuse("E_SUBQ", f"{option.name} is not a column of the subquery's tables, so that it means the row's "
                        "own; write the column that is to be compared", query)  # fmt: skip
         if len(options) != len(values) or (len(values) > 1 and function != "="):

@@ -21,7 +21,7 @@ from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, function_named
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Column, Expression, columns, conjunction
+from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, ColumnRef, Expression, columns, conjunction
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
 from dpsql.sql.ir.references import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
@@ -67,7 +67,7 @@ class _Grouping:
         return BoundRelation(relation if condition is None else Filter(relation, condition), columns)
 
     def _is_unit(self, key: Expression) -> bool:
-        return isinstance(key, Column) and key.identifies == UNIT
+        return isinstance(key, ColumnRef) and key.identifies == UNIT
 
     def _ungrouped(self, node: exp.Column) -> Expression:
         refuse("E_COLUMN", f"{node.name} must stand in GROUP BY or in an aggregate", node)
@@ -88,13 +88,13 @@ class _Grouping:
     def _key(self, expression: Expression) -> Expression | None:
         unit = unit_of(self._child)
         if self._is_unit(expression) and unit is not None:
-            return Column(self._alias, UNIT, unit.type, identifies=UNIT)
+            return ColumnRef(self._alias, UNIT, unit.type, identifies=UNIT)
         rest = [key for key in self._keys if not self._is_unit(key)]
         if expression not in rest:
             return None
         name = f"k{rest.index(expression)}"
-        if isinstance(expression, Column):
-            return Column(self._alias, name, expression.type, expression.nullable, expression.bounds,
+        if isinstance(expression, ColumnRef):
+            return ColumnRef(self._alias, name, expression.type, expression.nullable, expression.bounds,
                           expression.domain, expression.identifies, False)  # fmt: skip
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
 
@@ -107,8 +107,8 @@ class _Grouping:
         sql_type, interval, nullable = meaning(aggregate, rows)
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
 
-    def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> Column:
-        return Column(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
+    def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> ColumnRef:
+        return ColumnRef(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:

@@ -21,7 +21,7 @@ from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import Column, Expression, Literal, subqueries
+from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, subqueries
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import unit_of
 from dpsql.sql.postprocess import released_sql
@@ -60,9 +60,9 @@ class _Cut:
         keys = []
         for node in nodes:
             key = self._reader.read(node)
-            if isinstance(key, Column) and key.identifies == UNIT:
+            if isinstance(key, ColumnRef) and key.identifies == UNIT:
                 refuse("E_KEY", "one group for each unit would list the people; aggregate once more around it", node)
-            if isinstance(key, Column) and key.identifies is not None:
+            if isinstance(key, ColumnRef) and key.identifies is not None:
                 refuse("E_KEY", f"each {key.name} belongs to one unit, so that no group would be shown; group by what "
                        "many share", node)  # fmt: skip
             if key not in keys and not (isinstance(key, Literal) and node.find(exp.Column) is None):
@@ -126,7 +126,7 @@ class _Cut:
         if not isinstance(item, exp.Column) or not self._scope.has_column(item.name):
             return None
         column = self._scope.resolve(item)
-        return column.name if isinstance(column, Column) and column.name == fold(item.name) else None
+        return column.name if isinstance(column, ColumnRef) and column.name == fold(item.name) else None
 
     def _without_aliases(self, node: exp.Expr) -> exp.Expr:
         """The condition with every alias of the SELECT list replaced by what it stands for."""

@@ -23,7 +23,7 @@ from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import Column, Literal, Scalar
+from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import only
 
@@ -130,7 +130,7 @@ def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
     if not isinstance(extreme, exp.Min | exp.Max) or not isinstance(extreme.this, exp.Column) or extreme.expressions:
         return None
     column = source_from.scope.resolve(extreme.this)
-    if not isinstance(column, Column) or column.public:
+    if not isinstance(column, ColumnRef) or column.public:
         return None
     lowest = isinstance(extreme, exp.Min)
     if column.bounds is not None:
@@ -143,7 +143,7 @@ def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
     return SANDBOX.cast(literal_node(SANDBOX, Literal(value, column.type)), column.type)
 
 
-def _scalar(bound: Bound, column: Column, lowest: bool) -> Scalar:
+def _scalar(bound: Bound, column: ColumnRef, lowest: bool) -> Scalar:
     """The bound as a value of the column's type, rounded towards the inside of the interval."""
     if not isinstance(bound, Fraction):
         return bound

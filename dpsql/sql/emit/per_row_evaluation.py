@@ -16,7 +16,7 @@ from sqlglot import exp
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.signature import Cost
+from dpsql.sql.functions.signature import CallCost
 from dpsql.sql.ir.expression import Expression, columns
 
 #: So many quick operations are left to the engine as they are; where a core has more, what they read is made flat.
@@ -56,7 +56,7 @@ def _emitted(emit: Callable[[], Tree], reading: Literal["slow", "every"]) -> Tre
 def reads_flat(dialect: Dialect, function: str) -> bool:
     """Whether a function is applied to flat values: one that is slow, or that is one of many."""
     reading = _READING.get() if dialect.shares_values else "none"
-    return reading == "every" or (reading == "slow" and FUNCTIONS[function].cost is not Cost.QUICK)
+    return reading == "every" or (reading == "slow" and FUNCTIONS[function].cost is not CallCost.QUICK)
 
 
 def flat(dialect: Dialect, emitted: exp.Expr, expression: Expression) -> exp.Expr:

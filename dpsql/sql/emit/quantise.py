@@ -16,7 +16,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.scalar import double, native
 from dpsql.sql.ir.aggregate_properties import Dispersion
-from dpsql.sql.ir.expression import DOUBLE, INTEGER, Column, Expression
+from dpsql.sql.ir.expression import DOUBLE, INTEGER, ColumnRef, Expression
 
 #: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
 MOST_BIGINT = 2**61
@@ -29,7 +29,7 @@ def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int
     the engine and takes the upper end. GREATEST and LEAST skip NULL and would make an end of it, so they stand where
     the value is not NULL.
     """
-    whole = grid.size == 1 and isinstance(argument, Column) and argument.type.kind == "integer"
+    whole = grid.size == 1 and isinstance(argument, ColumnRef) and argument.type.kind == "integer"
     value = native(dialect, argument) if whole else double(dialect, argument)
     low = node.integer(grid.low) if whole else number(float(grid.low * grid.size))
     high = node.integer(grid.high) if whole else number(float(grid.high * grid.size))

@@ -24,26 +24,16 @@ from dpsql.sql.emit.quantise import dispersion_of, quantised
 from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.emit.table import first_rows, parents, stored_table
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
-from dpsql.sql.ir.expression import DOUBLE, Call, Column, Expression, Literal, Subquery, columns
+from dpsql.sql.ir.expression import DOUBLE, Call, ColumnRef, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.references import outer_columns
-from dpsql.sql.ir.relation import (
-    Branch,
-    Compound,
-    Constants,
-    Leaf,
-    PerUnit,
-    Relation,
-    Scan,
-    UnitAggregate,
-    unit_of,
-)
+from dpsql.sql.ir.relation import Branch, Compound, Constants, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
 
 T = TypeVar("T")
 
 #: Whether what is emitted stands in a subquery in an expression, or in a source of one.
 _BESIDE: ContextVar[bool] = ContextVar("beside", default=False)
 #: In a subquery in an expression, a column of the rows outside; None elsewhere, and in its sources.
-_OUTSIDE: ContextVar[Column | None] = ContextVar("outside", default=None)
+_OUTSIDE: ContextVar[ColumnRef | None] = ContextVar("outside", default=None)
 
 
 @contextmanager
@@ -94,7 +84,7 @@ def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
     return _looked_at(dialect, has_unit, unit)
 
 
-def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[Column, Column]]:
+def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[ColumnRef, ColumnRef]]:
     """The equalities that make a row of a private source a partner, or give it its parents.
 
     None where the engine may join the source in whatever way it likes.
@@ -144,7 +134,7 @@ def _asked(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
     return _looked_at(dialect, condition, _of_the_first(order.steps[0].source))
 
 
-def _of_the_first(source: Leaf) -> Column:
+def _of_the_first(source: Leaf) -> ColumnRef:
     """A column of the source itself: its unit may be that of a parent which the statement joins later."""
     unit = unit_of(source)
     assert unit is not None
@@ -232,7 +222,7 @@ def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
 
 def _keeps_its_form(column: Expression, several: bool) -> bool:
     """Whether a column keeps the engine's own type: that of a single branch, or one that identifies the unit."""
-    if isinstance(column, Column):
+    if isinstance(column, ColumnRef):
         return not several or column.identifies is not None
     return _is_either(column)
 
@@ -241,7 +231,7 @@ def _is_either(expression: Expression) -> bool:
     """Whether the expression is COALESCE of two columns of one type, as a full join has it."""
     if not (isinstance(expression, Call) and expression.function == "coalesce"):
         return False
-    return all(isinstance(each, Column) and each.type == expression.type for each in expression.arguments)
+    return all(isinstance(each, ColumnRef) and each.type == expression.type for each in expression.arguments)
 
 
 def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:

@@ -29,7 +29,7 @@ from dpsql.sql.ir.expression import (
     Call,
     Case,
     Cast,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     Subquery,
@@ -80,7 +80,7 @@ def _nodes(tree: exp.Expr) -> int:
 
 
 #: Where a column is found when it is not under its relation's own alias.
-Places: TypeAlias = Mapping[Column, tuple[str, str]]
+Places: TypeAlias = Mapping[ColumnRef, tuple[str, str]]
 
 _CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
 #: Characters of ASCII that follow each other, or one beyond it.
@@ -129,7 +129,7 @@ def native(dialect: Dialect, expression: Expression, places: Places | None = Non
 
 def _native(dialect: Dialect, expression: Expression, places: Places | None) -> exp.Expr:
     match expression:
-        case Column(relation=relation, name=name):
+        case ColumnRef(relation=relation, name=name):
             return node.column(*(places or {}).get(expression, (relation, name)))
         case Literal():
             return literal_node(dialect, expression)
@@ -162,7 +162,7 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
 def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A function applied to arguments of the engine types that its total form wants."""
     match call:
-        case Call(function="left", arguments=(Column() as column, Literal(value=int(most)))) if most >= LONG:
+        case Call(function="left", arguments=(ColumnRef() as column, Literal(value=int(most)))) if most >= LONG:
             return first_characters(dialect, native(dialect, column, places), most)
         case _:
             entry = FUNCTIONS[call.function]
@@ -248,7 +248,7 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
     other numbers as DOUBLE, dates as timestamps."""
     whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
-    exact = whole or all(isinstance(part, Column) and part.type == call.arguments[0].type for part in call.arguments)
+    exact = whole or all(isinstance(part, ColumnRef) and part.type == call.arguments[0].type for part in call.arguments)
     if exact:
         parts = [native(dialect, part, places) for part in call.arguments]
     elif call.arguments[0].type.is_numeric:

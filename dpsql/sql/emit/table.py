@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
-from dpsql.sql.ir.expression import Column
+from dpsql.sql.ir.expression import ColumnRef
 from dpsql.sql.ir.relation import ITS_UNIT, Hop, Keep, Scan
 
 #: The place of a row among those of its unit: no column of a table has this name.
@@ -61,7 +61,7 @@ def parents(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
     return joins
 
 
-def _value(column: Column) -> exp.Column:
+def _value(column: ColumnRef) -> exp.Column:
     return node.column(column.relation, column.name)
 
 

@@ -14,7 +14,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.like_patterns import liked
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Cast, Column, Expression, Literal, Subquery
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
 from dpsql.sql.ir.refusal import refuse
 
 #: The longest text that a text may be padded to.
@@ -144,7 +144,7 @@ def is_double(expression: Expression) -> bool:
             return sql_type.is_numeric
         case Cast(type=sql_type):
             return sql_type.kind == "double"
-        case Column() | Subquery():
+        case ColumnRef() | Subquery():
             return False  # the engine may hold a narrower type
         case _:
             assert_never(expression)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dpsql.sql.functions.interval_rules import union
-from dpsql.sql.functions.signature import Cost, Function, always, common_type, same
+from dpsql.sql.functions.signature import CallCost, Function, always, common_type, same
 from dpsql.sql.ir.expression import BOOLEAN
 
 
 def _comparison(*examples: str) -> Function:
-    return Function(("any", "any"), always(BOOLEAN), jumps=True, examples=examples, cost=Cost.QUICK)
+    return Function(("any", "any"), always(BOOLEAN), jumps=True, examples=examples, cost=CallCost.QUICK)
 
 
 def _escaped(name: str) -> Function:
     """LIKE with an escape character; the pattern and the character were looked at when the statement was read."""
     return Function(
-        ("text", "words", "words"), always(BOOLEAN), examples=(f"s {name} '!a%' ESCAPE '!'",), cost=Cost.LIKE
+        ("text", "words", "words"), always(BOOLEAN), examples=(f"s {name} '!a%' ESCAPE '!'",), cost=CallCost.LIKE
     )
 
 
@@ -39,11 +39,11 @@ CONDITIONS: dict[str, Function] = {
     ),
     "is distinct from": _comparison("i IS DISTINCT FROM 3"),
     "is null": Function(
-        ("any",), always(BOOLEAN), examples=("i IS NULL", "i IS NOT NULL", "b IS UNKNOWN"), cost=Cost.QUICK
+        ("any",), always(BOOLEAN), examples=("i IS NULL", "i IS NOT NULL", "b IS UNKNOWN"), cost=CallCost.QUICK
     ),
-    "and": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b AND i > 3",), cost=Cost.QUICK),
-    "or": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b OR i > 3",), cost=Cost.QUICK),
-    "not": Function(("boolean",), always(BOOLEAN), examples=("NOT b",), cost=Cost.QUICK),
+    "and": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b AND i > 3",), cost=CallCost.QUICK),
+    "or": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b OR i > 3",), cost=CallCost.QUICK),
+    "not": Function(("boolean",), always(BOOLEAN), examples=("NOT b",), cost=CallCost.QUICK),
     "in": Function(
         ("any", "any*"),
         always(BOOLEAN),
@@ -54,23 +54,27 @@ CONDITIONS: dict[str, Function] = {
             "i IN (i2, 3)",
             "i = ANY (ARRAY[1, 3])",
         ),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "like": Function(
         ("text", "text"),
         always(BOOLEAN),
         examples=("s LIKE 'a%'", "s NOT LIKE '_b%'", "s LIKE s"),
         note=_PATTERN,
-        cost=Cost.LIKE,
+        cost=CallCost.LIKE,
     ),
     "ilike": Function(
-        ("text", "text"), always(BOOLEAN), examples=("s ILIKE 'A%'", "s ILIKE UPPER(s)"), note=_PATTERN, cost=Cost.LIKE
+        ("text", "text"),
+        always(BOOLEAN),
+        examples=("s ILIKE 'A%'", "s ILIKE UPPER(s)"),
+        note=_PATTERN,
+        cost=CallCost.LIKE,
     ),
     "like escape": _escaped("LIKE"),
     "ilike escape": _escaped("ILIKE"),
-    "isnan": Function(("number",), always(BOOLEAN), examples=("ISNAN(x)",), cost=Cost.ONE_LOOK),
-    "isinf": Function(("number",), always(BOOLEAN), examples=("ISINF(x)",), cost=Cost.ONE_LOOK),
-    "isfinite": Function(("number",), always(BOOLEAN), examples=("ISFINITE(x)",), cost=Cost.ONE_LOOK),
+    "isnan": Function(("number",), always(BOOLEAN), examples=("ISNAN(x)",), cost=CallCost.ONE_LOOK),
+    "isinf": Function(("number",), always(BOOLEAN), examples=("ISINF(x)",), cost=CallCost.ONE_LOOK),
+    "isfinite": Function(("number",), always(BOOLEAN), examples=("ISFINITE(x)",), cost=CallCost.ONE_LOOK),
 }
 
 
@@ -80,11 +84,17 @@ CHOICES: dict[str, Function] = {
         common_type,
         union,
         examples=("COALESCE(x, i, 0)", "IFNULL(s, '?')", "NVL(i, 0)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "nullif": Function(
-        ("any", "any"), same, lambda x, _: x, fallible=True, jumps=True, examples=("NULLIF(i, 3)",), cost=Cost.ONE_LOOK
+        ("any", "any"),
+        same,
+        lambda x, _: x,
+        fallible=True,
+        jumps=True,
+        examples=("NULLIF(i, 3)",),
+        cost=CallCost.ONE_LOOK,
     ),
-    "greatest": Function(("any", "any*"), common_type, union, examples=("GREATEST(x, 1)",), cost=Cost.ONE_LOOK),
-    "least": Function(("any", "any*"), common_type, union, examples=("LEAST(i, 4, m)",), cost=Cost.ONE_LOOK),
+    "greatest": Function(("any", "any*"), common_type, union, examples=("GREATEST(x, 1)",), cost=CallCost.ONE_LOOK),
+    "least": Function(("any", "any*"), common_type, union, examples=("LEAST(i, 4, m)",), cost=CallCost.ONE_LOOK),
 }

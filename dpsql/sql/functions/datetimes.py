@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpsql.schema import SqlType
 from dpsql.sql.functions.interval_rules import constant, span
-from dpsql.sql.functions.signature import Cost, Function, always, same
+from dpsql.sql.functions.signature import CallCost, Function, always, same
 from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
@@ -101,7 +101,7 @@ def _part(name: str) -> Function:
         fallible=_extraordinary,
         whole=True,
         examples=(f"EXTRACT({name.upper()} FROM ts)", f"DATE_PART('{name}', d)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     )
 
 
@@ -118,7 +118,7 @@ def _trunc(unit: str) -> Function:
         lambda moment: moment - span(0, longest),
         fallible=_extraordinary,
         examples=(f"DATE_TRUNC('{unit}', ts)",),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     )
 
 
@@ -136,7 +136,7 @@ def _difference(name: str, unit: str) -> Function:
     return Function(
         ("temporal", "temporal"), always(INTEGER), interval, fallible=_extraordinary, whole=True,
         examples=(f"{spelling}('{unit}', TIMESTAMP '2020-01-01 12:00:00', ts)", f"{spelling}('{unit}', d, ts)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _age(part: str) -> Function:
 
     return Function(
         ("temporal", "temporal"), always(INTEGER), interval, fallible=_extraordinary, whole=True,
-        examples=(f"EXTRACT({part.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",), cost=Cost.ONE_LOOK,
+        examples=(f"EXTRACT({part.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def _shift(unit: str) -> Function:
         ("temporal", "amount" if unit == "microsecond" else "constant"), shifted_type(unit),
         lambda moment, amount: moment + moved(unit, amount),
         fallible=lambda moment, amount: _extraordinary(moment, moment + moved(unit, amount)),
-        examples=(f"ts + INTERVAL 3 {unit.upper()}", f"ts - INTERVAL '3' {unit.upper()}"), cost=Cost.ONE_LOOK,
+        examples=(f"ts + INTERVAL 3 {unit.upper()}", f"ts - INTERVAL '3' {unit.upper()}"), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def _shift_by(unit: str) -> Function:
 
     return Function(
         ("temporal", "number"), shifted_type(unit), interval, fallible=may_fail,
-        examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"), cost=Cost.ONE_LOOK,
+        examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 
@@ -212,14 +212,14 @@ def _bucket(unit: str) -> Function:
     return Function(
         ("temporal", "constant"), same,
         lambda moment, width: moment - span(0, 1) * moved(unit, width), fallible=True,
-        examples=(f"TIME_BUCKET(INTERVAL '3' {unit.upper()}, ts)",), cost=Cost.ONE_LOOK,
+        examples=(f"TIME_BUCKET(INTERVAL '3' {unit.upper()}, ts)",), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 
 def _named(name: str, short: int, long: int) -> Function:
     return Function(
         ("temporal",), always(TEXT), constant(short, long),
-        fallible=_extraordinary, examples=(f"{name}(d)",), cost=Cost.ONE_LOOK,
+        fallible=_extraordinary, examples=(f"{name}(d)",), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 
@@ -227,7 +227,7 @@ _LISTED: dict[str, Function] = {
     **{name: _part(name) for name in PARTS},
     "epoch": Function(
         ("temporal",), always(DOUBLE), _epoch_interval, fallible=_extraordinary,
-        examples=("EPOCH(ts)", "EXTRACT(EPOCH FROM d)"), cost=Cost.ONE_LOOK,
+        examples=("EPOCH(ts)", "EXTRACT(EPOCH FROM d)"), cost=CallCost.ONE_LOOK,
     ),
     **{f"date_trunc {unit}": _trunc(unit) for unit in UNITS},
     **{f"date_diff {unit}": _difference("DATE_DIFF", unit) for unit in UNITS},
@@ -238,24 +238,25 @@ _LISTED: dict[str, Function] = {
     **{f"time_bucket {unit}": _bucket(unit) for unit in BUCKETS},
     "last_day": Function(
         ("temporal",), always(DATE),
-        lambda moment: moment + span(-1, 31), fallible=_extraordinary, examples=("LAST_DAY(d)",), cost=Cost.ONE_LOOK,
+        lambda moment: moment + span(-1, 31), fallible=_extraordinary, examples=("LAST_DAY(d)",),
+        cost=CallCost.ONE_LOOK,
     ),
     "dayname": _named("DAYNAME", 6, 9),
     "monthname": _named("MONTHNAME", 3, 9),
     "strftime": Function(
         ("temporal", "words"), always(TEXT), lambda _, pattern: Interval(Fraction(0), EVERYTHING.high),
         fallible=_extraordinary, examples=("STRFTIME(d, '%Y-%m')", "TO_CHAR(ts, 'YYYY-MM-DD HH24:MI')"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "strptime": Function(
         ("text", "words"), always(TIMESTAMP), fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
-        note="NULL where the text is no such moment", cost=Cost.ONE_LOOK,
+        note="NULL where the text is no such moment", cost=CallCost.ONE_LOOK,
     ),
     "make_date": Function(
         ("integer", "integer", "integer"), always(DATE), fallible=True, examples=("MAKE_DATE(2020, i, 28)",),
-        note="NULL where there is no such day", cost=Cost.ONE_LOOK,
+        note="NULL where there is no such day", cost=CallCost.ONE_LOOK,
     ),
-    "isfinite moment": Function(("temporal",), always(BOOLEAN), examples=("ISFINITE(d)",), cost=Cost.ONE_LOOK),
+    "isfinite moment": Function(("temporal",), always(BOOLEAN), examples=("ISFINITE(d)",), cost=CallCost.ONE_LOOK),
 }  # fmt: skip
 #: Every function of dates, under its name and unit.
 DATES = {

@@ -30,7 +30,7 @@ from dpsql.sql.functions.interval_rules import (
     tan_interval,
     trunc_interval,
 )  # fmt: skip
-from dpsql.sql.functions.signature import Cost, Function, always, floating, product_type, same, sum_type, whole
+from dpsql.sql.functions.signature import CallCost, Function, always, floating, product_type, same, sum_type, whole
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
@@ -56,7 +56,7 @@ def _decimal(rule: Rule, *examples: str) -> Function:
         floating,
         lambda value, _, digits: rule(value, digits),
         examples=examples,
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     )
 
 
@@ -68,14 +68,14 @@ def _shift(direction: int, *examples: str) -> Function:
         fallible=True,
         whole=True,
         examples=examples,
-        cost=Cost.QUICK,
+        cost=CallCost.QUICK,
     )
 
 
 ARITHMETIC: dict[str, Function] = {
-    "+": Function(_TWO, sum_type, lambda x, y: x + y, examples=("i + 1", "m + x"), cost=Cost.QUICK),
-    "-": Function(_TWO, sum_type, lambda x, y: x - y, examples=("i - 1", "m - 0.5"), cost=Cost.QUICK),
-    "*": Function(_TWO, product_type, lambda x, y: x * y, examples=("m * 1.1", "i * x"), cost=Cost.QUICK),
+    "+": Function(_TWO, sum_type, lambda x, y: x + y, examples=("i + 1", "m + x"), cost=CallCost.QUICK),
+    "-": Function(_TWO, sum_type, lambda x, y: x - y, examples=("i - 1", "m - 0.5"), cost=CallCost.QUICK),
+    "*": Function(_TWO, product_type, lambda x, y: x * y, examples=("m * 1.1", "i * x"), cost=CallCost.QUICK),
     "/": Function(
         _TWO,
         always(DOUBLE),
@@ -83,7 +83,7 @@ ARITHMETIC: dict[str, Function] = {
         fallible=by_zero,
         examples=("m / 4", "i / 2"),
         note="NULL where the divisor is 0",
-        cost=Cost.QUICK,
+        cost=CallCost.QUICK,
     ),
     "//": Function(
         _TWO,
@@ -93,7 +93,7 @@ ARITHMETIC: dict[str, Function] = {
         jumps=True,
         examples=("i // 2", "DIVIDE(i, 2)", "DIV(i, 2)"),
         note="cuts decimals and doubles as well, which DuckDB's // only divides",
-        cost=Cost.QUICK,
+        cost=CallCost.QUICK,
     ),
     "%": Function(
         _TWO,
@@ -103,7 +103,7 @@ ARITHMETIC: dict[str, Function] = {
         jumps=True,
         examples=("i % 3", "MOD(i, 3)"),
         note="NULL where the divisor is 0",
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "fdiv": Function(
         _TWO,
@@ -113,7 +113,7 @@ ARITHMETIC: dict[str, Function] = {
         jumps=True,
         examples=("FDIV(i, 2)",),
         note="NULL where the divisor is 0",
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "fmod": Function(
         _TWO,
@@ -123,10 +123,10 @@ ARITHMETIC: dict[str, Function] = {
         jumps=True,
         examples=("FMOD(i, 3)",),
         note="NULL where the divisor is 0",
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
-    "negate": Function(("number",), same, lambda x: -x, examples=("-i", "-m"), cost=Cost.QUICK),
-    "abs": Function(("number",), same, abs_interval, examples=("ABS(i)", "ABS(m - 20)"), cost=Cost.QUICK),
+    "negate": Function(("number",), same, lambda x: -x, examples=("-i", "-m"), cost=CallCost.QUICK),
+    "abs": Function(("number",), same, abs_interval, examples=("ABS(i)", "ABS(m - 20)"), cost=CallCost.QUICK),
     "sign": Function(
         ("number",),
         always(INTEGER),
@@ -134,7 +134,7 @@ ARITHMETIC: dict[str, Function] = {
         whole=True,
         jumps=True,
         examples=("SIGN(x)", "SIGN(i - 3)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "floor": Function(
         ("number",),
@@ -142,7 +142,7 @@ ARITHMETIC: dict[str, Function] = {
         lambda x: x.monotone(math.floor),
         jumps=True,
         examples=("FLOOR(x)", "FLOOR(m)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "ceil": Function(
         ("number",),
@@ -150,7 +150,7 @@ ARITHMETIC: dict[str, Function] = {
         lambda x: x.monotone(math.ceil),
         jumps=True,
         examples=("CEIL(x)", "CEILING(m)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "trunc": Function(
         ("number", "constant"),
@@ -159,7 +159,7 @@ ARITHMETIC: dict[str, Function] = {
         optional=1,
         jumps=True,
         examples=("TRUNC(x)", "TRUNC(x, 1)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "round": Function(
         ("number", "constant"),
@@ -168,24 +168,24 @@ ARITHMETIC: dict[str, Function] = {
         optional=1,
         jumps=True,
         examples=("ROUND(x)", "ROUND(x, 2)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "round decimal": _decimal(
         round_interval, "ROUND(m)", "ROUND(m, 1)", "ROUND(m * 1.1, 2)", "ROUND(m, -1)", "ROUND(i, -1)"
     ),
     "trunc decimal": _decimal(trunc_interval, "TRUNC(m)", "TRUNC(m, 1)"),
     "even": Function(
-        ("number",), floating, even_interval, jumps=True, examples=("EVEN(x)", "EVEN(i)"), cost=Cost.ONE_LOOK
+        ("number",), floating, even_interval, jumps=True, examples=("EVEN(x)", "EVEN(i)"), cost=CallCost.ONE_LOOK
     ),
     # the bits of whole numbers
     "&": Function(
-        ("integer", "integer"), always(INTEGER), and_interval, whole=True, examples=("i & 3",), cost=Cost.QUICK
+        ("integer", "integer"), always(INTEGER), and_interval, whole=True, examples=("i & 3",), cost=CallCost.QUICK
     ),
     "|": Function(
-        ("integer", "integer"), always(INTEGER), or_interval, whole=True, examples=("i | 4",), cost=Cost.QUICK
+        ("integer", "integer"), always(INTEGER), or_interval, whole=True, examples=("i | 4",), cost=CallCost.QUICK
     ),
     "xor": Function(
-        ("integer", "integer"), always(INTEGER), or_interval, whole=True, examples=("XOR(i, 6)",), cost=Cost.QUICK
+        ("integer", "integer"), always(INTEGER), or_interval, whole=True, examples=("XOR(i, 6)",), cost=CallCost.QUICK
     ),
     "~": Function(
         ("integer",),
@@ -193,7 +193,7 @@ ARITHMETIC: dict[str, Function] = {
         lambda x: -x - span(1, 1),
         whole=True,
         examples=("~i",),
-        cost=Cost.QUICK,
+        cost=CallCost.QUICK,
     ),
     "<<": _shift(1, "ABS(i) << 2"),
     ">>": _shift(-1, "i >> 1"),
@@ -203,7 +203,7 @@ ARITHMETIC: dict[str, Function] = {
         lambda _: span(0, 64),
         whole=True,
         examples=("BIT_COUNT(ABS(i))",),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
 }
 
@@ -232,7 +232,7 @@ def _increasing(function: Callable[[float], float], low: float | None = None, hi
 
 def _one(rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = "") -> Function:
     return Function(
-        ("number",), always(DOUBLE), rule, fallible=fallible, examples=(example,), note=note, cost=Cost.ONE_LOOK
+        ("number",), always(DOUBLE), rule, fallible=fallible, examples=(example,), note=note, cost=CallCost.ONE_LOOK
     )
 
 
@@ -259,7 +259,7 @@ MATHEMATICS: dict[str, Function] = {
         power_interval,
         fallible=lambda base, power: not power_interval(base, power).is_finite,
         examples=("POWER(x, 2)", "x ^ 2", "i ** 2", "POWER(m, 0.5)", "POWER(2, i)"),
-        cost=Cost.ONE_LOOK,
+        cost=CallCost.ONE_LOOK,
     ),
     "degrees": _one(_increasing(math.degrees), "DEGREES(x)"),
     "radians": _one(_increasing(math.radians), "RADIANS(x)"),
@@ -271,7 +271,7 @@ MATHEMATICS: dict[str, Function] = {
     "acos": _one(constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
     "atan": _one(lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"),
     "atan2": Function(
-        ("number", "number"), always(DOUBLE), constant(-_PI, _PI), examples=("ATAN2(x, i)",), cost=Cost.ONE_LOOK
+        ("number", "number"), always(DOUBLE), constant(-_PI, _PI), examples=("ATAN2(x, i)",), cost=CallCost.ONE_LOOK
     ),
     "sinh": _one(_increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
     "cosh": _one(cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),

@@ -14,7 +14,7 @@ from dpsql.sql.ir.interval import EVERYTHING, Interval
 MAX_SCALE = 6
 
 
-class Cost(Enum):
+class CallCost(Enum):
     """How long an engine takes for one call, as `dpsql.sql.analysis.work.row_cost` counts it.
 
     Each function states it. A function that takes longer than it states would let one long text be felt in the time of
@@ -51,7 +51,7 @@ class Function:
     examples: tuple[str, ...] = ()
     note: str = ""
     _: KW_ONLY
-    cost: Cost
+    cost: CallCost
 
     def kinds(self, count: int) -> tuple[str, ...]:
         """The kind of each of ``count`` arguments."""

@@ -17,7 +17,7 @@ from dpsql.sql.functions.interval_rules import (
     place_interval,
     shorter,
 )  # fmt: skip
-from dpsql.sql.functions.signature import Cost, Function, always
+from dpsql.sql.functions.signature import CallCost, Function, always
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT
 from dpsql.sql.ir.interval import Interval
 
@@ -25,15 +25,19 @@ _TEXT, _TEXTS = ("text",), ("text", "text")
 
 
 def _measured(rule: Callable[..., Interval], *examples: str, parameters: tuple[str, ...] = _TEXT) -> Function:
-    return Function(parameters, always(INTEGER), rule, whole=True, examples=examples, cost=Cost.ONE_LOOK)
+    return Function(parameters, always(INTEGER), rule, whole=True, examples=examples, cost=CallCost.ONE_LOOK)
 
 
-def _asked(*examples: str, cost: Cost, parameters: tuple[str, ...] = _TEXTS) -> Function:
+def _asked(*examples: str, cost: CallCost, parameters: tuple[str, ...] = _TEXTS) -> Function:
     return Function(parameters, always(BOOLEAN), examples=examples, cost=cost)
 
 
 def _changed(
-    rule: Callable[..., Interval], *examples: str, cost: Cost, parameters: tuple[str, ...] = _TEXT, optional: int = 0
+    rule: Callable[..., Interval],
+    *examples: str,
+    cost: CallCost,
+    parameters: tuple[str, ...] = _TEXT,
+    optional: int = 0,
 ) -> Function:
     return Function(parameters, always(TEXT), rule, optional=optional, examples=examples, cost=cost)
 
@@ -44,58 +48,59 @@ def _joined(left: Interval, right: Interval) -> Interval:
 
 
 TEXTS: dict[str, Function] = {
-    "lower": _changed(length_interval, "LOWER(s)", "LCASE(s)", cost=Cost.BY_CHARACTER),
-    "upper": _changed(length_interval, "UPPER(s)", "UCASE(s)", cost=Cost.BY_CHARACTER),
+    "lower": _changed(length_interval, "LOWER(s)", "LCASE(s)", cost=CallCost.BY_CHARACTER),
+    "upper": _changed(length_interval, "UPPER(s)", "UCASE(s)", cost=CallCost.BY_CHARACTER),
     "trim": _changed(
         shorter, "TRIM(s)", "TRIM(BOTH 'a' FROM s)", "BTRIM(s, 'ab')", parameters=("text", "words"), optional=1,
-        cost=Cost.BY_CHARACTER
+        cost=CallCost.BY_CHARACTER
     ),
     "ltrim": _changed(shorter, "LTRIM(s)", "TRIM(LEADING 'a' FROM s)",
-                      parameters=("text", "words"), optional=1, cost=Cost.BY_CHARACTER),
+                      parameters=("text", "words"), optional=1, cost=CallCost.BY_CHARACTER),
     "rtrim": _changed(shorter, "RTRIM(s)", "RTRIM(s, 'c')", parameters=("text", "words"), optional=1,
-                      cost=Cost.BY_CHARACTER),
-    "reverse": _changed(length_interval, "REVERSE(s)", cost=Cost.REVERSED),
+                      cost=CallCost.BY_CHARACTER),
+    "reverse": _changed(length_interval, "REVERSE(s)", cost=CallCost.REVERSED),
     "||": Function(_TEXTS, always(TEXT), _joined,
-                   examples=("s || 'z'", "CONCAT(s, '-', s)", "CONCAT_WS('-', s, 'b')"), cost=Cost.ONE_LOOK),
-    "replace": _changed(shorter, "REPLACE(s, 'b', 'x')", parameters=("text", "words", "words"), cost=Cost.BY_CHARACTER),
+                   examples=("s || 'z'", "CONCAT(s, '-', s)", "CONCAT_WS('-', s, 'b')"), cost=CallCost.ONE_LOOK),
+    "replace": _changed(shorter, "REPLACE(s, 'b', 'x')", parameters=("text", "words", "words"),
+                        cost=CallCost.BY_CHARACTER),
     "translate": _changed(shorter, "TRANSLATE(s, 'ab', 'x')", parameters=("text", "words", "words"),
-                          cost=Cost.BY_CHARACTER),
+                          cost=CallCost.BY_CHARACTER),
     "substring": _changed(
         cut_from, "SUBSTRING(s, 2)", "SUBSTRING(s FROM 1 FOR 2)", "SUBSTR(s, -2)",
-        parameters=("text", "constant", "constant"), optional=1, cost=Cost.ONE_LOOK,
+        parameters=("text", "constant", "constant"), optional=1, cost=CallCost.ONE_LOOK,
     ),
-    "left": _changed(cut_to, "LEFT(s, 2)", parameters=("text", "constant"), cost=Cost.ONE_LOOK),
-    "right": _changed(cut_to, "RIGHT(s, 2)", parameters=("text", "constant"), cost=Cost.ONE_LOOK),
+    "left": _changed(cut_to, "LEFT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
+    "right": _changed(cut_to, "RIGHT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
     "split_part": _changed(
         shorter, "SPLIT_PART(s, 'b', 1)", "SPLIT_PART(s, 'b', -1)",
-        parameters=("text", "words", "constant"), cost=Cost.BY_CHARACTER
+        parameters=("text", "words", "constant"), cost=CallCost.BY_CHARACTER
     ),
-    "lpad": _changed(padded, "LPAD(s, 5, '*')", parameters=("text", "size", "filling"), cost=Cost.BY_CHARACTER),
-    "rpad": _changed(padded, "RPAD(s, 5, 'xy')", parameters=("text", "size", "filling"), cost=Cost.BY_CHARACTER),
+    "lpad": _changed(padded, "LPAD(s, 5, '*')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
+    "rpad": _changed(padded, "RPAD(s, 5, 'xy')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
     "length": _measured(length_interval, "LENGTH(s)", "CHAR_LENGTH(s)"),
     "strlen": _measured(bytes_interval, "STRLEN(s)"),
     "bit_length": Function(
         _TEXT, always(INTEGER), lambda text: bytes_interval(text) * constant(8, 8)(), whole=True,
-        examples=("BIT_LENGTH(s)",), cost=Cost.ONE_LOOK,
+        examples=("BIT_LENGTH(s)",), cost=CallCost.ONE_LOOK,
     ),
     "ascii": _measured(constant(0, 0x10FFFF), "ASCII(s)"),
     "unicode": _measured(constant(-1, 0x10FFFF), "UNICODE(s)", "ORD(s)"),
     "strpos": _measured(place_interval, "STRPOS(s, 'b')", "POSITION('b' IN s)", "INSTR(s, 'c')",
                         parameters=_TEXTS),
-    "starts_with": _asked("STARTS_WITH(s, 'a')", "PREFIX(s, 'a')", cost=Cost.ONE_LOOK),
-    "ends_with": _asked("SUFFIX(s, 'c')", cost=Cost.ONE_LOOK),
-    "contains": _asked("CONTAINS(s, 'b')", cost=Cost.ONE_LOOK),
+    "starts_with": _asked("STARTS_WITH(s, 'a')", "PREFIX(s, 'a')", cost=CallCost.ONE_LOOK),
+    "ends_with": _asked("SUFFIX(s, 'c')", cost=CallCost.ONE_LOOK),
+    "contains": _asked("CONTAINS(s, 'b')", cost=CallCost.ONE_LOOK),
     # patterns, which were looked at when the statement was read
     "regexp_matches": _asked("REGEXP_MATCHES(s, '^a.c$')", "s ~ 'b'", "s !~ 'B'", "s ~* 'B'",
-                             parameters=("text", "words"), cost=Cost.REGULAR_EXPRESSION),
+                             parameters=("text", "words"), cost=CallCost.REGULAR_EXPRESSION),
     "regexp_full_match": _asked("REGEXP_FULL_MATCH(s, '[a-c]+')", parameters=("text", "words"),
-                                cost=Cost.REGULAR_EXPRESSION),
+                                cost=CallCost.REGULAR_EXPRESSION),
     "regexp_extract": _changed(
         shorter, "REGEXP_EXTRACT(s, 'b')", "REGEXP_EXTRACT(s, '(a)(b)', 2)",
-        parameters=("text", "words", "constant"), optional=1, cost=Cost.REGULAR_EXPRESSION,
+        parameters=("text", "words", "constant"), optional=1, cost=CallCost.REGULAR_EXPRESSION,
     ),
     "regexp_replace": _changed(
         shorter, "REGEXP_REPLACE(s, '[a-b]', '')", "REGEXP_REPLACE(s, 'b', '', 'g')",
-        parameters=("text", "words", "words", "words"), optional=1, cost=Cost.REGULAR_EXPRESSION,
+        parameters=("text", "words", "words", "words"), optional=1, cost=CallCost.REGULAR_EXPRESSION,
     ),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 
 from dpsql.sql.ir.aggregate_properties import AggregateFunction
-from dpsql.sql.ir.expression import Column, Expression, Scalar
+from dpsql.sql.ir.expression import ColumnRef, Expression, Scalar
 from dpsql.sql.ir.relation import Leaf, Relation
 
 
@@ -60,7 +60,7 @@ class Enumerated:
     ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
     """
 
-    column: Column
+    column: ColumnRef
     values: tuple[Scalar, ...] | Days
     double: bool
 
@@ -98,7 +98,7 @@ class Core:
     """
 
     relation: Relation
-    unit: Column
+    unit: ColumnRef
     keys: tuple[Expression, ...]
     aggregates: tuple[Aggregate, ...]
     domain: KeyDomain | None

@@ -18,7 +18,7 @@ TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnRef:
     """One column of one relation in scope, with all that the schema says of its values.
 
     ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where it holds a key on the
@@ -81,19 +81,19 @@ class Subquery:
 
     relation: Relation
     aggregate: UnitAggregate | None
-    reads: tuple[Column, ...]
+    reads: tuple[ColumnRef, ...]
     type: SqlType
     nullable: bool = False
     bounds: tuple[Bound, Bound] | None = None
 
 
-Expression: TypeAlias = Column | Literal | Call | Case | Cast | Subquery
+Expression: TypeAlias = ColumnRef | Literal | Call | Case | Cast | Subquery
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
     """The expressions directly inside this one."""
     match expression:
-        case Column() | Literal():
+        case ColumnRef() | Literal():
             return ()
         case Call(arguments=arguments):
             return arguments
@@ -116,9 +116,9 @@ def subqueries(expression: Expression) -> Iterator[Subquery]:
         yield from subqueries(part)
 
 
-def columns(expression: Expression) -> Iterator[Column]:
+def columns(expression: Expression) -> Iterator[ColumnRef]:
     """Every column that the expression reads, as often as it reads it."""
-    if isinstance(expression, Column):
+    if isinstance(expression, ColumnRef):
         yield expression
     for part in parts(expression):
         yield from columns(part)
@@ -127,7 +127,7 @@ def columns(expression: Expression) -> Iterator[Column]:
 def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with each of the parts directly inside it changed."""
     match expression:
-        case Column() | Literal() | Subquery():
+        case ColumnRef() | Literal() | Subquery():
             return expression
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))

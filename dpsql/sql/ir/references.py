@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 
 from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import Column, Expression, columns, subqueries
+from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
 from dpsql.sql.ir.relation import (
     Branch,
     Compound,
@@ -141,7 +141,7 @@ def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
     return [part for part in parts if part is not None]
 
 
-def outer_columns(relation: Relation, aggregate: UnitAggregate | None = None) -> tuple[Column, ...]:
+def outer_columns(relation: Relation, aggregate: UnitAggregate | None = None) -> tuple[ColumnRef, ...]:
     """The columns that the relation, or an aggregate of its rows, reads and that belong to no relation in it."""
     known, read = _named(relation)
     read += [column for part in _arguments(aggregate) for column in columns(part)]
@@ -154,7 +154,7 @@ def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
     return bool(read) and read <= set(outer_columns(relation, aggregate))
 
 
-def _named(relation: Relation) -> tuple[set[str], list[Column]]:
+def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
     """The aliases inside the relation, and the columns that its expressions read."""
     read = [column for each in expressions_of(relation) for column in columns(each)]
     match relation:

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 
 from dpsql.schema import UNIT
 from dpsql.sql.ir.aggregate_properties import UnitForm
-from dpsql.sql.ir.expression import Column, Expression, Literal
+from dpsql.sql.ir.expression import ColumnRef, Expression, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Hop:
 
     alias: str
     table: str
-    child: Column
-    parent: Column
+    child: ColumnRef
+    parent: ColumnRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Path:
     """
 
     hops: tuple[Hop, ...]
-    unit: Column
+    unit: ColumnRef
     unique: frozenset[str] = frozenset()
 
 
@@ -96,7 +96,7 @@ class Scan:
     alias: str
     table: str
     hops: tuple[Hop, ...] = ()
-    unit: Column | None = None
+    unit: ColumnRef | None = None
     limits: ContributionLimits = ContributionLimits(1, 1, 1)
     multiplies: bool = True
     derived: bool = False
@@ -182,7 +182,7 @@ Leaf: TypeAlias = Scan | PerUnit | Compound | Constants
 Relation: TypeAlias = Leaf | Join | Filter
 
 
-def unit_of(relation: Relation) -> Column | None:
+def unit_of(relation: Relation) -> ColumnRef | None:
     """The column that holds the one unit of each row; None where the relation is public."""
     match relation:
         case Scan(unit=unit):
@@ -193,9 +193,9 @@ def unit_of(relation: Relation) -> Column | None:
             return unit_of(child)
         case PerUnit(alias=alias, child=child):
             unit = unit_of(child)
-            return None if unit is None else Column(alias, UNIT, unit.type, identifies=UNIT)
+            return None if unit is None else ColumnRef(alias, UNIT, unit.type, identifies=UNIT)
         case Compound(alias=alias, branches=(Branch(unit=owner), *_)):
-            return None if owner is None else Column(alias, UNIT, owner.type, identifies=UNIT)
+            return None if owner is None else ColumnRef(alias, UNIT, owner.type, identifies=UNIT)
         case Compound() | Constants():
             return None
         case _:

@@ -24,7 +24,7 @@ FAULTS = (
         "clamp on the column instead of the expression",
         QUANTISE,
         "    scaled = clamped if",
-        "    clamped = clamped if isinstance(argument, Column) else value.copy()\n    scaled = clamped if",
+        "    clamped = clamped if isinstance(argument, ColumnRef) else value.copy()\n    scaled = clamped if",
         claims("rows", "L1", "sum and count of an expression"),
     ),
     Fault(

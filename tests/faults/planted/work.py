@@ -64,8 +64,8 @@ FAULTS = (
     Fault(
         "a LIKE with ESCAPE is taken for one look at each character",
         "dpsql/sql/functions/conditions.py",
-        "'!a%' ESCAPE '!'\",), cost=Cost.LIKE",
-        "'!a%' ESCAPE '!'\",), cost=Cost.ONE_LOOK",
+        "'!a%' ESCAPE '!'\",), cost=CallCost.LIKE",
+        "'!a%' ESCAPE '!'\",), cost=CallCost.ONE_LOOK",
         ("tests/sql/functions/test_costs.py::test_each_form_of_like_looks_at_a_character_several_times",),
     ),
     Fault(

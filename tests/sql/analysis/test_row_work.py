@@ -26,7 +26,7 @@ from dpsql.sql.ir.expression import (
     TEXT,
     Call,
     Cast,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     subqueries,
@@ -34,7 +34,7 @@ from dpsql.sql.ir.expression import (
 from dpsql.sql.ir.references import expressions_of
 from dpsql.sql.ir.relation import Compound, Filter, Join, PerUnit, Relation, unit_of
 
-NUMBER, WORD = Column("t", "n", INTEGER), Column("t", "word", TEXT)
+NUMBER, WORD = ColumnRef("t", "n", INTEGER), ColumnRef("t", "word", TEXT)
 LONG = UNDECLARED // CHARACTERS
 
 
@@ -82,7 +82,7 @@ def _without(text: Expression, pattern: str, options: tuple[str, ...]) -> Call:
         (Call("upper", (WORD,), TEXT), 16 * LONG, 18 * LONG),
         (Call("reverse", (WORD,), TEXT), 32 * LONG, 34 * LONG),
         (Call("like", (WORD, Literal("a%", TEXT)), BOOLEAN), 8 * LONG, 10 * LONG),
-        (Call("like", (WORD, Column("u", "word", TEXT)), BOOLEAN), 2 * UNDECLARED * LONG, 3 * UNDECLARED * LONG),
+        (Call("like", (WORD, ColumnRef("u", "word", TEXT)), BOOLEAN), 2 * UNDECLARED * LONG, 3 * UNDECLARED * LONG),
         (Call("%", (Cast(NUMBER, DOUBLE), Literal(2.5, DOUBLE)), DOUBLE), 100, 300),
         (Cast(NUMBER, DOUBLE), 2, 2),
     ],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, Column, Expression, connected
+from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, ColumnRef, Expression, connected
 
 
 def _read(*relations: str) -> Expression:
-    return Call("=", tuple(Column(each, "x", TEXT, nullable=False) for each in relations), BOOLEAN)
+    return Call("=", tuple(ColumnRef(each, "x", TEXT, nullable=False) for each in relations), BOOLEAN)
 
 
 def test_a_chain_is_one_group_in_whatever_order_it_comes() -> None:

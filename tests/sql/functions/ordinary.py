@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.ir.expression import Column, Expression
+from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.parser.parse import parse
 
 ROWS = """
@@ -26,9 +26,9 @@ INSERT INTO t VALUES
 """
 
 
-def _column(name: str, sql_type: str, low: object = None, high: object = None) -> Column:
+def _column(name: str, sql_type: str, low: object = None, high: object = None) -> ColumnRef:
     bounds = None if low is None else (low, high)
-    return Column("t", name, SqlType.parse(sql_type), True, bounds)  # type: ignore[arg-type]
+    return ColumnRef("t", name, SqlType.parse(sql_type), True, bounds)  # type: ignore[arg-type]
 
 
 COLUMNS = {
@@ -38,7 +38,7 @@ COLUMNS = {
         _column("i2", "bigint", Fraction(-1), Fraction(20)),
         _column("x", "double", Fraction(-5, 2), Fraction(9)),
         _column("m", "decimal(12,2)", Fraction(0), Fraction(500)),
-        Column("t", "s", SqlType("text"), True, None, ("abc", "aBba", "", "b!%x", "éa", "2020-05-17", "a-b-c")),
+        ColumnRef("t", "s", SqlType("text"), True, None, ("abc", "aBba", "", "b!%x", "éa", "2020-05-17", "a-b-c")),
         _column("d", "date", date(2019, 1, 1), date(2021, 12, 30)),
         _column("ts", "timestamp", datetime(2019, 1, 1), datetime(2021, 12, 30, 18)),
         _column("b", "boolean"),
@@ -46,7 +46,7 @@ COLUMNS = {
 }
 
 
-def read(text: str, columns: dict[str, Column] = COLUMNS) -> Expression:
+def read(text: str, columns: dict[str, ColumnRef] = COLUMNS) -> Expression:
     """The expression that the text means over the columns."""
     (item,) = parse(f"SELECT {text}").tree.expressions
 

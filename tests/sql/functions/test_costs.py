@@ -6,8 +6,8 @@ import pytest
 
 from dpsql.sql.analysis.work.row_cost import steps
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.signature import Cost, Function, always
-from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, Column, Literal
+from dpsql.sql.functions.signature import CallCost, Function, always
+from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, ColumnRef, Literal
 
 TEXTS = [name for name, entry in FUNCTIONS.items() if "text" in entry.parameters]
 
@@ -20,12 +20,12 @@ def test_a_function_without_a_cost_is_no_function() -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_function_of_texts_is_quick(name: str) -> None:
     """A long text takes long, so a function that reads one is computed for each row by itself."""
-    assert FUNCTIONS[name].cost is not Cost.QUICK
+    assert FUNCTIONS[name].cost is not CallCost.QUICK
 
 
 @pytest.mark.parametrize("name", ["like", "ilike", "like escape", "ilike escape"])
 def test_each_form_of_like_looks_at_a_character_several_times(name: str) -> None:
-    word, pattern = Column("t", "word", TEXT), Literal("a%", TEXT)
+    word, pattern = ColumnRef("t", "word", TEXT), Literal("a%", TEXT)
     escape = (Literal("!", TEXT),) if name.endswith("escape") else ()
     once = steps([Call("starts_with", (word, pattern), BOOLEAN)])
     assert steps([Call(name, (word, pattern, *escape), BOOLEAN)]) > 4 * once
@@ -33,4 +33,4 @@ def test_each_form_of_like_looks_at_a_character_several_times(name: str) -> None
 
 @pytest.mark.parametrize("name", [name for name, entry in FUNCTIONS.items() if name.startswith("regexp")])
 def test_a_regular_expression_costs_what_its_automaton_needs(name: str) -> None:
-    assert FUNCTIONS[name].cost is Cost.REGULAR_EXPRESSION
+    assert FUNCTIONS[name].cost is CallCost.REGULAR_EXPRESSION

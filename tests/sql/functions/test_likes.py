@@ -14,7 +14,7 @@ from dpsql.errors import StatementError
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import native
 from dpsql.sql.functions.like_patterns import liked, matched
-from dpsql.sql.ir.expression import TEXT, Column, Literal
+from dpsql.sql.ir.expression import TEXT, ColumnRef, Literal
 
 TEXTS = ("", "a", "ab", "aXb", "a.b", "a%b", "Ab\nB", "\u00e4b", "aab\u00e4ab", "[a](b)", "a\\b", "x" + "ab" * 20)
 PATTERNS = ("%a%_b", "_%b%", "%a%b%", "a%b", "%%_%%", "_%_", "%\u00e4%_b", "%.%_", "%[a]%(_)", "%\\%_", "%_%_%_%", "")
@@ -22,7 +22,7 @@ PATTERNS = ("%a%_b", "_%b%", "%a%b%", "a%b", "%%_%%", "_%_", "%\u00e4%_b", "%.%_
 
 @pytest.mark.parametrize("function", ["like", "ilike"])
 def test_every_form_of_a_pattern_is_that_of_the_engine(function: str) -> None:
-    value = Column("t", "s", TEXT, nullable=False)
+    value = ColumnRef("t", "s", TEXT, nullable=False)
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT unnest(?::VARCHAR[]) AS s", [list(TEXTS)])
         connection.execute("CREATE TABLE p AS SELECT unnest(?::VARCHAR[]) AS p", [list(PATTERNS)])
@@ -32,7 +32,7 @@ def test_every_form_of_a_pattern_is_that_of_the_engine(function: str) -> None:
                 sql = native(DUCKDB, form).sql(dialect="duckdb")
                 found = connection.execute(f"SELECT s, {sql}, s {function} ? FROM t", [pattern]).fetchall()
                 assert [row for row in found if row[1] != row[2]] == [], (pattern, sql)
-        column = native(DUCKDB, liked(function, value, Column("p", "p", TEXT, nullable=False))).sql(dialect="duckdb")
+        column = native(DUCKDB, liked(function, value, ColumnRef("p", "p", TEXT, nullable=False))).sql(dialect="duckdb")
         found = connection.execute(f"SELECT p, {column}, s {function} p FROM t, p").fetchall()
     assert all(mine == theirs for pattern, mine, theirs in found if pattern.count("%") < 3)
     assert all(mine is None for pattern, mine, _ in found if pattern.count("%") > 2)
@@ -49,7 +49,7 @@ def test_no_row_makes_a_pattern_slow() -> None:
 
 
 def test_a_long_text_is_compared_with_what_it_begins_with_alone() -> None:
-    value, pattern = Column("t", "s", TEXT, nullable=False), Column("t", "p", TEXT, nullable=False)
+    value, pattern = ColumnRef("t", "s", TEXT, nullable=False), ColumnRef("t", "p", TEXT, nullable=False)
     sql = native(DUCKDB, liked("like", value, pattern)).sql(dialect="duckdb")
     patterns = {"a%": True, "a_%": True, "%a": None, "a%a": None, "%": True, "b": False}
     with duckdb.connect() as connection:

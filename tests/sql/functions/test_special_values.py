@@ -14,7 +14,7 @@ from dpsql.session import Session, open_session
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.quantise import at_least, quantised
-from dpsql.sql.ir.expression import Column
+from dpsql.sql.ir.expression import ColumnRef
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
     opened.close()
 
 
-def _quantised(column: Column, values: str) -> list[int | None]:
+def _quantised(column: ColumnRef, values: str) -> list[int | None]:
     sql = quantised(DUCKDB, column, quantum(column)).sql(dialect="duckdb")
     with duckdb.connect() as connection:
         rows = connection.execute(f'SELECT {sql} FROM (VALUES {values}) AS "t"("x")').fetchall()
@@ -33,7 +33,7 @@ def _quantised(column: Column, values: str) -> list[int | None]:
 
 
 def test_doubles_are_clamped_to_their_grid_and_null_stays_null() -> None:
-    column = Column("t", "x", SqlType("double"), True, (-10, 16))  # type: ignore[arg-type]
+    column = ColumnRef("t", "x", SqlType("double"), True, (-10, 16))  # type: ignore[arg-type]
     values = "(1e300::DOUBLE), ('nan'), ('inf'), ('-inf'), (NULL), (3.25), (-0.0), (5e-324), (16), (-10), (-1e308)"
     top, bottom = 16 * 2**20, -10 * 2**20
     expected = [top, top, top, bottom, None, 3_407_872, 0, 0, top, bottom, bottom]
@@ -41,10 +41,10 @@ def test_doubles_are_clamped_to_their_grid_and_null_stays_null() -> None:
 
 
 def test_integers_and_decimals_are_clamped_exactly() -> None:
-    whole = Column("t", "x", SqlType("integer"), True, (-3, 2**32))  # type: ignore[arg-type]
+    whole = ColumnRef("t", "x", SqlType("integer"), True, (-3, 2**32))  # type: ignore[arg-type]
     values = "(9223372036854775807), (-9223372036854775808), (NULL), (4294967295), (4294967297), (7)"
     assert _quantised(whole, values) == [2**32, -3, None, 2**32 - 1, 2**32, 7]
-    cents = Column("t", "x", SqlType("decimal", 12, 2), True, (0, 500))  # type: ignore[arg-type]
+    cents = ColumnRef("t", "x", SqlType("decimal", 12, 2), True, (0, 500))  # type: ignore[arg-type]
     values = "(500.01::DECIMAL(12,2)), (-0.01), (NULL), (0.01), (19.99), (499.99)"
     assert _quantised(cents, values) == [50_000, 0, None, 1, 1_999, 49_999]
 
@@ -52,7 +52,7 @@ def test_integers_and_decimals_are_clamped_exactly() -> None:
 @pytest.mark.parametrize("bounds", [(-10, 16), (0, 16), (3, 300), (-7, 10**9)])
 @pytest.mark.parametrize("sql_type", [SqlType("double"), SqlType("decimal", 12, 2)])
 def test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid(sql_type: SqlType, bounds: tuple[int, int]) -> None:
-    column = Column("t", "x", sql_type, False, bounds)  # type: ignore[arg-type]
+    column = ColumnRef("t", "x", sql_type, False, bounds)  # type: ignore[arg-type]
     grid = quantum(column)
     near = [
         step + part
@@ -112,7 +112,7 @@ def test_rows_of_nobody_are_taken_back_in_every_sum_and_group(session: Session) 
 
 @pytest.mark.parametrize("bounds", [(-300, 0), (0, 300)])
 def test_a_column_that_ends_at_zero_has_sizes_where_it_may_be_null(bounds: tuple[int, int]) -> None:
-    column = Column("t", "x", SqlType("double"), True, bounds)  # type: ignore[arg-type]
+    column = ColumnRef("t", "x", SqlType("double"), True, bounds)  # type: ignore[arg-type]
     size, grid = at_least(DUCKDB, column, quantum(column)), quantum(column)
     assert size is not None
     most, whole = size.sql(dialect="duckdb"), quantised(DUCKDB, column, grid).sql(dialect="duckdb")

@@ -19,7 +19,7 @@ from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call, castable, is_double
 from dpsql.sql.functions.datetimes import BUCKETS
 from dpsql.sql.functions.signature import Function
-from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT, Call, Cast, Column, Expression, Literal, columns
+from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT, Call, Cast, ColumnRef, Expression, Literal, columns
 
 _DOUBLES = ("nan", "inf", "-inf", "-0.0", "0", "1", "-1", "0.5", "1e308", "-1e308", "1.7976931348623157e308", "5e-324",
             "-1e-320", "9007199254740993", "9223372036854775807", "-9223372036854775808", "2.5", "-2.5", "710", "1e19",
@@ -110,7 +110,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.Duck
 
 def _columns(place: int, *kinds: str) -> list[Expression]:
     """A column of each table of these kinds, which no other argument reads."""
-    return [Column(f"{name} {place}", "x", each[0]) for name, each in TABLES.items() if each[0].kind in kinds]
+    return [ColumnRef(f"{name} {place}", "x", each[0]) for name, each in TABLES.items() if each[0].kind in kinds]
 
 
 def _options(name: str, kind: str, place: int) -> list[Expression]:

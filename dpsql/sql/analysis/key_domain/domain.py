@@ -15,7 +15,7 @@ from dpsql.sql.ir.core import Core, Enumerated, KeyDomain
 from dpsql.sql.ir.expression import (
     Call,
     Cast,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     columns,
@@ -35,7 +35,7 @@ def is_listed(key: Expression, relation: Relation) -> bool:
         return is_listed(key.argument, relation)
     if isinstance(key, Literal) or any(_lists(condition, key) for condition in conditions_of(relation)):
         return True
-    if not isinstance(key, Column):
+    if not isinstance(key, ColumnRef):
         return False
     if key.released:  # a table that nothing ties to the rows has each of its values in every group of the other keys
         tied = {column.relation for condition in conditions_of(relation) for column in columns(condition)}
@@ -98,21 +98,21 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
     )
 
 
-def _equal_to_released(relation: Relation) -> dict[Column, Column]:
+def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
     """Columns of private tables that equal a column of a derived table in every row: they take its values only."""
-    found: dict[Column, Column] = {}
+    found: dict[ColumnRef, ColumnRef] = {}
     for condition in conditions_of(relation):
         match condition:
-            case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if left.type == right.type:
                 for one, other in ((left, right), (right, left)):
                     if other.released and other.public and not one.public:
                         found.setdefault(one, other)
     return found
 
 
-def _over_released(key: Expression, equal: dict[Column, Column]) -> Expression:
+def _over_released(key: Expression, equal: dict[ColumnRef, ColumnRef]) -> Expression:
     """The key with the columns of derived tables in the place of those that equal them."""
-    if isinstance(key, Column):
+    if isinstance(key, ColumnRef):
         return equal.get(key, key)
     return rebuilt(key, lambda part: _over_released(part, equal))
 

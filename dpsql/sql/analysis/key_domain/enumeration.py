@@ -18,7 +18,7 @@ from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.core import Days
-from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, Column, Expression, Literal, Scalar, rebuilt
+from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, ColumnRef, Expression, Literal, Scalar, rebuilt
 from dpsql.sql.ir.interval import Interval, on_the_line
 from dpsql.sql.ir.literal import STARTING, starts
 
@@ -27,11 +27,11 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
 
 
-def narrowed(column: Column, conditions: Iterable[Expression]) -> Column:
+def narrowed(column: ColumnRef, conditions: Iterable[Expression]) -> ColumnRef:
     """The column with the bounds and the nullability that hold for every row which fulfils the conditions.
 
     >>> from dpsql.sql.ir.expression import BOOLEAN, INTEGER
-    >>> age = Column("t", "age", INTEGER, bounds=(Fraction(18), Fraction(100)))
+    >>> age = ColumnRef("t", "age", INTEGER, bounds=(Fraction(18), Fraction(100)))
     >>> narrowed(age, [Call("<", (age, Literal(30, INTEGER)), BOOLEAN)]).bounds
     (Fraction(18, 1), Fraction(29, 1))
     """
@@ -53,12 +53,14 @@ def narrowed(column: Column, conditions: Iterable[Expression]) -> Column:
     return replace(column, bounds=(low, high) if known else column.bounds, nullable=nullable)  # type: ignore[arg-type]
 
 
-def narrowed_moment(moment: Expression, within: Interval, nullable: bool, conditions: Iterable[Expression]) -> Column:
+def narrowed_moment(
+    moment: Expression, within: Interval, nullable: bool, conditions: Iterable[Expression]
+) -> ColumnRef:
     """What the conditions say of a computed date or timestamp that lies ``within``, as a column that stands for it.
 
     >>> from dpsql.sql.ir.expression import BOOLEAN, DATE, INTEGER
     >>> start = Literal(date(2000, 1, 1), DATE)
-    >>> end = Call("date_add day by", (start, Column("t", "day", INTEGER)), DATE)
+    >>> end = Call("date_add day by", (start, ColumnRef("t", "day", INTEGER)), DATE)
     >>> until = Call("<", (end, Literal(date(2000, 3, 1), DATE)), BOOLEAN)
     >>> narrowed_moment(end, Interval(Fraction(730120), Fraction(731000)), True, [until]).bounds
     (datetime.date(2000, 1, 1), datetime.date(2000, 2, 29))
@@ -66,7 +68,7 @@ def narrowed_moment(moment: Expression, within: Interval, nullable: bool, condit
     bounds = None
     if within.low is not None and within.high is not None and is_ordinary(within):
         bounds = _midnight(floor(within.low), moment.type), _midnight(ceil(within.high), moment.type)
-    column = Column("", "moment", moment.type, nullable, bounds)
+    column = ColumnRef("", "moment", moment.type, nullable, bounds)
     told = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
     return narrowed(column, [rebuilt(each, lambda part: column if part == moment else part) for each in told])
 
@@ -86,14 +88,14 @@ def _midnight(day: int, sql_type: SqlType) -> Bound:
     return known if sql_type.kind == "date" else datetime(known.year, known.month, known.day)
 
 
-def _ends(column: Column, condition: Call) -> Iterable[tuple[str, Bound]]:
+def _ends(column: ColumnRef, condition: Call) -> Iterable[tuple[str, Bound]]:
     """What the condition says of the column's least and greatest value, as inclusive ends."""
     match condition:
-        case Call(function=function, arguments=(Column() as read, Literal() as constant)) if function in _TURNED:
+        case Call(function=function, arguments=(ColumnRef() as read, Literal() as constant)) if function in _TURNED:
             pairs = [(function, read, constant)]
-        case Call(function=function, arguments=(Literal() as constant, Column() as read)) if function in _TURNED:
+        case Call(function=function, arguments=(Literal() as constant, ColumnRef() as read)) if function in _TURNED:
             pairs = [(_TURNED[function], read, constant)]
-        case Call(function="in", arguments=(Column() as read, *options)):
+        case Call(function="in", arguments=(ColumnRef() as read, *options)):
             constants = [option for option in options if isinstance(option, Literal)]
             ends = [end for end in (_bound(read, constant) for constant in constants) if end is not None]
             if read == column and ends and len(ends) == len(options):
@@ -108,7 +110,7 @@ def _ends(column: Column, condition: Call) -> Iterable[tuple[str, Bound]]:
             yield function, _inclusive(column, function, end)
 
 
-def _bound(column: Column, constant: Literal) -> Bound | None:
+def _bound(column: ColumnRef, constant: Literal) -> Bound | None:
     """The constant as a bound of the column; None where it is of another family."""
     if column.type.is_temporal:
         value = constant.value
@@ -120,7 +122,7 @@ def _bound(column: Column, constant: Literal) -> Bound | None:
     return literal.exact(constant) if column.type.is_numeric else None
 
 
-def _inclusive(column: Column, function: str, end: Bound) -> Bound:
+def _inclusive(column: ColumnRef, function: str, end: Bound) -> Bound:
     """The end of a strict comparison moved by the smallest step of the column's type, where it has one."""
     if function not in ("<", ">"):
         return end
@@ -146,7 +148,7 @@ _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})
 
 
 @lru_cache(maxsize=256)
-def column_values(column: Column) -> tuple[Scalar, ...] | None:
+def column_values(column: ColumnRef) -> tuple[Scalar, ...] | None:
     """Every value that a column of a private table may show; None where there are too many to tell."""
     if column.public:
         return None
@@ -159,7 +161,7 @@ def column_values(column: Column) -> tuple[Scalar, ...] | None:
     return _moments(column, "day") if column.type.facts.axis == "day" else None
 
 
-def column_days(column: Column) -> Days | None:
+def column_days(column: ColumnRef) -> Days | None:
     """The days of a bounded date or timestamp, for functions that give few values over many days."""
     if column.public or not column.type.is_temporal or column.bounds is None:
         return None

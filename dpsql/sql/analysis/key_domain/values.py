@@ -29,7 +29,7 @@ from dpsql.sql.ir.expression import (
     Call,
     Case,
     Cast,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     Scalar,
@@ -70,7 +70,7 @@ class DomainValues:
         public = [leaf for leaf in sources(self.relation) if not reads_private(leaf) and not outer_columns(leaf)]
         self.public = {leaf.alias: leaf for leaf in public}
         self.conditions = [each for each in conditions_of(self.relation) if not any(subqueries(each))]
-        self._narrow: dict[Column, Column] = {}
+        self._narrow: dict[ColumnRef, ColumnRef] = {}
         self._moments = compared_moments(self.conditions)
 
     def keys(self, keys: Sequence[Expression]) -> list[Expression] | None:
@@ -118,7 +118,7 @@ class DomainValues:
         if moment is not None and _of_moment(moment) in self.enumerated:
             day = self.enumerated[_of_moment(moment)].column
             return rebuilt(expression, lambda _: day)
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             return expression if expression.public and expression.relation in self.public else None
         if isinstance(expression, Subquery):
             return expression if self._is_public(expression) else None
@@ -136,9 +136,9 @@ class DomainValues:
 
     def _count(self, expression: Expression) -> int:
         """At most how many values the expression shows; those of public columns are not counted."""
-        if isinstance(expression, Literal) or (isinstance(expression, Column) and expression.public):
+        if isinstance(expression, Literal) or (isinstance(expression, ColumnRef) and expression.public):
             return 1
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             each = self.enumerated.get(expression)
             return MAX_KEYS + 1 if each is None else each.count
         known = values(self._narrowly(expression))
@@ -158,7 +158,7 @@ class DomainValues:
         public = all(column.public and column.relation in self.public for column in columns(expression))
         if public and not any(subqueries(expression)):
             return expression
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             return self._stands_for(expression, column_values(self.narrow(expression)))
         if isinstance(expression, Case):
             return self._case(expression, fine)
@@ -175,7 +175,7 @@ class DomainValues:
         known = values(self._narrowly(expression))
         if known is None and expression in self._moments:
             days = self._narrow_part(expression)
-            known = column_values(days) if isinstance(days, Column) else None
+            known = column_values(days) if isinstance(days, ColumnRef) else None
         return self._stands_for(expression, known)
 
     def _of_parts(self, expression: Expression, fine: bool) -> Expression | None:
@@ -214,32 +214,32 @@ class DomainValues:
 
     def _branches(self, asked: list[Expression]) -> list[Expression]:
         """That each branch is the one taken, in the order of the conditions."""
-        chosen = Column("", "branch", INTEGER, nullable=False)
+        chosen = ColumnRef("", "branch", INTEGER, nullable=False)
         branch = self._stands_for(chosen, tuple(range(len(asked) + 1)), tuple(asked))
         assert branch is not None
         return [Call("=", (branch, Literal(place, INTEGER)), BOOLEAN) for place in range(len(asked))]
 
     def _stands_for(
         self, expression: Expression, known: tuple[Scalar, ...] | Days | None, name: object = None
-    ) -> Column | None:
+    ) -> ColumnRef | None:
         """The column of the domain that stands for the expression, where its values are known."""
         if known is None:
             return None
         name = expression if name is None else name
         if name not in self.enumerated:
-            column = Column(f"d{len(self.enumerated)}", "value", expression.type)
-            double = not isinstance(expression, Column) and is_double(expression)
+            column = ColumnRef(f"d{len(self.enumerated)}", "value", expression.type)
+            double = not isinstance(expression, ColumnRef) and is_double(expression)
             self.enumerated[name] = Enumerated(column, known, double)
         return self.enumerated[name].column
 
-    def narrow(self, column: Column) -> Column:
+    def narrow(self, column: ColumnRef) -> ColumnRef:
         """The column with what the statement's conditions say of it."""
         if column not in self._narrow:
             self._narrow[column] = narrowed(column, self.conditions)
         return self._narrow[column]
 
     def _narrowly(self, expression: Expression) -> Expression:
-        return self.narrow(expression) if isinstance(expression, Column) else rebuilt(expression, self._narrow_part)
+        return self.narrow(expression) if isinstance(expression, ColumnRef) else rebuilt(expression, self._narrow_part)
 
     def _narrow_part(self, part: Expression) -> Expression:
         narrow = self._narrowly(part)
@@ -248,16 +248,16 @@ class DomainValues:
         return narrowed_moment(part, bounds(narrow), is_nullable(narrow), self.conditions)
 
 
-def _moment_of(expression: Expression) -> Column | None:
+def _moment_of(expression: Expression) -> ColumnRef | None:
     """The date or timestamp of whose day alone the expression is a function."""
     match expression:
-        case Call(function=function, arguments=(Column() as moment,)) if function in _OF_DAYS:
+        case Call(function=function, arguments=(ColumnRef() as moment,)) if function in _OF_DAYS:
             return None if moment.public else moment
-        case Cast(argument=Column() as moment, type=SqlType(kind="date")) if moment.type.is_temporal:
+        case Cast(argument=ColumnRef() as moment, type=SqlType(kind="date")) if moment.type.is_temporal:
             return None if moment.public else moment
     return None
 
 
-def _of_moment(moment: Column) -> object:
+def _of_moment(moment: ColumnRef) -> object:
     """The name of a moment's days: a date's own, a timestamp's apart from its values."""
     return moment if moment.type.kind == "date" else ("day", moment)

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import limits, row_limit
-from dpsql.sql.ir.expression import Call, Column, Expression, columns, conjunction, conjuncts, subqueries
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjunction, conjuncts, subqueries
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUnit, Relation, Scan, unit_of
 
@@ -86,7 +86,9 @@ def aliases(source: Leaf) -> frozenset[str]:
     return frozenset({source.alias, *(hop.alias for hop in hops)})
 
 
-def equated(source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None) -> Iterator[Column]:
+def equated(
+    source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None
+) -> Iterator[ColumnRef]:
     """The columns of the source that the conditions equate with a column of ``others``, or of any other relation, so
     that one value of that column meets one value of the source's."""
     for own, other in equalities(conditions):
@@ -95,11 +97,11 @@ def equated(source: Leaf, conditions: Iterable[Expression], others: Collection[s
             yield own
 
 
-def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[Column, Column]]:
+def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[ColumnRef, ColumnRef]]:
     """The pairs of columns that the conditions equate, either way round."""
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(Column() as left, Column() as right)):
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)):
                 yield left, right
                 yield right, left
             case _:

@@ -14,8 +14,8 @@ from dpsql.sql.functions.regular_expression.automaton import most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import positions
-from dpsql.sql.functions.signature import Cost
-from dpsql.sql.ir.expression import INTEGER, Call, Cast, Column, Expression, Literal, parts
+from dpsql.sql.functions.signature import CallCost
+from dpsql.sql.ir.expression import INTEGER, Call, Cast, ColumnRef, Expression, Literal, parts
 
 #: Characters of a text that are as much work as a number.
 CHARACTERS = 16
@@ -69,11 +69,11 @@ def _looks(expression: Expression) -> int:
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
-        case Cost.QUICK | Cost.ONE_LOOK | Cost.BY_CHARACTER | Cost.REVERSED:
+        case CallCost.QUICK | CallCost.ONE_LOOK | CallCost.BY_CHARACTER | CallCost.REVERSED:
             return 1
-        case Cost.LIKE:
+        case CallCost.LIKE:
             return _LOOKS
-        case Cost.REGULAR_EXPRESSION:
+        case CallCost.REGULAR_EXPRESSION:
             return _followed(expression) + (_again(expression) if is_repeated(expression) else 0)
         case cost:
             assert_never(cost)
@@ -98,7 +98,7 @@ def _again(match: Call) -> int:
 def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
     """The regular expressions in the expressions that are matched with what a row holds."""
     for each in _within(expressions):
-        is_match = isinstance(each, Call) and FUNCTIONS[each.function].cost is Cost.REGULAR_EXPRESSION
+        is_match = isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.REGULAR_EXPRESSION
         if isinstance(each, Call) and is_match and not isinstance(each.arguments[0], Literal):
             yield each
 
@@ -120,13 +120,13 @@ def _passes(expression: Expression) -> int:
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
-        case Cost.QUICK | Cost.ONE_LOOK | Cost.REGULAR_EXPRESSION:
+        case CallCost.QUICK | CallCost.ONE_LOOK | CallCost.REGULAR_EXPRESSION:
             return 1
-        case Cost.BY_CHARACTER:
+        case CallCost.BY_CHARACTER:
             return _BY_CHARACTER
-        case Cost.REVERSED:
+        case CallCost.REVERSED:
             return _REVERSED
-        case Cost.LIKE:
+        case CallCost.LIKE:
             pattern = expression.arguments[1]
             return 1 if isinstance(pattern, Literal) else _length(pattern)
         case cost:
@@ -151,7 +151,7 @@ def _length(text: Expression) -> int:
     most = bounds(text).high
     if most is not None:
         return int(most)
-    return _PUBLIC if isinstance(text, Column) and text.public else UNDECLARED
+    return _PUBLIC if isinstance(text, ColumnRef) and text.public else UNDECLARED
 
 
 def copies(expressions: Iterable[Expression]) -> int:
@@ -172,7 +172,7 @@ def _copies(expression: Expression, known: dict[Expression, int]) -> int:
         return known[expression]
     if expression.type.kind != "text" or bounds(expression).high is not None:
         whole = 0
-    elif isinstance(expression, Column):
+    elif isinstance(expression, ColumnRef):
         whole = int(not expression.public)
     elif isinstance(expression, Call):
         whole = sum(_copies(part, known) for part in parts(expression))

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import Column, Expression, Subquery, columns, subqueries
+from dpsql.sql.ir.expression import ColumnRef, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import (
@@ -197,7 +197,7 @@ class UnitWork:
                 parts = []
                 for branch in branches:
                     shown = {f"c{place}": each for place, each in enumerate(branch.columns)}
-                    known = [each for each in map(shown.__getitem__, given) if isinstance(each, Column)]
+                    known = [each for each in map(shown.__getitem__, given) if isinstance(each, ColumnRef)]
                     parts.append(self._public_relation(branch.relation, known))
                 rows = sum(part.rows for part in parts)
                 return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
@@ -215,7 +215,7 @@ class UnitWork:
         )
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
-    def _public_relation(self, relation: Relation, known: Iterable[Column] = ()) -> RowBound:
+    def _public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
         """The rows of a public relation that have one value in each of the known columns, and in those that its
         conditions equate with rows outside."""
         order, known = join_order(relation), tuple(known)

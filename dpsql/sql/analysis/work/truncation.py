@@ -12,7 +12,7 @@ from typing import assert_never
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import INTEGER, TEXT, Call, Column, Expression, Literal, Subquery, parts, rebuilt
+from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, parts, rebuilt
 from dpsql.sql.ir.references import expressions_of
 from dpsql.sql.ir.relation import (
     ITS_UNIT,
@@ -60,8 +60,8 @@ class _Truncation:
 
     def __init__(self, core: Core, names: Collection[str], lengths: TextLengths) -> None:
         self._names, self._lengths = names, lengths
-        self._columns: dict[str, dict[str, Column]] = {}
-        self._units: dict[str, Column] = {}
+        self._columns: dict[str, dict[str, ColumnRef]] = {}
+        self._units: dict[str, ColumnRef] = {}
         columns, self._scans = _read(core)
         for column in columns:
             self._columns.setdefault(column.relation, {}).setdefault(column.name, column)
@@ -124,7 +124,7 @@ class _Truncation:
         keep = Keep(rows, tuple(self._columns.get(scan.alias, ())), owned)
         if not owned:
             return replace(scan, keep=keep)
-        unit = Column(scan.alias, ITS_UNIT, scan.unit.type, identifies=UNIT)
+        unit = ColumnRef(scan.alias, ITS_UNIT, scan.unit.type, identifies=UNIT)
         self._units[scan.unit.relation] = unit
         return replace(scan, keep=keep, hops=(), unit=unit)
 
@@ -147,12 +147,12 @@ class _Truncation:
 
     def _expression(self, expression: Expression) -> Expression:
         match expression:
-            case Column():
+            case ColumnRef():
                 column = self._column(expression)
                 if self._lengths.derived is None or column.relation in self._scans or not may_be_long(column):
                     return column
                 return Call("left", (column, Literal(self._lengths.derived, INTEGER)), TEXT)
-            case Call(function="=" | "is not distinct from", arguments=(Column() as one, Column() as other)):
+            case Call(function="=" | "is not distinct from", arguments=(ColumnRef() as one, ColumnRef() as other)):
                 return replace(expression, arguments=(self._column(one), self._column(other)))
             case Subquery(relation=relation, aggregate=aggregate, reads=reads):
                 inner = self._relation(relation)
@@ -161,23 +161,23 @@ class _Truncation:
             case _:
                 return rebuilt(expression, self._expression)
 
-    def _column(self, column: Column) -> Column:
+    def _column(self, column: ColumnRef) -> ColumnRef:
         """The column, or that of the unit where the parent that held it is joined inside of the table."""
         return self._units.get(column.relation, column)
 
 
-def may_be_long(column: Column) -> bool:
+def may_be_long(column: ColumnRef) -> bool:
     """Whether it is a text of somebody's, of any length, that only its value matters of."""
     return column.type.kind == "text" and not (column.public or column.domain or column.identifies or column.bounds)
 
 
-def _read(core: Core) -> tuple[list[Column], set[str]]:
+def _read(core: Core) -> tuple[list[ColumnRef], set[str]]:
     """Every column that the core reads, at whatever depth, without those of parents that it adds itself; and the names
     of all tables among its relations."""
     arguments = (part for each in core.aggregates for part in (each.argument, each.other, each.condition))
     expressions: list[Expression] = [core.unit, *core.keys, *(part for part in arguments if part is not None)]
     relations: list[Relation] = [core.relation]
-    columns, scans = dict[Column, None](), set[str]()
+    columns, scans = dict[ColumnRef, None](), set[str]()
     while expressions or relations:
         if relations:
             relation = relations.pop(0)
@@ -199,7 +199,7 @@ def _read(core: Core) -> tuple[list[Column], set[str]]:
             continue
         expression = expressions.pop(0)
         expressions += parts(expression)
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             columns.setdefault(expression)
         elif isinstance(expression, Subquery):
             relations.append(expression.relation)

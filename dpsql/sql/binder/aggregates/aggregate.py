@@ -16,7 +16,7 @@ from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.ir.aggregate import AVG, COUNT, COUNT_DISTINCT, SUM, UNITS, function_named, is_named
 from dpsql.sql.ir.aggregate_properties import Arguments
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import BOOLEAN, Call, Column, Expression, Literal
+from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal
 from dpsql.sql.ir.refusal import called, only, refuse
 
 
@@ -169,7 +169,7 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
             whole = argument if condition is None else Call("and", (condition, argument), BOOLEAN)
             return Aggregate(COUNT, None, whole)
         case exp.Count() if distinct and argument is not None:
-            if isinstance(argument, Column) and argument.identifies == UNIT:
+            if isinstance(argument, ColumnRef) and argument.identifies == UNIT:
                 return Aggregate(UNITS, None, condition)
             if argument.type.kind == "double":
                 refuse("E_AGG", "COUNT(DISTINCT …) of a double is not answered; CAST it to INTEGER or DECIMAL", node)

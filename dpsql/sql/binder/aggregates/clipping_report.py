@@ -18,7 +18,7 @@ from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, UNITS
 from dpsql.sql.ir.aggregate_properties import UnitFunction
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, Column, Expression, Literal, conjunction
+from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, Literal, conjunction
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
 
 #: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
@@ -108,8 +108,8 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
 
 def _name(argument: Expression) -> str | None:
     """What the analyst calls it; None where it is no column, or one that dpsql has named."""
-    named = isinstance(argument, Column) and re.fullmatch(r"[ackv]\d+", argument.name) is None
-    return argument.name if isinstance(argument, Column) and named else None
+    named = isinstance(argument, ColumnRef) and re.fullmatch(r"[ackv]\d+", argument.name) is None
+    return argument.name if isinstance(argument, ColumnRef) and named else None
 
 
 def _present(argument: Expression) -> Expression:
@@ -176,7 +176,7 @@ def _is_one_row_each(relation: Relation) -> bool:
 def _above(relation: Relation, kind: Kind, name: str, most: int) -> _Counting:
     """The number of units with more than ``most`` rows in the relation, and of all units that have one."""
     rows = PerUnit(_UNITS, relation, (), ((_ROWS, UnitAggregate(UnitFunction.COUNT, None, None)),))
-    more = Call(">", (Column(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
+    more = Call(">", (ColumnRef(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
     unit = unit_of(rows)
     assert unit is not None
     core = Core(rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), None)

@@ -12,7 +12,7 @@ from dpsql.sql.binder.expressions.reader import Reader
 from dpsql.sql.ir.aggregate import MODE, function_named
 from dpsql.sql.ir.aggregate_properties import Arguments
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import Case, Column, Expression, Literal, Scalar
+from dpsql.sql.ir.expression import Case, ColumnRef, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import called, only, refuse
 
 
@@ -98,7 +98,7 @@ def _listed(argument: Expression, call: exp.Expr) -> tuple[Scalar, ...]:
 def public_values(argument: Expression) -> tuple[Scalar, ...] | None:
     """Every value but NULL that the expression may show, from the schema and the statement; None if not known."""
     match argument:
-        case Column():
+        case ColumnRef():
             known = column_values(argument)
         case Literal(value=value):
             known = (value,)

@@ -22,7 +22,7 @@ from dpsql.sql.ir.expression import (
     Call,
     Case,
     Cast,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     conjunction,
@@ -238,6 +238,6 @@ def nvl2(read: ReadNode, node: exp.Expr) -> Expression:
 def is_unit(read: ReadNode, node: exp.Expr) -> Expression:
     """TRUE where the argument is the unit's column, by lineage; refused where it is another."""
     column = read(node.expressions[0])
-    if not isinstance(column, Column) or column.identifies != UNIT:
+    if not isinstance(column, ColumnRef) or column.identifies != UNIT:
         refuse("E_KEY", f"{node.expressions[0].name} is not the column of the privacy unit", node.expressions[0])
     return Literal(True, BOOLEAN)

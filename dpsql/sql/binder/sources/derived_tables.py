@@ -22,7 +22,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import key
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import Column, Expression
+from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Scan
@@ -86,7 +86,7 @@ class DerivedTables:
 
     def _table(self, tree: exp.Query, types: list[SqlType]) -> DerivedQuery:
         self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
-        columns = [Column(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
+        columns = [ColumnRef(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
         rows = node.subquery(tree, _MADE, [column.name for column in columns])
         select = node.select([node.aliased(key(SANDBOX, column), column.name) for column in columns], rows)
         sql = SANDBOX.write(select)
@@ -110,9 +110,9 @@ def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:
                at)  # fmt: skip
 
 
-def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Column:
+def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> ColumnRef:
     ends = (interval.low, interval.high) if sql_type.is_numeric and interval.is_finite else None
-    return Column(alias, name, sql_type, nullable=True, bounds=ends, public=True, released=True)  # type: ignore[arg-type]
+    return ColumnRef(alias, name, sql_type, nullable=True, bounds=ends, public=True, released=True)  # type: ignore[arg-type]
 
 
 def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:

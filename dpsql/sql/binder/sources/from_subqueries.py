@@ -19,7 +19,7 @@ from dpsql.sql.binder.sources.join_sides import join_kind
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.set_operations import combined, constants
 from dpsql.sql.binder.sources.tables import BoundRelation, scan
-from dpsql.sql.ir.expression import Column, Expression, has_more_parts
+from dpsql.sql.ir.expression import ColumnRef, Expression, has_more_parts
 from dpsql.sql.ir.refusal import only, refuse
 
 _NO_LIMIT = "LIMIT inside a private part would let one person's rows pull in another's; put it on the released rows"
@@ -228,7 +228,7 @@ def groups_by_unit(select: exp.Select, source_from: From) -> bool:
     if select.args.get("group") is None:
         return False
     keys = (source_from.scope.resolve(key) for key in all_keys(select, source_from) if isinstance(key, exp.Column))
-    return any(isinstance(key, Column) and key.identifies is not None for key in keys)
+    return any(isinstance(key, ColumnRef) and key.identifies is not None for key in keys)
 
 
 def from_items(select: exp.Select) -> list[exp.Expr]:

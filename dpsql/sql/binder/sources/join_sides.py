@@ -15,7 +15,7 @@ from sqlglot import exp
 from dpsql.sql.binder.scope import VisibleSource
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import Call, Cast, Column, Expression, columns, conjuncts
+from dpsql.sql.ir.expression import Call, Cast, ColumnRef, Expression, columns, conjuncts
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Join, Relation, unit_of
 
@@ -58,7 +58,7 @@ class PreservedRows:
 def is_null_without(expression: Expression, relations: frozenset[str]) -> bool:
     """Whether the expression is NULL wherever all columns of the relations are."""
     match expression:
-        case Column(relation=relation):
+        case ColumnRef(relation=relation):
             return relation in relations
         case Cast(argument=argument):
             return is_null_without(argument, relations)
@@ -137,7 +137,7 @@ def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 def padded_column(column: Expression) -> Expression:
     """The column behind an outer join that may lack its side: it may be NULL, and no longer identifies the unit."""
-    assert isinstance(column, Column)
+    assert isinstance(column, ColumnRef)
     domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
     return replace(column, nullable=True, domain=domain, identifies=None, public=False)
 

@@ -30,7 +30,7 @@ from dpsql.sql.binder.sources.join_sides import (
 from dpsql.sql.binder.sources.set_operations import output, projected
 from dpsql.sql.binder.sources.tables import BoundRelation, along_foreign_keys
 from dpsql.sql.functions.call import call
-from dpsql.sql.ir.expression import Column, Expression, columns, conjunction, conjuncts, rebuilt
+from dpsql.sql.ir.expression import ColumnRef, Expression, columns, conjunction, conjuncts, rebuilt
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Branch, Compound, Filter, Join, Relation, Scan, unit_of
@@ -44,7 +44,7 @@ class From:
         self.parameters = parameters
         self.known: ReadKnown = _nothing
         self.preserved: list[PreservedRows] = []
-        self._lacking: dict[Expression, Column] = {}
+        self._lacking: dict[Expression, ColumnRef] = {}
         self._partners: dict[str, str] = {}
         self._alias = alias
         self._side: Side | None = None
@@ -128,11 +128,11 @@ class From:
         """The side as rows see it that may lack it; what its columns identify is noted for later conditions."""
         for each in side.seen():
             known = self._lacking.get(each, each)
-            if isinstance(known, Column) and known.identifies is not None:
+            if isinstance(known, ColumnRef) and known.identifies is not None:
                 self._lacking[padded_column(each)] = known
         return side.padded()
 
-    def _hand_on(self, before: Expression, after: Column) -> None:
+    def _hand_on(self, before: Expression, after: ColumnRef) -> None:
         """Note that a column of the new relation stands for one of the old, so that what it identifies is not lost."""
         known = self._lacking.get(before)
         if known is not None:
@@ -237,7 +237,7 @@ class From:
         """The side as one source, which an outer join may lack as a whole; a table that holds the unit is one."""
         has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
         is_one = not isinstance(side.relation, Join | Filter) and not has_hops
-        plain = all(isinstance(each, Column) for each in side.seen())
+        plain = all(isinstance(each, ColumnRef) for each in side.seen())
         if is_one and plain and not (side.conditions and kind == "full"):
             return side
         for preserved in self.preserved:
@@ -291,7 +291,7 @@ class From:
 def _both_identify(pair: list[Expression]) -> str | None:
     """What both columns identify, if it is the same thing: then so does the one that is there."""
     left, right = pair
-    if isinstance(left, Column) and isinstance(right, Column) and left.type == right.type:
+    if isinstance(left, ColumnRef) and isinstance(right, ColumnRef) and left.type == right.type:
         return left.identifies if left.identifies == right.identifies else None
     return None
 

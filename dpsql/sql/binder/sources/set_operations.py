@@ -18,7 +18,7 @@ from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.functions.call import alike
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import Cast, Column, Expression, Literal, Scalar
+from dpsql.sql.ir.expression import Cast, ColumnRef, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Branch, Compound, Constants, Relation, unit_of
 
@@ -76,18 +76,18 @@ def _as_type(expression: Expression, sql_type: SqlType, node: exp.Expr) -> Expre
 
 def projected(
     relation: Relation, unit: Expression | None, columns: Sequence[Expression], alias: str
-) -> tuple[Compound, list[Column]]:
+) -> tuple[Compound, list[ColumnRef]]:
     """The relation as one subquery with a name of its own, and its columns there."""
     outputs = [output(alias, place, [column]) for place, column in enumerate(columns)]
     return Compound(alias, "union all", (Branch(relation, unit, tuple(columns)),)), outputs
 
 
-def output(alias: str, place: int, branches: Sequence[Expression], identifies: str | None = None) -> Column:
+def output(alias: str, place: int, branches: Sequence[Expression], identifies: str | None = None) -> ColumnRef:
     """What is known of a column that is one of these expressions in each row.
 
     ``identifies`` tells what it identifies where that is known of the whole row, not of each expression alone.
     """
-    declared = [each for each in branches if isinstance(each, Column)]
+    declared = [each for each in branches if isinstance(each, ColumnRef)]
     sql_type = branches[0].type
     if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:
         identifies = identifies or declared[0].identifies
@@ -104,13 +104,13 @@ def output(alias: str, place: int, branches: Sequence[Expression], identifies: s
         both = [each.bounds for each in declared if each.bounds is not None]
         ends = (min(low for low, _ in both), max(high for _, high in both))
     nullable = any(map(is_nullable, branches)) and identifies != UNIT
-    return Column(alias, f"c{place}", sql_type, nullable, ends, domain, identifies)
+    return ColumnRef(alias, f"c{place}", sql_type, nullable, ends, domain, identifies)
 
 
 def _listed(expression: Expression) -> tuple[Scalar, ...] | None:
     """The values that the expression shows, where they are listed."""
     match expression:
-        case Column(domain=domain):
+        case ColumnRef(domain=domain):
             return domain
         case Literal(value=value):
             return (value,)
@@ -134,5 +134,5 @@ def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr
     seen: dict[str, Expression] = {}
     for place, column in enumerate(columns):
         listed = tuple(dict.fromkeys(each.value for each in column))
-        seen[f"col{place}"] = Column(alias, f"c{place}", column[0].type, None in listed, domain=listed)
+        seen[f"col{place}"] = ColumnRef(alias, f"c{place}", column[0].type, None in listed, domain=listed)
     return BoundRelation(Constants(alias, tuple(zip(*columns, strict=True))), seen)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dpsql.schema import Schema
 from dpsql.sql.analysis.stability import conditions_of, sources
-from dpsql.sql.ir.expression import Call, Column, Expression
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression
 from dpsql.sql.ir.relation import ContributionLimits, Filter, Hop, Join, Path, Relation, Scan
 
 
@@ -28,12 +28,12 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     own = alias()
     owner = None if table.public else schema.owner(name)
 
-    def column(relation: str, of: str, column_name: str) -> Column:
+    def column(relation: str, of: str, column_name: str) -> ColumnRef:
         declared = schema.tables[of].columns[column_name]
         domain = declared.values
         if domain is None and declared.type.kind == "boolean":
             domain = (False, True)
-        return Column(
+        return ColumnRef(
             relation,
             column_name,
             declared.type,
@@ -67,7 +67,7 @@ def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relati
         for condition in conditions_of(relation)
         if isinstance(condition, Call) and condition.function == "="
         for own, other in (condition.arguments, condition.arguments[::-1])
-        if isinstance(own, Column) and isinstance(other, Column) and other.relation in outside
+        if isinstance(own, ColumnRef) and isinstance(other, ColumnRef) and other.relation in outside
         and own.identifies is not None and own.identifies == other.identifies and own.type == other.type
     }  # fmt: skip
 
@@ -91,10 +91,10 @@ def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rela
     ``lineitem JOIN orders ON l_orderkey = o_orderkey`` needs no second copy of ``orders``, and has as many rows as
     ``lineitem``: a parent's key is unique (the engine checks it when it opens the data).
     """
-    pairs: list[tuple[Column, Column]] = []
+    pairs: list[tuple[ColumnRef, ColumnRef]] = []
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(Column() as left, Column() as right)) if left.type == right.type:
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if left.type == right.type:
                 pairs += [(left, right), (right, left)]
     scans = {source.alias: source for source in sources(relation) if isinstance(source, Scan)}
 
@@ -106,7 +106,7 @@ def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rela
                     return parent
         return None
 
-    def owner_of(scan: Scan) -> Column | None:
+    def owner_of(scan: Scan) -> ColumnRef | None:
         """The unit's column where it stands once every parent that the statement joins itself is dropped."""
         parent = parent_of(scan)
         return scan.unit if parent is None else owner_of(parent)

@@ -17,7 +17,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.relation import leaf_source
 from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.core import Core, Days, Enumerated, KeyDomain
-from dpsql.sql.ir.expression import DATE, DOUBLE, Column, Expression, Literal, columns
+from dpsql.sql.ir.expression import DATE, DOUBLE, ColumnRef, Expression, Literal, columns
 
 
 def domain_select(dialect: Dialect, core: Core) -> exp.Select:
@@ -175,5 +175,5 @@ def many_keys_notices(cores: Sequence[Core]) -> tuple[str, ...]:
 
 
 def _names(core: Core) -> str:
-    names = [each.name for each in core.keys if isinstance(each, Column)]
+    names = [each.name for each in core.keys if isinstance(each, ColumnRef)]
     return ", ".join(names) if len(names) == len(core.keys) else "the keys of GROUP BY"
