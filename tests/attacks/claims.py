@@ -21,12 +21,18 @@ Histogram = dict[tuple[tuple[object, ...], int], int]
 Run = Callable[[str], Sequence[tuple[object, ...]]]
 
 
-def vectors(core: CorePlan, run: Run) -> Vectors:
+def cells_and_bins(core: CorePlan, run: Run) -> tuple[Vectors, list[Histogram]]:
+    """What a database says of a core: the vectors that noise is added to, and the histograms."""
+    rows = gathered(run(core.sql), len(core.core.keys), len(core.histograms))
+    return _vectors(core, rows), _histograms(core, rows)
+
+
+def _vectors(core: CorePlan, rows: Sequence[tuple[object, ...]]) -> Vectors:
     """For each key the integers that noise is added to; for thresholded keys the number of units is the last."""
     width = len(core.core.keys)
     end = width + len(core.cells) + (core.selection is not None)
     found: Vectors = {}
-    for row in gathered(run(core.sql), len(core.core.keys), len(core.histograms)):
+    for row in rows:
         key = _key(row[:width])
         assert key not in found, f"key {key} stands there twice"
         assert all(type(each) is int for each in row[width:end]), f"a cell that is no integer in {row}"
@@ -34,11 +40,11 @@ def vectors(core: CorePlan, run: Run) -> Vectors:
     return found
 
 
-def histograms(core: CorePlan, run: Run) -> list[Histogram]:
+def _histograms(core: CorePlan, rows: Sequence[tuple[object, ...]]) -> list[Histogram]:
     """For each histogram, the count that lies in each bin of each key."""
     width, start = len(core.core.keys), len(core.core.keys) + len(core.cells) + (core.selection is not None)
     found: list[Histogram] = [{} for _ in core.histograms]
-    for row in gathered(run(core.sql), len(core.core.keys), len(core.histograms)):
+    for row in rows:
         for histogram, listed in zip(found, row[start:], strict=True):
             for place, count in zip(*(listed or ((), ())), strict=True):  # type: ignore[misc]
                 assert type(place) is int and type(count) is int and count >= 0

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from attacked_session import Shop
 from attacked_shop import CANARY, CANARY_NUMBERS, UNITS
-from claims import Run, Vectors, broken_claims, broken_histograms, charged_rho, filled, histograms, vectors
+from claims import Run, broken_claims, broken_histograms, cells_and_bins, charged_rho, filled
 from corpus import ANSWERED, CASES, LATER, NEVER_ANSWERED, Case
 
 from dpsql.errors import Error, OperationalError, PostProcessingFailed
@@ -185,14 +185,15 @@ def assert_claims(plan: Plan, plain: dict[str, Run]) -> None:
             for table in plan.derived:
                 for text in filled(table):
                     run(text)
-        whole = vectors(core, plain["whole"])
-        assert whole == vectors(core, plain["reversed"]), "the exact cells depend on the order of rows or on threads"
-        binned = histograms(core, plain["whole"])
-        assert binned == histograms(core, plain["reversed"]), "the exact counts depend on the order of rows"
+        whole, binned = cells_and_bins(core, plain["whole"])
+        assert (whole, binned) == cells_and_bins(core, plain["reversed"]), (
+            "exact rows depend on the order of rows or on threads"
+        )
         for unit in UNITS:
-            assert broken_histograms(core, binned, histograms(core, plain[f"without {unit}"])) == [], f"unit {unit}"
-            assert broken_claims(core, whole, vectors(core, plain[f"without {unit}"])) == [], f"unit {unit}"
-        empty: Vectors = vectors(core, plain["empty"])
+            lacking, lacking_bins = cells_and_bins(core, plain[f"without {unit}"])
+            assert broken_histograms(core, binned, lacking_bins) == [], f"unit {unit}"
+            assert broken_claims(core, whole, lacking) == [], f"unit {unit}"
+        empty, _ = cells_and_bins(core, plain["empty"])
         assert core.selection is not None or set(empty) == set(whole), "keys are lost on the empty database"
 
 

@@ -60,7 +60,10 @@ STATISTICS = ("VAR_POP(age)", "VAR_SAMP(dose)", "VARIANCE(paid)", "STDDEV_POP(ag
 REGRESSION = ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY", "COVAR_SAMP")
 
 
-def folder_of_people(folder: Path, delta: str = "1e-6", rows: int = 1) -> Path:
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database that all sessions of these tests read."""
+    folder = tmp_path_factory.mktemp("people")
     random = Random(7)
     table = []
     for person in range(1, 401):
@@ -82,22 +85,21 @@ def folder_of_people(folder: Path, delta: str = "1e-6", rows: int = 1) -> Path:
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    source = folder_of_people(tmp_path)
-    opened = open_session(loads(SCHEMA.format(source=source, delta="1e-6", rows=1)), ledger=tmp_path / "ledger")
+def session(people: Path, tmp_path: Path) -> Iterator[Session]:
+    opened = open_session(loads(SCHEMA.format(source=people, delta="1e-6", rows=1)), ledger=tmp_path / "ledger")
     yield opened
     opened.close()
 
 
 @pytest.mark.parametrize("suffix", ["", " FILTER (WHERE age > 30)"])
 def test_without_noise_a_statistic_is_that_of_duckdb(
-    suffix: str, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    suffix: str, session: Session, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_noise(monkeypatch)
     for each in STATISTICS:
         text = f"SELECT arm, {each}{suffix} AS a FROM people GROUP BY arm ORDER BY arm"
         ours = session.execute(text).rows
-        with duckdb.connect(str(tmp_path / "trial.duckdb"), read_only=True) as connection:
+        with duckdb.connect(str(people), read_only=True) as connection:
             theirs = connection.execute(text).fetchall()
         for (_, mine), (_, plain) in zip(ours, theirs, strict=True):
             assert isinstance(mine, bool) == isinstance(plain, bool), each
@@ -109,7 +111,7 @@ PER_UNIT = ("VAR_POP(cost)", "VAR_SAMP(cost)", "STDDEV(cost)", "STDDEV_POP(visit
 
 
 def test_without_noise_the_spread_of_each_unit_is_that_of_duckdb(
-    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: Session, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Units of one row have no sample variance, which AVG leaves out."""
     without_noise(monkeypatch)
@@ -118,7 +120,7 @@ def test_without_noise_the_spread_of_each_unit_is_that_of_duckdb(
         inner = f"SELECT person, {each} AS v, {rows} FROM visits GROUP BY person"
         text = f"SELECT AVG(v), COUNT(v), COUNT_IF(dear), COUNT_IF(never_free), SUM(nine) FROM ({inner}) AS each"
         (ours,) = session.execute(text).rows
-        with duckdb.connect(str(tmp_path / "trial.duckdb"), read_only=True) as connection:
+        with duckdb.connect(str(people), read_only=True) as connection:
             (theirs,) = connection.execute(text).fetchall()
         assert ours == pytest.approx(theirs, rel=1e-4), each
 
@@ -147,10 +149,11 @@ def test_what_statistics_share_is_bought_once(aggregates: str, cells: int, sessi
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 @pytest.mark.parametrize("rows", [1, 4])
-def test_one_row_moves_a_product_by_no_more_than_half_the_largest_square(delta: str, rows: int, tmp_path: Path) -> None:
+def test_one_row_moves_a_product_by_no_more_than_half_the_largest_square(
+    delta: str, rows: int, people: Path, tmp_path: Path
+) -> None:
     """Half of A² for squares, A·B for products: A and B are half the width of the bounds."""
-    source = folder_of_people(tmp_path)
-    session = open_session(loads(SCHEMA.format(source=source, delta=delta, rows=rows)), ledger=tmp_path / "ledger")
+    session = open_session(loads(SCHEMA.format(source=people, delta=delta, rows=rows)), ledger=tmp_path / "ledger")
     (core,) = session.plan("SELECT CORR(dose, age) FROM people").cores
     found = {}
     for each in core.cells:

@@ -7,6 +7,7 @@ import signal
 import sys
 from ast import literal_eval
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -112,6 +113,8 @@ def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
         connection.execute(
             "CREATE TABLE patients AS SELECT i AS id, i % 2 = 0 AS male, 20 + i % 20 AS bmi FROM range(100) r(i)"
         )
+    with closing(open_database("clinic.toml", "warm.ledger")) as warm:  # what a child need not load, and plan, again
+        warm.session("ada").execute(SQL.format(0))
     assert executed(place, 0, None).startswith("asked;answered;")
     said = executed(place, 1, None)  # the first finds no entry before it, and takes a few steps less
     steps: list[Step] = literal_eval(said.removeprefix("asked;answered;"))
