@@ -13,7 +13,7 @@ from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi, renyi_of, renyi_total
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState
@@ -48,7 +48,7 @@ def after(cost: Cost, loss: Loss, count: int) -> list[Fraction | None]:
     ]
 
 
-def answered(rule: Rule, cost: Cost, epsilon: Fraction) -> int:
+def answered(rule: CompositionRule, cost: Cost, epsilon: Fraction) -> int:
     """How many statements of this cost a filter admits in all."""
     return FilterState(None, Budget(epsilon, DELTA, WHOLE, rule), FREE).affordable(cost)
 
@@ -64,7 +64,7 @@ def answered_by_losses(loss: Loss, epsilon: Fraction) -> int:
     return low
 
 
-FILTERS: tuple[Rule, ...] = (Basic(), AdvancedComposition(10**6, EACH), Concentrated(), Renyi(), Hybrid())
+FILTERS: tuple[CompositionRule, ...] = (Basic(), AdvancedComposition(10**6, EACH), Concentrated(), Renyi(), Hybrid())
 
 
 def tables() -> str:

@@ -17,7 +17,7 @@ from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.planning.workload import Offer
-    from dpsql.planning.workload import Workload as Priced
+    from dpsql.planning.workload import PricedWorkload as Priced
     from dpsql.privacy.filter import RemainingBudget
     from dpsql.schema import Schema
     from dpsql.session import Session

@@ -25,7 +25,7 @@ class Priced(Protocol):
 
 
 P_co = TypeVar("P_co", covariant=True)
-Plan = TypeVar("Plan", bound=Priced)
+PlanT = TypeVar("PlanT", bound=Priced)
 
 #: Only the accountant holds this, so only the accountant makes a charge.
 _MINT: Final = object()
@@ -87,7 +87,7 @@ class PlanBatch(Priced, Protocol[P_co]):
     def plans(self) -> tuple[P_co, ...]: ...
 
 
-def divided(charge: Charge[PlanBatch[Plan]]) -> tuple[Charge[Plan], ...]:
+def divided(charge: Charge[PlanBatch[PlanT]]) -> tuple[Charge[PlanT], ...]:
     """A charge for each of the plans that were paid for together, which uses up the one that paid for them.
 
     ``docs/proofs/workload.md``.
@@ -130,7 +130,7 @@ class Accountant(_Single):
     def ledger(self) -> Ledger:
         return self._ledger
 
-    def spend(self, plan: Plan, *, analyst: str, statement: str, cells: str = "") -> Charge[Plan]:
+    def spend(self, plan: PlanT, *, analyst: str, statement: str, cells: str = "") -> Charge[PlanT]:
         """Charge the plan's cost, durably on return, or raise BudgetExhausted and charge nothing.
 
         ``cells`` is what the journal shall say of the plan: JSON for a person to read; no decision rests on it.

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants import DEFAULT, Rule
+from dpsql.privacy.accountants import DEFAULT, CompositionRule
 from dpsql.privacy.measure import Cost, Guarantee, epsilon_of_rho, shown
 
 #: Prices below this share of a budget are refused: they are mistakes, or an attempt to ask for ever.
@@ -23,13 +23,13 @@ class Budget:
     """The (ε, δ) that everything released together may reach, as the owner declared it.
 
     ``conversion_share`` of δ pays for turning zCDP into (ε, δ), what is left for the thresholds of group keys; a
-    ``rule`` may take another part of it (`Rule.conversion`).
+    ``rule`` may take another part of it (`CompositionRule.conversion`).
     """
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     conversion_share: Fraction = Fraction(9, 10)
-    rule: Rule = DEFAULT
+    rule: CompositionRule = DEFAULT
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, Fraction) or self.epsilon <= 0:

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_wrap_validator_function, plain_serializer_function_ser_schema
 
-from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, Rule
+from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, CompositionRule
 from dpsql.schema.numbers import Positive
 
 
-def _parameters(rule: type[Rule]) -> tuple[Parameter[Any], ...]:
+def _parameters(rule: type[CompositionRule]) -> tuple[Parameter[Any], ...]:
     """What an owner fixes beforehand where the rule needs that: fields of a dataclass, whole numbers or fractions.
 
     Their metadata has a ``description``, the ``phrase`` that names them in a sentence and, for whole numbers, the
@@ -27,7 +27,7 @@ def _parameters(rule: type[Rule]) -> tuple[Parameter[Any], ...]:
     return fields(rule)  # type: ignore[arg-type]  # each rule is a dataclass
 
 
-def _declared(rule: type[Rule]) -> type[BaseModel]:
+def _declared(rule: type[CompositionRule]) -> type[BaseModel]:
     """The table of the schema file that names a rule with its parameters."""
     types, declared = get_type_hints(rule), dict[str, Any]()
     for each in _parameters(rule):
@@ -68,9 +68,9 @@ def described() -> str:
     return f"How what statements cost is added up: {', '.join(_PLAIN)}, or {', '.join(tables)}."
 
 
-def _read(value: Any) -> Rule:
+def _read(value: Any) -> CompositionRule:
     """The rule that the value names; ValueError with what to write instead."""
-    if isinstance(value, Rule):
+    if isinstance(value, CompositionRule):
         return value
     name = value.get("name") if isinstance(value, Mapping) else value
     if isinstance(value, Mapping) and name in _TABLES:
@@ -88,7 +88,7 @@ def _read(value: Any) -> Rule:
     return RULES[name]()
 
 
-def written(rule: Rule) -> str | dict[str, object]:
+def written(rule: CompositionRule) -> str | dict[str, object]:
     """The rule as the schema file names it."""
     parameters = _parameters(type(rule))
     if not parameters:
@@ -111,4 +111,4 @@ class _Declared:
 
 
 #: The accountants that are filters: valid when each statement is chosen after the answers to those before it.
-Accountant: TypeAlias = Annotated[Rule, _Declared()]
+Accountant: TypeAlias = Annotated[CompositionRule, _Declared()]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
 from dpsql.errors import SchemaError
-from dpsql.privacy.accountants import Rule
+from dpsql.privacy.accountants import CompositionRule
 from dpsql.schema.accountant import written
 from dpsql.schema.catalog import Catalog, complete_tables, find_differences
 from dpsql.schema.engine import EngineSettings
@@ -195,7 +195,7 @@ class _ExactDefaults(GenerateJsonSchema):
     """Writes an exact default, which JSON lacks, as the decimal number that the file would have, a rule as its name."""
 
     def encode_default(self, dft: Any) -> Any:
-        if isinstance(dft, Rule):
+        if isinstance(dft, CompositionRule):
             return written(dft)
         return float(dft) if isinstance(dft, Fraction) else super().encode_default(dft)
 

@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 from dpsql.errors import DataError, OperationalError
 from dpsql.planning.explanation import nothing_seen, taken_as_given
 from dpsql.planning.plan import Plan
-from dpsql.planning.workload import Offer, Workload
+from dpsql.planning.workload import Offer, PricedWorkload
 from dpsql.planning.workload.offers import OfferStatus
 from dpsql.postprocessing import Price, Result
 from dpsql.release.clipping_report import left_out
@@ -71,7 +71,7 @@ class WorkloadAnswering:
     def __init__(self, execution: Execution, answering: PlanAnswering, scopes: CancelScopes) -> None:
         self._execution, self._answering, self._scopes = execution, answering, scopes
 
-    def run(self, workload: Workload, accountant: str | None) -> list[Result]:
+    def run(self, workload: PricedWorkload, accountant: str | None) -> list[Result]:
         """Charge the whole workload, by the named accountant or the best one, then return the answers in order."""
         offer, execution = offered(workload, accountant), self._execution
         for plan in workload.plans:
@@ -131,7 +131,7 @@ def earlier(plan: Plan, firsts: Sequence[tuple[Plan, PaidRelease]]) -> PaidRelea
     return None
 
 
-def offered(workload: Workload, accountant: str | None) -> Offer | None:
+def offered(workload: PricedWorkload, accountant: str | None) -> Offer | None:
     """The offer to charge by, or None if all is free; raises DataError if the named accountant is not valid."""
     try:
         offer = workload.offer(accountant)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.planning.plan import Plan
-from dpsql.planning.workload import Workload, priced
+from dpsql.planning.workload import PricedWorkload, priced
 from dpsql.postprocessing import PostProcessors, Result
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import RemainingBudget
@@ -226,7 +226,7 @@ class Session:
         return after(first, result)
 
     @cancellable
-    def workload(self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None) -> Workload:
+    def workload(self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None) -> PricedWorkload:
         """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
 
         Args:
@@ -239,7 +239,7 @@ class Session:
         return priced(plans, statuses(plans, self.is_paid), self._schema, self.remaining, delta)
 
     @cancellable
-    def run(self, workload: Workload, accountant: str | None = None) -> list[Result]:
+    def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:
         """Charge a workload as one block, by the named accountant or the best one, and return its answers in order.
 
         Raises:

@@ -16,7 +16,7 @@ from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
@@ -114,7 +114,7 @@ def test_less_than_is_said_would_be_too_little(epsilon: Fraction, windows: int) 
 
 
 def test_each_rule_adds_up_its_windows_by_what_it_holds() -> None:
-    def year(rule: Rule) -> Lifetime:
+    def year(rule: CompositionRule) -> Lifetime:
         return Lifetime(Budget(Fraction(1, 10), MICRO, rule=rule), 365, Cost(Fraction(30), Fraction(30)))
 
     converted = year(Concentrated()).budget

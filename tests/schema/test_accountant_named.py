@@ -15,7 +15,7 @@ from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.schema import loads
 from dpsql.session import open_accountant
@@ -107,7 +107,7 @@ def test_more_statements_than_fit_are_refused_before_the_first(opened: Callable[
     ],
 )
 def test_the_accountant_that_is_named_is_the_one_that_counts(
-    opened: Callable[..., dpsql.Connection], tmp_path: Path, lines: str, rule: Rule
+    opened: Callable[..., dpsql.Connection], tmp_path: Path, lines: str, rule: CompositionRule
 ) -> None:
     with opened(lines) as connection:
         total = open_accountant(connection.schema, tmp_path / "l").budget

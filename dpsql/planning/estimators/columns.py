@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 
-Value = TypeVar("Value")
+ValueT = TypeVar("ValueT")
 
 
-class _Column(Sequence[Value]):
+class _Column(Sequence[ValueT]):
     """What reads one value after the other; a slice is a list of values."""
 
-    def _at(self, place: int) -> Value:
+    def _at(self, place: int) -> ValueT:
         raise NotImplementedError
 
     @overload
-    def __getitem__(self, place: int) -> Value: ...
+    def __getitem__(self, place: int) -> ValueT: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Value]: ...
-    def __getitem__(self, place: int | slice) -> Value | list[Value]:
+    def __getitem__(self, place: slice) -> list[ValueT]: ...
+    def __getitem__(self, place: int | slice) -> ValueT | list[ValueT]:
         if isinstance(place, slice):
             return [self._at(each) for each in range(len(self))[place]]
         return self._at(place)
@@ -44,7 +44,7 @@ class _Column(Sequence[Value]):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnarRows(_Column[tuple[Value, ...]], Generic[Value]):
+class ColumnarRows(_Column[tuple[ValueT, ...]], Generic[ValueT]):
     """``length`` rows, of which ``columns`` has the values.
 
     >>> rows = ColumnarRows(([1, 2], ["a", "b"]), 2)
@@ -52,16 +52,16 @@ class ColumnarRows(_Column[tuple[Value, ...]], Generic[Value]):
     ((2, 'b'), [(1, 'a'), (2, 'b')])
     """
 
-    columns: tuple[Sequence[Value], ...]
+    columns: tuple[Sequence[ValueT], ...]
     length: int
 
     def __len__(self) -> int:
         return self.length
 
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+    def __iter__(self) -> Iterator[tuple[ValueT, ...]]:
         return zip(*self.columns, strict=True) if self.columns else iter([()] * self.length)
 
-    def _at(self, place: int) -> tuple[Value, ...]:
+    def _at(self, place: int) -> tuple[ValueT, ...]:
         return tuple(column[place] for column in self.columns)
 
 
@@ -100,12 +100,12 @@ class StepColumn(_Column[Fraction]):
         return self.counts[place] * self.step
 
 
-def column(rows: Sequence[tuple[Value, ...]], place: int) -> Sequence[Value]:
+def column(rows: Sequence[tuple[ValueT, ...]], place: int) -> Sequence[ValueT]:
     """One column of rows, however they are kept."""
     return rows.columns[place] if isinstance(rows, ColumnarRows) else [row[place] for row in rows]
 
 
-def rows_at(rows: Sequence[tuple[Value, ...]], places: Sequence[int]) -> Sequence[tuple[Value, ...]]:
+def rows_at(rows: Sequence[tuple[ValueT, ...]], places: Sequence[int]) -> Sequence[tuple[ValueT, ...]]:
     """The rows at these places, kept as the rows are.
 
     >>> list(rows_at(ColumnarRows((["a", "b", "c"], StepColumn([1, 2, 3], Fraction(1, 2))), 3), [0, 2]))

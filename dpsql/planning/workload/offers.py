@@ -46,7 +46,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Workload:
+class PricedWorkload:
     """Statements that are fixed together, and what each accountant would charge for them; ``str()`` is a table."""
 
     plans: tuple[Plan, ...]
@@ -113,7 +113,7 @@ def priced(
     schema: Schema,
     remaining: RemainingBudget,
     delta: Fraction | None,
-) -> Workload:
+) -> PricedWorkload:
     """The workload with all offers; ``delta`` is what a block may use where it is priced as (ε, δ).
 
     DataError where that is more than the budget sets aside for such things.
@@ -125,11 +125,11 @@ def priced(
         aside = f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks"
         raise DataError(f"{aside}, and this block would use {shown(own)}")
     if not bought:
-        return Workload(tuple(plans), tuple(statuses), budget.delta, ())
+        return PricedWorkload(tuple(plans), tuple(statuses), budget.delta, ())
     offers = (
         _offer(theorem, Block(bought, theorem, schema, own), budget.delta, remaining) for theorem in THEOREMS.values()
     )
-    return Workload(tuple(plans), tuple(statuses), budget.delta, tuple(offers))
+    return PricedWorkload(tuple(plans), tuple(statuses), budget.delta, tuple(offers))
 
 
 def _offer(theorem: type[Theorem], block: Block, delta: Fraction, remaining: RemainingBudget) -> Offer:

@@ -14,7 +14,7 @@ from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.parallel import Parallel
 from dpsql.privacy.accountants.pld import LossDistributions
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.theorem import Theorem
 from dpsql.privacy.accountants.zcdp import Concentrated
 
@@ -24,8 +24,10 @@ def _by_name(*theorems: type[Theorem]) -> Mapping[str, type[Theorem]]:
 
 
 THEOREMS = _by_name(Hybrid, Basic, Parallel, AdvancedComposition, Concentrated, Renyi, LossDistributions)
-RULES: Mapping[str, type[Rule]] = {name: each for name, each in THEOREMS.items() if issubclass(each, Rule)}
+RULES: Mapping[str, type[CompositionRule]] = {
+    name: each for name, each in THEOREMS.items() if issubclass(each, CompositionRule)
+}
 #: What is used where none is named.
-DEFAULT: Rule = Hybrid()
+DEFAULT: CompositionRule = Hybrid()
 
-__all__ = ["DEFAULT", "RULES", "THEOREMS", "Rule", "Theorem"]
+__all__ = ["DEFAULT", "RULES", "THEOREMS", "CompositionRule", "Theorem"]

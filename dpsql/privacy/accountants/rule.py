@@ -23,7 +23,7 @@ class ChargedTotal:
     weight: Fraction = Fraction(0)
 
 
-class Rule(Theorem):
+class CompositionRule(Theorem):
     """How a budget adds up what was spent, when each statement may be chosen after the answers to those before.
 
     ``promise`` is always the budget's ε with that part of its δ which `conversion` takes. Decisions use declared and
@@ -104,7 +104,7 @@ class Rule(Theorem):
         return None
 
 
-class LedgerSums(Rule):
+class LedgerSums(CompositionRule):
     """A rule that looks at the sums of ε and ρ which the ledger keeps, and so charges a workload by adding up."""
 
     ledger_name: ClassVar[str | None] = "hybrid"
@@ -121,7 +121,7 @@ class LedgerSums(Rule):
         return sum_of(releases.costs)
 
 
-class WeightedRule(Rule):
+class WeightedRule(CompositionRule):
     """A rule that weighs each entry, and keeps the sum of the weights within its allowance."""
 
     is_tallied = True

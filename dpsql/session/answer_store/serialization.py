@@ -14,7 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, cast
 
-from dpsql.planning.estimators.columns import ColumnarRows, IntervalColumn, StepColumn, Value, column, columns
+from dpsql.planning.estimators.columns import ColumnarRows, IntervalColumn, StepColumn, ValueT, column, columns
 from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
@@ -80,7 +80,7 @@ def _read_table(
     )
 
 
-def _rows(length: int, width: int, found: Sequence[Sequence[Value]]) -> ColumnarRows[Value]:
+def _rows(length: int, width: int, found: Sequence[Sequence[ValueT]]) -> ColumnarRows[ValueT]:
     """The rows of these columns; ValueError where there are not so many."""
     if len(found) != width or any(len(column) != length for column in found):
         raise ValueError("columns of another table")

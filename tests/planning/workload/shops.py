@@ -11,7 +11,7 @@ import duckdb
 from exact_rows import exact_rows
 
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.workload import Workload
+from dpsql.planning.workload import PricedWorkload
 from dpsql.session import Session, open_session
 
 SCHEMA = """
@@ -107,11 +107,11 @@ def counts(*conditions: str) -> list[str]:
     return [COUNT.format(each) for each in conditions]
 
 
-def valid(workload: Workload) -> dict[str, bool]:
+def valid(workload: PricedWorkload) -> dict[str, bool]:
     return {offer.accountant: offer.valid for offer in workload.offers}
 
 
-def why(workload: Workload, accountant: str) -> str:
+def why(workload: PricedWorkload, accountant: str) -> str:
     """Why the accountant is not valid for the workload."""
     offer = workload.offer(accountant)
     assert offer is not None and not offer.valid and offer.epsilon is None and offer.cost is None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, Rule
+from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, CompositionRule
 from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.rule import ChargedTotal
 from dpsql.privacy.budget import Budget
@@ -20,7 +20,7 @@ MICRO, PRICE = Fraction("1e-6"), Fraction(1, 10)
 PURE = Cost(PRICE, PRICE**2 / 2)
 
 
-def made(name: str) -> Rule:
+def made(name: str) -> CompositionRule:
     """The rule of that name, with the parameters that it needs."""
     return AdvancedComposition(20, PRICE) if name == "advanced" else RULES[name]()
 

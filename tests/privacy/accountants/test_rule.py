@@ -26,7 +26,7 @@ from dpsql.privacy.accountants.renyi import (
     renyi_total,
     response_renyi,
 )
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState, admits
@@ -63,7 +63,7 @@ def admitted(budget: Budget, cost: Cost, most: int = 300) -> int:
     return most
 
 
-def budget(rule: Rule, epsilon: int | Fraction = 3, delta: Fraction = MICRO) -> Budget:
+def budget(rule: CompositionRule, epsilon: int | Fraction = 3, delta: Fraction = MICRO) -> Budget:
     return Budget(Fraction(epsilon), delta, WHOLE, rule)
 
 
@@ -169,7 +169,7 @@ def test_what_is_no_order_is_refused(order: int) -> None:
         (AdvancedComposition(100, TENTH), 3, gaussian(Fraction(1, 400)), 0),
     ],
 )
-def test_exactly_so_many_are_admitted(rule: Rule, epsilon: int, cost: Cost, number: int) -> None:
+def test_exactly_so_many_are_admitted(rule: CompositionRule, epsilon: int, cost: Cost, number: int) -> None:
     assert admitted(budget(rule, epsilon), cost, 3000) == number
     assert FilterState(None, budget(rule, epsilon), FREE).affordable(cost) == number
 
@@ -205,7 +205,7 @@ rules = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(rules, st.fractions(Fraction(1, 10), 5), st.lists(st.one_of(costs, st.just(count())), max_size=40))
-def test_no_filter_passes_its_bound(rule: Rule, epsilon: Fraction, asked: list[Cost]) -> None:
+def test_no_filter_passes_its_bound(rule: CompositionRule, epsilon: Fraction, asked: list[Cost]) -> None:
     budget = Budget(epsilon, MICRO, rule=rule)
     spent, tallied, entries = FREE, Fraction(0), list[Cost]()
     for each in asked:
@@ -259,7 +259,7 @@ def test_advanced_composition_without_what_is_fixed_is_refused(statements: objec
 # over a ledger
 
 
-def opened(path: Path, rule: Rule, epsilon: int = 3, **caps: Budget) -> Accountant:
+def opened(path: Path, rule: CompositionRule, epsilon: int = 3, **caps: Budget) -> Accountant:
     return Accountant(Ledger.open(path, LedgerIdentity("d", "p.id", "add-remove")), budget(rule, epsilon), caps)
 
 
@@ -268,7 +268,9 @@ def spend(accountant: Accountant, cost: Cost, analyst: str = "ada") -> int:
 
 
 @pytest.mark.parametrize(("rule", "number"), [(Renyi(), 39), (AdvancedComposition(31, TENTH), 30), (Basic(), 30)])
-def test_the_ledger_admits_what_the_filter_does_across_openings(tmp_path: Path, rule: Rule, number: int) -> None:
+def test_the_ledger_admits_what_the_filter_does_across_openings(
+    tmp_path: Path, rule: CompositionRule, number: int
+) -> None:
     first, second = opened(tmp_path / "l", rule), opened(tmp_path / "l", rule)
     for each in range(number):
         if each == number // 2:

@@ -13,7 +13,7 @@ from spending import other
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import FREE, Cost
@@ -29,7 +29,7 @@ def affordable(budget: Budget) -> int:
 
 
 @pytest.mark.parametrize("rule", [Renyi(), AdvancedComposition(26, Fraction(1, 10))], ids=lambda rule: rule.name)
-def test_processes_that_race_get_exactly_what_is_left(place: Place, path: Path, rule: Rule) -> None:
+def test_processes_that_race_get_exactly_what_is_left(place: Place, path: Path, rule: CompositionRule) -> None:
     """Three of them, each with a tally of its own, on a ledger that none has seen before."""
     budget, go = Budget(Fraction(3), Fraction("1e-6"), rule=rule), path.with_name("go")
     code = f"""

@@ -18,7 +18,7 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import Rule
+from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
@@ -120,7 +120,7 @@ def test_who_only_looks_opens_no_window(ledger: Ledger, clock: SetClock) -> None
     ids=lambda each: getattr(each, "name", None),
 )
 def test_every_rule_begins_anew_with_a_window(
-    ledger: Ledger, clock: SetClock, place: Place, rule: Rule, price: str
+    ledger: Ledger, clock: SetClock, place: Place, rule: CompositionRule, price: str
 ) -> None:
     total, cap = Budget(Fraction(1), MICRO, rule=rule), Budget(Fraction(3, 5), MICRO, rule=rule)
     accountant, passed = Accountant(ledger, total, {"ada": cap}, "daily"), []
@@ -244,7 +244,9 @@ def test_processes_that_race_get_exactly_what_each_window_affords(place: Place, 
 
 
 @pytest.mark.parametrize("rule", [Renyi(), AdvancedComposition(40, Fraction(1, 5))])
-def test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent(ledger: Ledger, rule: Rule) -> None:
+def test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent(
+    ledger: Ledger, rule: CompositionRule
+) -> None:
     def lifetime(epsilon: int) -> Fraction | None:
         return Accountant(ledger, Budget(Fraction(epsilon), MICRO, rule=rule), {}).remaining().lifetime.epsilon
 
