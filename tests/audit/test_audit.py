@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
 import termios
@@ -73,16 +72,9 @@ def answered(folder: Path) -> Path:
     return schema
 
 
-@pytest.fixture(scope="module")
-def answered_clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return answered(tmp_path_factory.mktemp("clinic"))
-
-
 @pytest.fixture
-def asked_clinic(answered_clinic: Path, tmp_path: Path) -> Path:
-    """A copy of it for one test."""
-    shutil.copytree(answered_clinic.parent, tmp_path, dirs_exist_ok=True)
-    return tmp_path / answered_clinic.name
+def asked_clinic(tmp_path: Path) -> Path:
+    return answered(tmp_path)
 
 
 def room(report: AuditReport, name: str) -> dict[str, str]:

@@ -134,7 +134,7 @@ def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(rows: int,
     assert set(re.findall(r'LEFT\("t0"."word", (\d+)\)', core.sql)) == {str(longest)}
 
 
-@pytest.mark.parametrize("doubled, longest", [(0, None), (3, 4_166), (4, 2_016)])
+@pytest.mark.parametrize("doubled, longest", [(0, None), (3, 2_840), (4, 1_358)])
 def test_texts_of_somebody_are_cut_where_many_stand_together(doubled: int, longest: int | None) -> None:
     rows = "(SELECT id, word AS s FROM people)"
     for _ in range(doubled):
@@ -251,7 +251,14 @@ def test_texts_that_a_subquery_makes_of_those_are_not_cut_again() -> None:
     text = ("SELECT k, COUNT(*) FROM (SELECT p.id, MAX(p.word || v.word) AS k FROM people p JOIN visits v "
             "ON v.pid = p.id GROUP BY p.id) GROUP BY k")  # fmt: skip
     (core,) = plan_of(hand_world(), text).cores
-    assert sorted(set(re.findall(r"LEFT\(.*?, (\d+)\)", core.sql))) == ["1000", "12500"]
+    assert sorted(set(re.findall(r"LEFT\(.*?, (\d+)\)", core.sql))) == ["1000", "8928"]
+
+
+@pytest.mark.parametrize("counts, longest", [(1, None), (2, 31_250), (20, 3_125)])
+def test_each_set_of_texts_that_is_counted_stands_in_memory(counts: int, longest: int | None) -> None:
+    items = ", ".join(f"COUNT(DISTINCT word) FILTER (WHERE small > {number}) AS n{number}" for number in range(counts))
+    (core,) = plan_of(hand_world(), f"SELECT {items} FROM visits").cores
+    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == ({str(longest)} if longest else set())
 
 
 def test_what_converts_a_text_makes_one_more() -> None:

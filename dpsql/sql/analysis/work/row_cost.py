@@ -5,7 +5,7 @@ Proved in ``docs/proofs/work.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
 from dpsql.sql.analysis.bounds import bounds
@@ -154,16 +154,18 @@ def _length(text: Expression) -> int:
     return _PUBLIC if isinstance(text, ColumnRef) and text.public else UNDECLARED
 
 
-def copies(expressions: Iterable[Expression]) -> int:
+def copies(expressions: Collection[Expression]) -> int:
     """How many texts of the data, of whatever length, stand together while the expressions are computed.
 
     An engine keeps every text that it makes of a row until all are computed, as often as it holds one of the data; what
-    converts a text, or may fail of it, makes one more.
+    converts a text, or may fail of it, makes one more. So does each expression after the first that is a text itself:
+    it is a key, or something counts its values, and both keep what they have met.
     """
     known: dict[Expression, int] = {}
     made = _within(expressions)
     converted = [part for each in made if _slow(each) for part in parts(each)]
-    return sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
+    kept = sum(_copies(each, known) for each in expressions if each.type.kind == "text")
+    return max(0, kept - 1) + sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
 
 
 def _copies(expression: Expression, known: dict[Expression, int]) -> int:

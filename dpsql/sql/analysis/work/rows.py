@@ -79,8 +79,8 @@ class UnitWork:
     """The rows of one unit in one core while they are counted.
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
-    ``computed`` what is computed of rows. ``repeats`` is true where a private row may stand in as many rows as its unit
-    has in another table.
+    ``computed`` what is computed of rows, as often as something groups, counts or compares it. ``repeats`` is true where
+    a private row may stand in as many rows as its unit has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
@@ -88,7 +88,7 @@ class UnitWork:
         self.tables: dict[str, Scan] = {}
         self.held: set[str] = set()
         self.most = _ONE
-        self.computed: set[Expression] = set()
+        self.computed: list[Expression] = []
         self.repeats = False
 
     def relation(self, relation: Relation) -> RowBound:
@@ -102,7 +102,7 @@ class UnitWork:
 
     def evaluate(self, made: RowBound, expressions: Iterable[Expression]) -> None:
         """Count what the subqueries in the expressions read for each of these rows."""
-        self.computed.update(expressions := list(expressions))
+        self.computed += (expressions := list(expressions))
         for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
             self._read(made, each)
 
