@@ -1,4 +1,4 @@
-"""The settings of one connection: what SET takes, what SHOW tells, and what clients are told unasked."""
+"""The settings of one connection: how SET reads and SHOW writes them, and which ones clients are told of."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Snapshot = tuple[dict[str, str], StatementSettings]
 
 
 class SessionSettings(Protocol):
-    """Whose settings those of dpsql are; None sets all of them back to what the schema says."""
+    """An object with dpsql's own settings; None resets all of them to the schema's."""
 
     @property
     def settings(self) -> StatementSettings: ...
@@ -44,7 +44,7 @@ class SessionSettings(Protocol):
 class ConnectionSettings(Mapping[str, str]):
     """Settings by their names in lower case; those of dpsql itself are the session's.
 
-    ``raw_select`` is told what a SELECT of single rows gives whenever that may have changed.
+    ``raw_select`` is called with the kind of answer that a SELECT of single rows gets, whenever that may have changed.
     """
 
     def __init__(self, user: str, chooser: SessionSettings, raw_select: Callable[[str], None]) -> None:
@@ -70,16 +70,16 @@ class ConnectionSettings(Mapping[str, str]):
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone in which moments are told."""
+        """The time zone in which timestamps are shown."""
         return _zone(self["timezone"]) or UTC
 
     @property
     def timeout(self) -> float | None:
-        """Seconds that a statement may take."""
+        """The statement timeout in seconds."""
         return int(self["statement_timeout"]) / 1000 or None
 
     def shown(self, name: str) -> str:
-        """The setting as SHOW tells it: a duration in the longest unit that divides it.
+        """The setting as SHOW writes it: a duration in the longest unit that divides it.
 
         >>> chooser = type("SessionSettings", (), {"choices": None})()
         >>> settings = ConnectionSettings("ada", chooser, lambda _: None)
@@ -97,7 +97,7 @@ class ConnectionSettings(Mapping[str, str]):
         return _LEVELS.index(level) >= _LEVELS.index(self["client_min_messages"])
 
     def begin_with(self, name: str, value: str) -> None:
-        """A setting of the startup packet, which RESET goes back to."""
+        """Set a value from the startup packet, to which RESET returns."""
         if name.lower() in SETTINGS:
             self.set(name, value)
         else:
@@ -105,7 +105,7 @@ class ConnectionSettings(Mapping[str, str]):
             self._raw_select(self["dpsql.raw_select"])
 
     def set(self, name: str, value: str | None) -> None:
-        """Change a setting; None goes back to its default."""
+        """Change a setting; None resets it."""
         key = name.lower()
         if key in SETTINGS:
             self._choose(key, value)
@@ -117,23 +117,23 @@ class ConnectionSettings(Mapping[str, str]):
         self._raw_select(self["dpsql.raw_select"])
 
     def reset(self) -> None:
-        """All settings at their defaults."""
+        """Reset all settings."""
         self._values.clear()
         self._chooser.settings = None
         self._raw_select(self["dpsql.raw_select"])
 
     def snapshot(self) -> Snapshot:
-        """What `restore` goes back to."""
+        """The present settings, for `restore`."""
         return dict(self._values), self._chooser.settings
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Undo what was set since."""
+        """Return to the settings of a snapshot."""
         self._values = dict(snapshot[0])
         self._chooser.settings = snapshot[1]
         self._raw_select(self["dpsql.raw_select"])
 
     def reported(self) -> dict[str, str]:
-        """What clients are told of, in PostgreSQL's spelling."""
+        """The settings that are reported to clients, in PostgreSQL's spelling."""
         return {said: self[name] for name, said in REPORTED.items()}
 
     def _choose(self, name: str, value: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Who is connected and who is on the way in, and how many there may be of each."""
+"""The connections of a server, before and after login, and the limits of their numbers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dpsql.server.protocol.stream import MessageStream
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """How many may be connected, of one user as well, and on their way in; the seconds for coming in and for the end;
-    and the bytes of long messages that all clients together may have sent in part."""
+    """The limits of a server: connections in all, of one user, and before login; seconds for a login and for the end;
+    and the bytes of incomplete long messages of all clients together."""
 
     connections: int = 100
     arriving: int = 200
@@ -29,7 +29,7 @@ class ConnectionLimits:
 
 @dataclass
 class ClientConnection:
-    """A connection: its number, its wire, where it comes from and when it came; user and conversation once it is in."""
+    """A client's connection: number, stream, address and time of arrival; after login, its user and message loop."""
 
     number: int
     wire: MessageStream
@@ -46,7 +46,7 @@ class ClientConnection:
 
 
 class Connections:
-    """The connections of a server; each of its methods may be called from any thread."""
+    """The connections of a server; methods may be called from any thread."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits, self._lock = limits, threading.Lock()
@@ -54,7 +54,7 @@ class Connections:
 
     @property
     def connected(self) -> int:
-        """How many are logged in."""
+        """The number of clients that are logged in."""
         with self._lock:
             return len(self._inside())
 
@@ -64,7 +64,7 @@ class Connections:
             return list(self._peers.values())
 
     def arrive(self, peer: ClientConnection) -> bool:
-        """Whether there is room for one more who is not logged in; the slowest of them makes room."""
+        """Whether a connection may begin its login; if too many have, one that began over a second before is cut."""
         with self._lock:
             arriving = [each for each in self._peers.values() if each.conversation is None]
             full = len(arriving) >= self._limits.arriving
@@ -76,12 +76,12 @@ class Connections:
             return not full
 
     def require_place(self) -> None:
-        """Refuse (53300) where as many are logged in as may be."""
+        """Raise WireError (53300) if the limit of connections is reached."""
         if self.connected >= self._limits.connections:
             raise too_many_clients()
 
     def enter(self, peer: ClientConnection, conversation: MessageLoop) -> CancelKey:
-        """The key of one who is logged in from here on; 53300 where everybody or this user has all places."""
+        """Count a client as logged in; returns its cancel key. Raises WireError (53300) at a limit."""
         with self._lock:
             inside = self._inside()
             if len(inside) >= self._limits.connections:
@@ -96,7 +96,7 @@ class Connections:
             self._peers.pop(peer.number, None)
 
     def cancel(self, key: CancelKey) -> None:
-        """End the statement of the connection that has this key."""
+        """Cancel the statement of the connection with this key."""
         with self._lock:
             peer = self._peers.get(key.process)
         if peer is None or peer.conversation is None or peer.key is None:
@@ -105,7 +105,7 @@ class Connections:
             peer.conversation.cancel()
 
     def tell(self, now: bool) -> None:
-        """Let those on the way in go, and stop the others; with ``now`` also what they run."""
+        """Close connections before login and stop the others; with ``now``, cancel their statements too."""
         for peer in self.all:
             if peer.conversation is None:
                 peer.wire.cut()
@@ -117,11 +117,11 @@ class Connections:
 
 
 def too_many_clients() -> WireError:
-    """What one too many is told."""
+    """The error for a connection above a limit."""
     return WireError("53300", "sorry, too many clients already")
 
 
 def host_and_port(address: tuple[object, ...]) -> tuple[str, int]:
-    """Host and port of a socket's address."""
+    """The host and port of a socket address."""
     host, port = address[:2]
     return str(host), int(str(port))

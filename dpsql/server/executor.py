@@ -1,4 +1,4 @@
-"""Commands of one connection: what each gives, and what it changes in settings, cursors and transactions."""
+"""Executes the commands of one connection: their results, and their effects on settings, cursors and transactions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_HELD = 5_000_000
 
 @dataclass(frozen=True)
 class ParsedStatement:
-    """A prepared statement; ``command`` is None for a text without words."""
+    """A prepared statement; ``command`` is None for an empty text."""
 
     command: Command | None
     described: DescribedQuery
@@ -32,7 +32,7 @@ class ParsedStatement:
 
 
 class Executor:
-    """The state of a connection that commands change; ``warn`` tells the client (SQLSTATE, message)."""
+    """The state of a connection that commands change; ``warn`` sends the client a SQLSTATE and a message."""
 
     def __init__(self, answers: QueryRouter, settings: ConnectionSettings, warn: Callable[[str, str], None]) -> None:
         self._answers, self.settings, self._warn = answers, settings, warn
@@ -41,7 +41,7 @@ class Executor:
         self.statements: dict[str, ParsedStatement] = {}
 
     def describe(self, wanted: Command, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
-        """The command with its parameters and columns; nothing is run or charged."""
+        """The parameters and columns of a command; nothing is run or charged."""
         self._require_admitted(wanted)
         match wanted:
             case command.QueryText():
@@ -62,22 +62,22 @@ class Executor:
                 return DescribedQuery((), None, lambda _: StatementDone(self._run(wanted)))
 
     def formats(self, wanted: Command) -> Sequence[int]:
-        """The format of the rows outside the extended protocol: text, but for cursors that are binary."""
+        """The format of rows in the simple protocol: text, except for binary cursors."""
         portal = self.portals.get(wanted.name) if isinstance(wanted, command.Fetch) else None
         return [0] if portal is None else portal.formats
 
     def end_of_cycle(self) -> None:
-        """Outside a transaction, what was opened ends with the statements that opened it."""
+        """Close portals at the end of a cycle outside of a transaction."""
         if not self.transaction.open:
             self._drop_portals()
             self.transaction.start_implicit()
 
     def admit(self, wanted: Command) -> None:
-        """Refuse everything but the end of a transaction that has failed."""
+        """Refuse all commands but the end of a failed transaction."""
         self._require_admitted(wanted)
 
     def open_portal(self, name: str, portal: Portal) -> None:
-        """A portal of that name, in the place of the nameless one; 42P03 where another has the name."""
+        """Open a portal; it replaces the unnamed one. Raises WireError (42P03) if the name is taken."""
         if name and name in self.portals:
             raise WireError("42P03", f'cursor "{name}" already exists')
         if len(self.portals) >= MOST_PORTALS:
@@ -85,7 +85,7 @@ class Executor:
         self.portals[name] = portal
 
     def require_room(self, portal: Portal) -> None:
-        """54000 where a portal is to be run for the first time and others hold too much; nothing is charged then."""
+        """Raise WireError (54000) before a portal is first run and charged if others hold too many values."""
         if not portal.ran and sum(each.size for each in self.portals.values()) > MOST_HELD:
             raise WireError("54000", "the cursors of this connection hold too many rows", "CLOSE those that are read.")
 
@@ -101,7 +101,7 @@ class Executor:
             raise WireError("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 
     def _run(self, wanted: Command) -> str:
-        """Run a command that gives no rows; its tag."""
+        """Run a command without rows; returns its tag."""
         match wanted:
             case command.BeginTransaction(tag=tag):
                 self._warned("25001", self.transaction.begin())

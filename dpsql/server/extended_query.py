@@ -1,4 +1,4 @@
-"""The extended protocol: Parse, Bind, Describe, Execute, Close. Only Execute runs anything, and each portal once."""
+"""The extended query protocol: Parse, Bind, Describe, Execute, Close. Only Execute runs a statement, once a portal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST, LARGEST = 256 * 1024, 1024 * 1024
 
 
 class ExtendedQuery:
-    """Prepared statements and portals of one connection."""
+    """The prepared statements and portals of one connection."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class ExtendedQuery:
         self._executor, self._send_portal, self._send = executor, send_portal, send
 
     def take(self, message: codec.Parse | codec.Bind | codec.Describe | codec.Execute | codec.Close) -> None:
-        """Answer one message; an error is the caller's to send, and all further messages are skipped until Sync."""
+        """Answer one message. The caller sends errors; messages after one are skipped until Sync."""
         match message:
             case codec.Parse():
                 self._parse(message)
@@ -58,7 +58,7 @@ class ExtendedQuery:
                 assert_never(message)
 
     def forget_nameless(self) -> None:
-        """The simple protocol takes the place of the nameless statement and portal."""
+        """Drop the unnamed statement and portal, which a simple query replaces."""
         self._executor.statements.pop("", None)
         self._executor.portals.pop("", None)
 
@@ -100,7 +100,7 @@ class ExtendedQuery:
         self._send(codec.BindComplete())
 
     def _current(self, statement: ParsedStatement) -> DescribedQuery:
-        """The statement as it is now: what SHOW, FETCH and their like give depends on what went before."""
+        """The statement described again: the columns of SHOW, FETCH and others depend on earlier commands."""
         if statement.command is None or isinstance(statement.command, QueryText):
             return statement.described
         return self._executor.describe(statement.command, statement.declared)
@@ -139,7 +139,7 @@ class ExtendedQuery:
 
 
 def _declared(oid: int) -> PostgresType | None:
-    """The type that a client names; None where it leaves it open, as it does for texts of no type."""
+    """The type that a client declares; None if it leaves the type open."""
     if oid in (0, postgres_types.UNKNOWN.oid):
         return None
     kind = by_oid(oid)
@@ -149,7 +149,7 @@ def _declared(oid: int) -> PostgresType | None:
 
 
 def _values(kinds: Sequence[PostgresType], message: codec.Bind) -> tuple[object, ...]:
-    """The values of the parameters, in their types."""
+    """The parameter values, decoded by their types."""
     given = message.param_values
     if len(given) != len(kinds):
         raise WireError("08P01", f"bind message supplies {len(given)} parameters, but prepared statement "

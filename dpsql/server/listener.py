@@ -1,4 +1,4 @@
-"""The listener: its socket, a thread for each client, caps on how many there are, and an end that loses no charge."""
+"""The server's listener: a socket, a thread for each client, limits, and a shutdown that loses no charge."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP
 
 
 def require_safe(host: str, policy: LoginPolicy) -> None:
-    """Off the loopback TLS and passwords are needed; InterfaceError where one is missing."""
+    """Raise InterfaceError if TLS or passwords are missing and others than this machine can connect."""
     if is_loopback(host):
         return
     if policy.tls is None or policy.users is None:
@@ -48,7 +48,7 @@ def require_safe(host: str, policy: LoginPolicy) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address.
+    """Whether the address is a loopback address.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
     (True, True, False, True)
@@ -61,7 +61,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there; InterfaceError where none can."""
+    """A socket that listens on an address; raises InterfaceError if it cannot."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=1024)
@@ -70,7 +70,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def prepare(connection: socket.socket) -> None:
-    """Send at once, notice clients that are gone, and do not wait for ever for one that does not read."""
+    """Set the options of a client's socket: no delay, keep-alive, and a time limit for sending."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE:
@@ -88,7 +88,7 @@ _MANNERS = {
 
 
 class Server:
-    """Serves one database on one address until `close`; everything that it answers is the sessions' to decide."""
+    """Serves one database on one address until `close`; sessions decide all that is answered."""
 
     def __init__(
         self, database: Database, host: str = "127.0.0.1", port: int = 5433, policy: LoginPolicy | None = None,
@@ -115,16 +115,16 @@ class Server:
 
     @property
     def connected(self) -> int:
-        """How many are logged in."""
+        """The number of clients that are logged in."""
         return self._crowd.connected
 
     def start(self) -> Self:
-        """Listen; connections are served from here on."""
+        """Start to listen and to serve connections."""
         self._accepting.start()
         return self
 
     def close(self) -> None:
-        """Take no more clients, let statements that run end within the grace, tell everybody, and let go."""
+        """Shut down: accept no more clients, let running statements end within the grace period, and close."""
         self._closing.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -193,7 +193,7 @@ class Server:
                 self._threads.discard(threading.current_thread())
 
     def _refuse(self, peer: ClientConnection, error: Exception) -> None:
-        """Tell the client why its connection ends, and the owner as well."""
+        """Tell the client, and the owner's log, why a connection is refused."""
         fields = error_fields(error, severity="FATAL")
         why = f"{fields['M']} ({fields['D']})" if "D" in fields else fields["M"]
         LOG.info("%s user=%r refused sqlstate=%s %r", peer, peer.user, fields["C"], why)
@@ -230,7 +230,7 @@ class Server:
 
     @contextlib.contextmanager
     def _session(self, peer: ClientConnection, visitor: LoginResult) -> Iterator[MessageLoop]:
-        """The visitor's session, while the connection lasts."""
+        """The message loop of a client on a session of its own, inside the block."""
         session = self._database.session(visitor.user, TOOLS)
 
         def answer_raw_select(given: str) -> None:
@@ -272,7 +272,7 @@ class Server:
 
 
 def _refuse_at_once(connection: socket.socket) -> None:
-    """Tell a client of the crowd without a thread and without waiting for it."""
+    """Refuse a client at a limit, without a thread and without waiting for it."""
     crowd = codec.ErrorResponse(fields=error_fields(too_many_clients(), severity="FATAL"))
     connection.setblocking(False)
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""One client's messages after its login, each answered in turn, and the observer that is told of each statement."""
+"""Answers the messages of one client after its login, and tells an observer of each statement."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 class StatementObserver:
-    """Forgets what it is told; its methods are called from the threads of all connections."""
+    """An observer of statements that ignores them. Its methods are called from the threads of all connections."""
 
     def begin(self, connected: Callable[[], int], remaining: Callable[[], RemainingBudget]) -> None:
-        """How many are logged in, and what is left of the whole budget, can be asked from here on."""
+        """The server begins: the functions give the number of clients and the remaining budget."""
 
     def refused(self, sqlstate: str) -> None:
-        """A connection was refused, before its login or at it."""
+        """A connection was refused, before or at its login."""
 
     def statement(self, sqlstate: str, code: str, seconds: float) -> None:
-        """A statement ended, after so many seconds; ``code`` is that of its refusal, where it was refused."""
+        """A statement ended after so many seconds; ``code`` is that of its refusal, if it was refused."""
 
     def charged(self, epsilon: float) -> None:
         """A statement was charged."""
@@ -52,7 +52,7 @@ _STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "
 
 
 class MessageLoop:
-    """A client's statements, each answered in its turn; ``cancel`` and ``stop`` may come from other threads.
+    """Answers a client's statements in order; other threads may call `cancel` and `stop`.
 
     ``observer`` is told of each statement; ``connection`` is what the owner's log calls it.
     """
@@ -78,11 +78,11 @@ class MessageLoop:
         self._busy = False
 
     def cancel(self) -> None:
-        """End the statement that runs now."""
+        """Cancel the running statement."""
         self._cancellation.cancel()
 
     def stop(self, now: bool) -> None:
-        """Take no further statement; with ``now`` the one that runs is ended, too."""
+        """Take no more statements; with ``now``, cancel the running one too."""
         self._stopping = True
         if now:
             self._cancellation.end()
@@ -90,7 +90,7 @@ class MessageLoop:
             self._wire.wake()
 
     def run(self) -> None:
-        """Answer until the client leaves, or the server is to end."""
+        """Answer until the client leaves or the server stops."""
         self._ready()
         while True:
             message = None
@@ -131,7 +131,7 @@ class MessageLoop:
                 raise MalformedMessage
 
     def _simple(self, text: str) -> None:
-        """The simple protocol: statements of one text, which fail together outside a transaction."""
+        """Answer a simple query: its statements fail together outside of a transaction."""
         if len(text) > LONGEST:
             raise WireError("54000", f"the text of the statements is longer than {LONGEST} characters")
         self._extended.forget_nameless()
@@ -155,7 +155,7 @@ class MessageLoop:
         self._send_portal(portal, 0)
 
     def _send_portal(self, portal: Portal, most: int) -> None:
-        """What a portal gives, from where it stands, ``most`` rows of it (0: all)."""
+        """Send the next ``most`` rows of a portal, all of them for 0."""
         outcome = portal.outcome()
         match outcome:
             case PortalRows(tag=tag):
@@ -185,7 +185,7 @@ class MessageLoop:
         self._wire.send(codec.CopyDone(), codec.CommandComplete(tag=f"COPY {len(copy.rows)}"))
 
     def _guarded(self, action: Callable[[], None]) -> bool:
-        """Do it; whatever goes wrong becomes one message, in dpsql's words only."""
+        """Run the action; any error becomes one message in dpsql's words."""
         started, self._price = time.perf_counter(), ""
         sqlstate, code, detail = "00000", "", ""
         try:
@@ -214,7 +214,7 @@ class MessageLoop:
         self._wire.flush()
 
     def _report(self) -> None:
-        """Tell the client of settings that have changed, and of all of them at the start."""
+        """Report changed settings to the client; all of them at the start."""
         now = self._settings.reported()
         if now != self._reported:
             changed = {name: value for name, value in now.items() if self._reported.get(name) != value}

@@ -1,4 +1,4 @@
-"""The server's figures for Prometheus, on a port of their own; they are the owner's, as some tell of the data."""
+"""Metrics for Prometheus on a port of their own, for the owner alone: some depend on the data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOGINS, _FAILURES = ("28P01", "28000"), ("XX000", "58030", "53200")
 
 
 class Metrics(StatementObserver):
-    """Counts what it is told, and serves the counts as /metrics on ``host`` and ``port`` until it is left."""
+    """Counts statements and serves the metrics at /metrics on ``host`` and ``port`` inside a ``with`` block."""
 
     def __init__(self, host: str, port: int) -> None:
         self._registry = CollectorRegistry()
@@ -52,7 +52,7 @@ class Metrics(StatementObserver):
         self.port = self._http.server_port
 
     def begin(self, connected: Callable[[], int], remaining: Callable[[], RemainingBudget]) -> None:
-        """Ask for both at each scrape; of a ledger that cannot be read nothing is told."""
+        """Ask for both at each scrape; the budget is left out while the ledger cannot be read."""
 
         def left(of: Callable[[RemainingBudget], float]) -> float:
             try:
@@ -66,7 +66,7 @@ class Metrics(StatementObserver):
         self._total.set_function(lambda: left(lambda now: float(now.budget.epsilon)))
 
     def refused(self, sqlstate: str) -> None:
-        """Count a refused connection, and a failed login where it is one."""
+        """Count a refused connection, and a failed login if it is one."""
         self._refused.labels(sqlstate).inc()
         if sqlstate in _LOGINS:
             self._logins.inc()

@@ -1,4 +1,4 @@
-"""Who answers a query: the catalogue at no cost, or the analyst's session at its price."""
+"""Routes queries: to the catalogue at no cost, or to the analyst's session at a price."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DescribedQuery:
-    """A statement before it is run: its parameters, its columns (None: no rows), and what runs it with values."""
+    """A statement that was not run yet: its parameters, its columns (None for no rows), and a function that runs it."""
 
     parameters: tuple[PostgresType, ...]
     columns: tuple[WireColumn, ...] | None
@@ -36,7 +36,7 @@ class DescribedQuery:
 
 
 class LocatedError(Exception):
-    """An error in the words of the wire, with its place in what the client sent; ``code`` is that of a refusal."""
+    """An error as response fields, with its position in the client's text; ``code`` is that of a refusal."""
 
     def __init__(self, fields: dict[str, str], code: str = "") -> None:
         super().__init__(fields["M"])
@@ -44,9 +44,9 @@ class LocatedError(Exception):
 
 
 class QueryRouter:
-    """Queries of one connection.
+    """Routes the queries of one connection.
 
-    ``told`` is called with a price, in words and as a number, ``noted`` with what else a client is to know.
+    ``told`` is called with each price, in words and in ε; ``noted`` with each notice.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class QueryRouter:
         self._told, self._noted = told, noted
 
     def describe(self, query: QueryText, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
-        """The query with its types; nothing is run or charged. ``declared`` are the types a client insists on."""
+        """The query with its types; nothing is run or charged. ``declared`` has the types that the client declares."""
         return self._located(query, lambda: self._describe(query, declared))
 
     def _describe(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
@@ -78,7 +78,7 @@ class QueryRouter:
     def _explained(
         self, query: QueryText, inner: str, column: WireColumn, declared: Sequence[PostgresType | None]
     ) -> DescribedQuery:
-        """The price of a query, told at each execution anew."""
+        """EXPLAIN of a query, priced anew at each execution."""
         prepared = self._session.prepare(inner, [_duckdb_name(kind) for kind in declared])
 
         def run(values: Sequence[object]) -> Outcome:
@@ -98,7 +98,7 @@ class QueryRouter:
         )
 
     def _introspected(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
-        """What the catalogue answers, at no cost."""
+        """The catalogue's answer, at no cost."""
         columns = tuple(
             WireColumn(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text)
         )
@@ -115,7 +115,7 @@ class QueryRouter:
         return self._session.plan(query.text)
 
     def _answered(self, query: QueryText, planned: Callable[[QueryText], Plan]) -> Outcome:
-        """Plan and run: here, and nowhere else on the wire, something is charged."""
+        """Plan and run a query: the only place in the server where something is charged."""
 
         def answered() -> Outcome:
             plan = planned(query)
@@ -127,7 +127,7 @@ class QueryRouter:
         return self._located(query, answered)
 
     def _tell(self, result: Result) -> None:
-        """Say what an answer cost, where it is of private data, and what there is to notice of it."""
+        """Send the price of an answer from private data, and its notices."""
         for notice in result.notices:
             self._noted(notice)
         price = result.price
@@ -152,13 +152,13 @@ class QueryRouter:
 
 
 def _kinds(declared: Sequence[PostgresType | None], inferred: Sequence[str]) -> tuple[PostgresType, ...]:
-    """The types of parameters: what the client declares, else what the statement says."""
+    """The types of parameters: the client's, or else those that the statement implies."""
     given = (*declared, *[None] * len(inferred))
     return tuple(given[place] or by_name(name) for place, name in enumerate(inferred))
 
 
 def _catalogued(oid: int) -> PostgresType:
-    """The type of that number; one that is only known to the catalogue is sent as text."""
+    """The type with that OID; one that only the catalogue knows is sent as text."""
     return postgres_types.by_oid(oid) or PostgresType(oid, "unknown")
 
 
@@ -170,5 +170,5 @@ _DUCKDB = {name: facts.engine.upper() for facts in TYPES.values() for name in fa
 
 
 def _duckdb_name(kind: PostgresType | None) -> str | None:
-    """DuckDB's name of a type that a client declares; None where dpsql finds a better one by itself."""
+    """DuckDB's name of a type that a client declares; None if dpsql infers a better one."""
     return None if kind is None else _DUCKDB.get(kind.name)

@@ -1,4 +1,4 @@
-"""Ending the statement that runs now, from another connection or by the clock."""
+"""Cancels the running statement: on another connection's request, at a timeout, or at the server's end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGAIN = 0.05
 
 
 class StatementCancellation:
-    """One connection's; a request between statements is without effect, as in PostgreSQL."""
+    """The cancellation of one connection's statements; a request between statements has no effect, as in PostgreSQL."""
 
     def __init__(self, *interrupts: Callable[[], None]) -> None:
         self._interrupts, self._lock = interrupts, threading.Lock()
@@ -26,7 +26,7 @@ class StatementCancellation:
 
     @contextmanager
     def running(self, timeout: float | None) -> Iterator[None]:
-        """A statement, which is ended after ``timeout`` seconds."""
+        """Run a statement inside the block, at most for ``timeout`` seconds."""
         deadline, over = Deadline(), threading.Event()
         with self._lock:
             self._running, self._reason = (deadline, over), ""
@@ -45,20 +45,20 @@ class StatementCancellation:
                 self._running = None
 
     def cancel(self) -> None:
-        """End the statement because its user wants that; may come from any thread."""
+        """Cancel the statement at its user's request; any thread may call it."""
         self._cancel(_BY_USER)
 
     def end(self) -> None:
-        """End the statement because the server ends."""
+        """Cancel the statement because the server ends."""
         self._cancel(_BY_END)
 
     def check(self) -> None:
-        """Raise an error (57014) where the statement was ended."""
+        """Raise an error (57014) if the statement was cancelled."""
         if self._reason:
             raise WireError("57014", self._reason)
 
     def said(self, error: Error) -> Error:
-        """The error, in PostgreSQL's words where the statement was ended."""
+        """The error or, if the statement was cancelled, PostgreSQL's words for that."""
         return WireError("57014", self._reason) if error.sqlstate == QueryCancelled.sqlstate and self._reason else error
 
     def _cancel(self, reason: str) -> None:
@@ -71,7 +71,7 @@ class StatementCancellation:
         threading.Thread(target=self._insist, args=(over,), name="dpsql cancel", daemon=True).start()
 
     def _insist(self, over: threading.Event) -> None:
-        """Interrupt whatever the statement does until it is over, and nothing that comes after it."""
+        """Interrupt the statement repeatedly until it ends, and nothing after it."""
         while True:
             with self._lock:
                 if over.is_set():

@@ -1,4 +1,4 @@
-"""Transactions as PostgreSQL answers them: nothing of the data changes, settings and cursors do."""
+"""Transactions as PostgreSQL has them; they affect settings and cursors, never data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _SavepointState:
 
 
 class Transaction:
-    """Whether a transaction is open or has failed, and what a rollback goes back to."""
+    """The state of a transaction, and the settings to which a rollback returns."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings
@@ -35,26 +35,26 @@ class Transaction:
         return self.status != "I"
 
     def start_implicit(self) -> None:
-        """Remember the settings, for statements outside a transaction that fail together."""
+        """Remember the settings for statements outside of a transaction, which fail together."""
         if self.status == "I":
             self._start = self._settings.snapshot()
 
     def fail(self) -> None:
-        """A statement failed: an open transaction takes no more, and what stood alone is undone."""
+        """Mark an open transaction as failed; outside of one, undo the settings of the statements."""
         if self.status == "I":
             self._settings.restore(self._start)
         else:
             self.status = "E"
 
     def begin(self) -> str | None:
-        """Open a transaction; a warning where one is open."""
+        """Open a transaction; returns a warning if one is open."""
         if self.status != "I":
             return "there is already a transaction in progress"
         self.status, self._start = "T", self._settings.snapshot()
         return None
 
     def commit(self) -> bool:
-        """Close the transaction; False where it had failed, so that it was rolled back."""
+        """Close the transaction; False if it had failed and was rolled back."""
         if self.status == "E":
             self.rollback()
             return False
@@ -68,19 +68,19 @@ class Transaction:
         self._close()
 
     def save(self, name: str, opened: int) -> None:
-        """A savepoint."""
+        """Set a savepoint."""
         self._require_open("SAVEPOINT")
         if len(self._points) >= 1000:
             raise WireError("54000", "too many savepoints")
         self._points.append(_SavepointState(name, self._settings.snapshot(), opened))
 
     def release(self, name: str) -> None:
-        """Forget a savepoint and those after it."""
+        """Remove a savepoint and those after it."""
         self._require_open("RELEASE SAVEPOINT")
         del self._points[self._find(name) :]
 
     def back_to(self, name: str) -> int:
-        """Undo what was set since a savepoint, and open a failed transaction again; how many cursors stay open."""
+        """Return to a savepoint and reopen a failed transaction; returns how many cursors stay open."""
         self._require_open("ROLLBACK TO SAVEPOINT")
         place = self._find(name)
         del self._points[place + 1 :]
@@ -89,7 +89,7 @@ class Transaction:
         return self._points[place].opened
 
     def set_local(self, name: str, value: str | None) -> None:
-        """A setting until the transaction ends."""
+        """Change a setting until the transaction ends."""
         before = self._settings.get(name)
         self._settings.set(name, value)
         self._local = {name: before, **(self._local or {})}

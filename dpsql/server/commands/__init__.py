@@ -1,1 +1,1 @@
-"""Commands of the wire: the words of a statement, and what it asks for."""
+"""Parses the statements of clients into commands."""

@@ -1,4 +1,4 @@
-"""What a statement on the wire is: a query, or one of PostgreSQL's commands that dpsql takes or refuses."""
+"""The commands of clients: a query, or one of PostgreSQL's other commands, which dpsql takes or refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 @dataclass(frozen=True)
 class QueryText:
-    """A query, and whatever else is not told apart here: the catalogue or the session judges it."""
+    """A query, or any statement that is not recognised here; the catalogue or the session judges it."""
 
     text: str
     start: int = 0
@@ -23,14 +23,14 @@ class BeginTransaction:
 
 @dataclass(frozen=True)
 class Commit:
-    """COMMIT or END; with ``chain`` another transaction starts."""
+    """COMMIT or END; with ``chain``, another transaction begins."""
 
     chain: bool = False
 
 
 @dataclass(frozen=True)
 class Rollback:
-    """ROLLBACK or ABORT; with ``chain`` another transaction starts."""
+    """ROLLBACK or ABORT; with ``chain``, another transaction begins."""
 
     chain: bool = False
 
@@ -131,7 +131,7 @@ class Deallocate:
 
 @dataclass(frozen=True)
 class NoOperation:
-    """A command that changes nothing here, such as UNLISTEN or SET TRANSACTION, and is answered with its tag."""
+    """A command without effect here, such as UNLISTEN or SET TRANSACTION; the answer is its tag."""
 
     tag: str
 
@@ -145,7 +145,7 @@ class WriteCommand:
 
 @dataclass(frozen=True)
 class UnsupportedCommand:
-    """A command of PostgreSQL that dpsql does not have, and what to do instead."""
+    """A PostgreSQL command that dpsql does not support, and what to do instead."""
 
     tag: str
     hint: str

@@ -21,7 +21,7 @@ _OLD_WORDS = "binary csv header delimiter delimiters null quote escape force enc
 
 
 def read_options(words: TokenReader) -> CopyOptions:
-    """What follows TO STDOUT."""
+    """Read the options behind TO STDOUT."""
     words.take("with")
     said: dict[str, object] = {}
     if words.sign("("):
@@ -98,7 +98,7 @@ def _only_utf8(name: str) -> None:
 
 
 def _settled(said: dict[str, object]) -> CopyOptions:
-    """The options with the defaults of their format; one-byte signs, as PostgreSQL wants them."""
+    """The options with the defaults of their format; delimiters are one byte, as in PostgreSQL."""
     form = _FORMATS.get(str(said.get("format", "text")))
     if form is None:
         raise WireError("22023", "COPY writes the formats text, csv and binary")
@@ -120,7 +120,7 @@ def _settled(said: dict[str, object]) -> CopyOptions:
 
 
 def copy(words: TokenReader) -> Command:
-    """COPY; what goes to a file or comes from anywhere is none of ours."""
+    """Read COPY … TO STDOUT; any other COPY is unsupported."""
     if words.ahead is not None and words.ahead.kind == "sign" and words.ahead.text == "(":
         query = words.parenthesised()
     else:
@@ -135,7 +135,7 @@ def copy(words: TokenReader) -> Command:
 
 
 def _copied_table(words: TokenReader) -> command.QueryText:
-    """COPY of a table is COPY of a query of all its columns, or of those in the parentheses."""
+    """The query for COPY of a table: all its columns, or those in parentheses."""
     first = words.any()
     parts = [first.text]
     while words.sign("."):

@@ -1,4 +1,4 @@
-"""Statements of the wire → commands."""
+"""Parses a statement of a client into a command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNSUPPORTED = {
 
 
 def read(piece: SplitStatement) -> Command:
-    """The command that a statement is; everything that is not known here is a query.
+    """The command that a statement is; whatever is not recognised is a query.
 
     >>> from dpsql.server.commands.tokens import pieces
     >>> read(pieces("fetch 10 from c")[0])

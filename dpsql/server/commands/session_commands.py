@@ -10,7 +10,7 @@ from dpsql.server.commands.tokens import TokenReader
 
 
 def begin(words: TokenReader) -> Command:
-    """BEGIN, whose modes change nothing."""
+    """BEGIN; its modes have no effect."""
     words.take("work", "transaction")
     modes(words)
     return command.BeginTransaction("BEGIN")
@@ -25,7 +25,7 @@ def start(words: TokenReader) -> Command:
 
 
 def modes(words: TokenReader) -> None:
-    """Isolation and access modes: every transaction here reads only, so they change nothing."""
+    """Skip isolation and access modes, which have no effect: every transaction is read-only."""
     while words.ahead is not None:
         words.sign(",")
         if words.take("isolation"):
@@ -182,7 +182,7 @@ def show(words: TokenReader) -> Command:
 
 
 def set_(words: TokenReader) -> Command:
-    """SET, of this transaction or of the connection; that of a transaction's modes changes nothing."""
+    """SET for the transaction or the connection; SET TRANSACTION has no effect."""
     scope = words.take("session", "local")
     if words.take("characteristics"):
         return command.NoOperation("SET")

@@ -1,4 +1,4 @@
-"""The tokens of PostgreSQL's statements: they cut a text into statements, and are read from left to right."""
+"""Tokenizes PostgreSQL's statements, splits a text into statements, and reads tokens from left to right."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def _comment_end(text: str, place: int) -> int:
-    """Where a block comment ends; comments stand in comments."""
+    """Where a block comment ends; comments nest."""
     depth = 1
     while depth:
         edge = _COMMENT_EDGE.search(text, place)
@@ -100,7 +100,7 @@ def _comment_end(text: str, place: int) -> int:
 
 
 def pieces(text: str) -> list[SplitStatement]:
-    """The statements of a text, which semicolons part; those of no words are left out.
+    """The statements of a text, separated by semicolons; empty ones are left out.
 
     >>> [(piece.text, piece.start) for piece in pieces("SELECT 1; ; SELECT ';'")]
     [('SELECT 1', 0), (" SELECT ';'", 11)]
@@ -127,11 +127,11 @@ class TokenReader:
 
     @property
     def ahead(self) -> Token | None:
-        """The next token, left where it is."""
+        """The next token, without consuming it."""
         return self._tokens[self._place] if self._place < len(self._tokens) else None
 
     def take(self, *words: str) -> str | None:
-        """The next word, if it is one of these."""
+        """Consume the next word if it is one of these."""
         token = self.ahead
         if token is not None and token.is_word(*words):
             self._place += 1
@@ -139,7 +139,7 @@ class TokenReader:
         return None
 
     def sign(self, sign: str) -> bool:
-        """Whether that sign stands here; it is then behind."""
+        """Consume that sign if it is next; whether it was."""
         token = self.ahead
         if token is not None and token.kind == "sign" and token.text == sign:
             self._place += 1
@@ -147,7 +147,7 @@ class TokenReader:
         return False
 
     def any(self) -> Token:
-        """The next token, whatever it is."""
+        """Consume the next token."""
         token = self.ahead
         if token is None:
             self.fail()
@@ -162,7 +162,7 @@ class TokenReader:
         return token.text
 
     def number(self) -> int | None:
-        """An integer, if one stands here."""
+        """Consume an integer if it is next."""
         start = self._place
         sign = -1 if self.sign("-") else 1
         if sign == 1:
@@ -175,7 +175,7 @@ class TokenReader:
         return None
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Raise unless this is the end."""
         if self.ahead is not None:
             self.fail(self.ahead)
 

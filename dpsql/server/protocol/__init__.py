@@ -1,1 +1,1 @@
-"""The messages of the PostgreSQL protocol, and values in its text and binary formats."""
+"""The PostgreSQL protocol: messages, and values in text and binary format."""

@@ -1,4 +1,4 @@
-"""Values ↔ PostgreSQL's binary format."""
+"""Encodes and decodes values in PostgreSQL's binary format."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x4000, 0xC000, 0xD000, 0xF000
 class BinaryCodec:
     """How values of a type are written and read.
 
-    Reading raises ValueError, ArithmeticError, IndexError or ``struct.error`` where the bytes are no value.
+    Reading raises ValueError, ArithmeticError, IndexError or ``struct.error`` if the bytes are not a value.
     """
 
     write: Encoder
@@ -37,7 +37,7 @@ class BinaryCodec:
 
 
 def encoder(kind: PostgresType) -> Encoder:
-    """What writes values of a type.
+    """The encoder of a type.
 
     >>> encoder(PostgresType(23, "int4", 4))(7)
     b'\\x00\\x00\\x00\\x07'
@@ -48,7 +48,7 @@ def encoder(kind: PostgresType) -> Encoder:
 
 
 def _object(value: object) -> bytes:
-    """The number of an object, which the catalogue gives with its name."""
+    """The OID of an object, which the catalogue gives with its name."""
     return struct.pack("!I", getattr(value, "oid", value))
 
 
@@ -171,7 +171,7 @@ def _unwritten() -> DataError:
 
 
 def decode(kind: PostgresType, data: bytes) -> object:
-    """The value of a type; DataError (22P03) where the bytes are none."""
+    """Decode a value; raises DataError (22P03) if the bytes are not one."""
     try:
         return _read(kind, data)
     except (ValueError, ArithmeticError, IndexError, struct.error):
@@ -197,7 +197,7 @@ def _read_date(data: bytes) -> date:
 
 
 def _moments(epoch: datetime) -> Callable[[bytes], datetime]:
-    """What reads moments since an epoch."""
+    """A decoder of timestamps since an epoch."""
 
     def read(data: bytes) -> datetime:
         return epoch + int(struct.unpack("!q", data)[0]) * _MICROSECOND
@@ -255,7 +255,7 @@ def _read_array(element: PostgresType, data: bytes) -> list[object]:
 
 
 def _fixed(form: str, write: Encoder | None = None) -> BinaryCodec:
-    """The codec of values of one size, in the form of ``struct``."""
+    """The codec of values of fixed size, given as a ``struct`` format."""
     packed = struct.Struct(form)
     return BinaryCodec(write or packed.pack, lambda data: packed.unpack(data)[0])
 

@@ -1,4 +1,4 @@
-"""Bytes ↔ messages of the PostgreSQL protocol, version 3; nothing else in dpsql knows pygwire."""
+"""Encodes and decodes messages of the PostgreSQL protocol, version 3; the only module that uses pygwire."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _NULL = b"\xff\xff\xff\xff"
 
 
 class ProtocolPhase(Enum):
-    """Where a connection is, which decides what the letter of a message means."""
+    """The phase of a connection, which decides what the letter of a message means."""
 
     STARTUP = ConnectionPhase.STARTUP
     SASL_FIRST = ConnectionPhase.AUTHENTICATING_SASL_INITIAL
@@ -82,11 +82,11 @@ class ProtocolPhase(Enum):
 
 
 class MalformedMessage(Exception):
-    """The peer sent bytes that are no message of the protocol."""
+    """The peer sent bytes that are not a message of the protocol."""
 
 
 def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
-    """The message in one whole frame of a client; Malformed for anything that is not exactly that message.
+    """The message in one frame of a client; raises MalformedMessage unless the frame is exactly one message.
 
     >>> from_frontend(Query(query_string="SELECT 1").to_wire(), ProtocolPhase.READY)
     Query(query_string='SELECT 1')
@@ -108,7 +108,7 @@ def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
 
 
 def startup(frame: bytes) -> Message:
-    """The first packet of a client; a newer 3.x is read as 3.0, whose form it has, and keeps its number."""
+    """The first packet of a client; a newer version 3.x is read as 3.0, and keeps its number."""
     (version,) = _LENGTH.unpack_from(frame, 4)
     if version >> 16 != 3:
         return from_frontend(frame, ProtocolPhase.STARTUP)
@@ -128,7 +128,7 @@ def from_backend(data: bytes, phase: ConnectionPhase = ConnectionPhase.EXTENDED_
 
 
 def data_row(values: Sequence[bytes | None]) -> bytes:
-    """A DataRow as it goes on the wire: `DataRow.to_wire` for many rows, in one pass.
+    """A DataRow in wire format, faster for many rows than `DataRow.to_wire`.
 
     >>> data_row([b"a", None]) == DataRow(columns=[b"a", None]).to_wire()
     True

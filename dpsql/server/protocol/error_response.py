@@ -1,4 +1,4 @@
-"""dpsql's errors → the fields of an ErrorResponse, in words that tools know from PostgreSQL."""
+"""Converts dpsql's errors to the fields of an ErrorResponse, in PostgreSQL's words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAULT = "internal error; what the statement cost stays charged"
 
 
 class WireError(Error):
-    """An error of the conversation, with its SQLSTATE and, where there is one, what to do instead."""
+    """An error of the protocol, with its SQLSTATE and perhaps a hint."""
 
     def __init__(self, sqlstate: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -73,7 +73,7 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
 
 
 def _noted(error: Exception) -> str:
-    """The detail of an error whose cause is told to the owner alone."""
+    """The detail of an error whose cause only the owner's log has."""
     with incident.statement() as number:
         owners_log.record("answering a client", error)
     return incident.told(number)

@@ -1,4 +1,4 @@
-"""Lengths of time in PostgreSQL's style: days, then hours, minutes and seconds."""
+"""Reads and writes intervals of time in PostgreSQL's style: days, then hours, minutes and seconds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import timedelta
 
 
 def fraction(microseconds: int) -> str:
-    """The part of a second behind the point, and the point; nothing for a whole second."""
+    """The decimal point and the fraction of a second; empty for a whole second."""
     return f".{microseconds:06}".rstrip("0") if microseconds else ""
 
 
 def interval_text(value: object) -> bytes:
-    """The text of a length of time: days, then hours, minutes and seconds with a sign of their own.
+    """The text of an interval: days, then hours, minutes and seconds with their own sign.
 
     >>> interval_text(timedelta(days=1, hours=2)), interval_text(timedelta(hours=-1)), interval_text(timedelta())
     (b'1 day 02:00:00', b'-01:00:00', b'00:00:00')
@@ -35,7 +35,7 @@ _PART = re.compile(r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs
 
 
 def read_interval(text: str) -> timedelta:
-    """The length of time that a text writes; ValueError where it writes none, or one of months.
+    """Read an interval; raises ValueError if the text is not one, or has months.
 
     >>> read_interval("1 day -02:00:00"), read_interval("90 min")
     (datetime.timedelta(seconds=79200), datetime.timedelta(seconds=5400))

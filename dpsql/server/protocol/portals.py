@@ -1,4 +1,4 @@
-"""Portals and cursors: a statement that is run once, at the first fetch, and read in parts."""
+"""Portals and cursors: a statement runs once, at the first fetch, and is read in parts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class PortalRows:
 
 @dataclass(frozen=True)
 class StatementDone:
-    """A statement without rows; ``tag`` is what CommandComplete says."""
+    """The end of a statement without rows; ``tag`` is that of CommandComplete."""
 
     tag: str
 
 
 @dataclass(frozen=True)
 class CopyOut:
-    """Rows that go to the client as COPY writes them."""
+    """Rows to send to the client in COPY format."""
 
     options: CopyOptions
     rows: Sequence[Row]
@@ -41,7 +41,7 @@ Outcome: TypeAlias = PortalRows | StatementDone | CopyOut
 
 
 class Portal:
-    """What ``run`` gives, which is called at the first fetch and never again; cursors move over its rows.
+    """The result of ``run``, which is called once, at the first fetch; cursors move over its rows.
 
     ``hold`` outlives the transaction; ``opened`` counts the cursors of the transaction before this one.
     """
@@ -69,13 +69,13 @@ class Portal:
 
     @property
     def size(self) -> int:
-        """How many values it holds."""
+        """The number of values that it holds."""
         held = self._outcome
         rows = () if held is None or isinstance(held, StatementDone) else held.rows
         return len(rows) * len(rows[0]) if rows else 0
 
     def outcome(self) -> Outcome:
-        """What the statement gave; it is run when this is first asked."""
+        """The outcome of the statement, which runs on the first call."""
         if self._outcome is None:
             self._outcome = self._run()
         return self._outcome
@@ -91,7 +91,7 @@ class Portal:
         return rows[first : first + count]
 
     def fetch(self, wanted: Fetch) -> Sequence[Row]:
-        """The rows that FETCH names; the cursor then stands on the last of them, or outside."""
+        """The rows that FETCH asks for; the cursor moves to the last of them, or past the end."""
         direction, count = wanted.direction, wanted.count
         if count is not None and count < 0 and direction in ("FORWARD", "BACKWARD"):
             direction, count = ("BACKWARD" if direction == "FORWARD" else "FORWARD"), -count

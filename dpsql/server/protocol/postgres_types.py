@@ -1,4 +1,4 @@
-"""DuckDB types as PostgreSQL types, with their numbers, sizes and modifiers, and values without such a type as JSON."""
+"""Maps DuckDB types to PostgreSQL types, with OIDs, sizes and modifiers; other values are sent as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsql.planning.result_types import RESULT_TYPES
 
 @dataclass(frozen=True)
 class PostgresType:
-    """A type of PostgreSQL: its number, its name, the bytes of a value (-1: any) and, for an array, its elements."""
+    """A PostgreSQL type: its OID, name and size in bytes (-1 if it varies) and, for an array, its element type."""
 
     oid: int
     name: str
@@ -78,7 +78,7 @@ _LIST = re.compile(r"(.+)\[\d*\]", re.DOTALL)
 
 @dataclass(frozen=True)
 class WireColumn:
-    """A column of an answer as clients are told of it; ``modifier`` is -1 or PostgreSQL's code of a type's digits."""
+    """A column as described to clients; ``modifier`` is -1, or PostgreSQL's encoding of a decimal's digits."""
 
     name: str
     type: PostgresType
@@ -86,12 +86,12 @@ class WireColumn:
 
 
 def by_oid(oid: int) -> PostgresType | None:
-    """The type of that number, where dpsql knows it."""
+    """The type with that OID, if dpsql knows it."""
     return _BY_OID.get(oid)
 
 
 def array_of(element: PostgresType) -> PostgresType:
-    """The type of arrays of a type; text for those that PostgreSQL has none for.
+    """The array type of a type; text if PostgreSQL has none.
 
     >>> array_of(INT4).oid, array_of(array_of(INT4)).oid
     (1007, 1007)
@@ -102,7 +102,7 @@ def array_of(element: PostgresType) -> PostgresType:
 
 
 def by_name(duckdb_type: str) -> PostgresType:
-    """The PostgreSQL type of a DuckDB one; text for what PostgreSQL has none for.
+    """The PostgreSQL type of a DuckDB type; text if there is none.
 
     >>> by_name("DECIMAL(10,2)").name, by_name("INTEGER[]").name, by_name("MAP(VARCHAR, INTEGER)").name
     ('numeric', '_int4', 'json')
@@ -125,9 +125,9 @@ def column(name: str, duckdb_type: str) -> WireColumn:
 
 
 def json_text(value: object) -> bytes:
-    """The value as JSON: what JSON lacks is its text, as are names, and a number that is not finite is null.
+    """The value as JSON: types that JSON lacks become texts, and infinities and NaN null.
 
-    A text is taken for JSON already.
+    A string is taken for JSON already.
 
     >>> from datetime import date
     >>> json_text({date(2024, 7, 1): [3, math.inf], True: "a"})

@@ -1,4 +1,4 @@
-"""Rows as DataRow messages and as COPY writes them (text, CSV, binary), in the formats that a client asks for."""
+"""Writes rows as DataRow messages and for COPY (text, CSV, binary), in the formats that a client asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsql.server.protocol.text_format import Encoder
 
 
 def expanded(formats: Sequence[int], count: int) -> Sequence[int]:
-    """A format for each of ``count`` values: none named is text, one is for all."""
+    """A format code for each of ``count`` values: text if none is given, or one for all."""
     if any(each not in (0, 1) for each in formats):
         raise WireError("08P01", "a format code is neither text nor binary")
     if len(formats) <= 1:
@@ -27,7 +27,7 @@ def expanded(formats: Sequence[int], count: int) -> Sequence[int]:
 
 
 def description(columns: Sequence[WireColumn], formats: Sequence[int]) -> RowDescription:
-    """What a client is told of the columns."""
+    """The RowDescription of the columns."""
     told = zip(columns, expanded(formats, len(columns)), strict=True)
     return RowDescription(
         fields=[
@@ -44,7 +44,7 @@ def description(columns: Sequence[WireColumn], formats: Sequence[int]) -> RowDes
 
 
 def encoders(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo) -> list[Encoder]:
-    """What writes the values of each column."""
+    """The encoder of each column."""
     codes = expanded(formats, len(columns))
     return [
         binary_format.encoder(column.type) if code else text_format.encoder(column.type, zone)
@@ -53,7 +53,7 @@ def encoders(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo
 
 
 def row_writer(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo) -> Callable[[Row], bytes]:
-    """What writes a row as a DataRow."""
+    """A function that writes a row as a DataRow."""
     written = encoders(columns, formats, zone)
 
     def write(row: Row) -> bytes:
@@ -68,7 +68,7 @@ _ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 
 
 def copied(columns: Sequence[WireColumn], rows: Sequence[Row], options: CopyOptions, zone: tzinfo) -> Iterator[bytes]:
-    """The contents of the CopyData messages; a binary header shares the first, as drivers expect."""
+    """The contents of CopyData messages; a binary header is part of the first, as drivers expect."""
     written = encoders(columns, [int(options.format == "binary")], zone)
     match options.format:
         case "binary":
@@ -111,7 +111,7 @@ def _text_line(values: Sequence[str | None], options: CopyOptions) -> bytes:
 
 
 def _escaped(value: str, delimiter: str) -> str:
-    """The text with backslashes before what would be read as something else.
+    """The text with COPY's backslash escapes.
 
     >>> _escaped("a\\tb", ",")
     'a\\\\tb'

@@ -1,4 +1,4 @@
-"""A socket as a stream of messages, with caps on what one client and all clients may send, and on how long it takes."""
+"""A socket as a stream of messages, with limits on the size of messages, their sum over clients, and time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dpsql.server.protocol.error_response import WireError
 
 
 class PartialMessageSpace:
-    """Room for so many bytes; clients take what they need of it and give it back."""
+    """A limit of bytes that clients share: they take what they need and give it back."""
 
     def __init__(self, most: int) -> None:
         self._left, self._lock = most, threading.Lock()
 
     def take(self, size: int) -> bool:
-        """Whether there was room for so many bytes more."""
+        """Take so many bytes; False if they are not left."""
         with self._lock:
             if size > self._left:
                 return False
@@ -29,7 +29,7 @@ class PartialMessageSpace:
             return True
 
     def give_back(self, size: int) -> None:
-        """So many bytes are let go."""
+        """Give so many bytes back."""
         with self._lock:
             self._left += size
 
@@ -44,13 +44,13 @@ _LENGTH = struct.Struct("!I")
 
 
 class Disconnected(Exception):
-    """The peer is gone, was too slow, or is no longer wanted."""
+    """The peer has gone, was too slow, or was disconnected."""
 
 
 class MessageStream:
-    """Frames of one client; what is sent is gathered until ``flush``.
+    """The messages of one client; sent messages are buffered until `flush`.
 
-    Of a message longer than `LOGIN_CAP`, what has come takes of the room in ``unfinished`` until the next is asked for.
+    A partial message longer than `LOGIN_CAP` takes bytes from ``unfinished`` until the next message is received.
     """
 
     def __init__(self, connection: socket.socket, unfinished: PartialMessageSpace) -> None:
@@ -59,12 +59,12 @@ class MessageStream:
         self._deadline: float | None = None
 
     def limit(self, seconds: float | None) -> None:
-        """From now on all reads together may take so long; None takes the limit away."""
+        """Limit the time of all reads from now on; None removes the limit."""
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._socket.settimeout(seconds)
 
     def secure(self, context: ssl.SSLContext) -> None:
-        """Speak TLS from here on; bytes that came before the handshake were not protected and are refused."""
+        """Switch to TLS; bytes received before the handshake were not protected, so they are refused."""
         if self._in:
             raise MalformedMessage
         self._socket.settimeout(self._left())
@@ -75,20 +75,21 @@ class MessageStream:
 
     @property
     def secured(self) -> bool:
-        """Whether the connection is under TLS."""
+        """Whether the connection uses TLS."""
         return isinstance(self._socket, ssl.SSLSocket)
 
     def receive_startup(self) -> Message:
-        """The first packet, which has no letter."""
+        """Receive the first packet, which has no type letter."""
         (length,) = _LENGTH.unpack(self._take(4))
         if not 8 <= length <= STARTUP_CAP:
             raise MalformedMessage
         return startup(_LENGTH.pack(length) + self._take(length - 4))
 
     def receive(self, stage: ProtocolPhase = ProtocolPhase.READY) -> Message:
-        """The next message; MalformedMessage where it is none, or is longer than may be sent at this stage.
+        """Receive the next message.
 
-        53200 where it is long and others have sent so much in part that there is no room.
+        Raises MalformedMessage if it is not valid or too long for this phase, and WireError (53200) if it is long and
+        partial messages of others have used up the shared limit.
         """
         self._give_back()
         head = self._take(5)
@@ -104,27 +105,27 @@ class MessageStream:
 
     @property
     def pending(self) -> bool:
-        """Whether the peer has sent more than was read."""
+        """Whether received bytes are waiting to be read."""
         return bool(self._in)
 
     def send(self, *messages: Message) -> None:
-        """Messages for the peer, in their order."""
+        """Send messages, in order."""
         for message in messages:
             self.send_bytes(message.to_wire())
 
     def send_bytes(self, data: bytes) -> None:
-        """What is on its wire form already."""
+        """Send bytes in wire format."""
         self._out += data
         if len(self._out) >= _CHUNK:
             self.flush()
 
     def send_all(self, frames: Sequence[bytes]) -> None:
-        """Many frames."""
+        """Send many frames."""
         for frame in frames:
             self.send_bytes(frame)
 
     def flush(self) -> None:
-        """Send what was gathered."""
+        """Send what is buffered."""
         if self._out:
             data, self._out = self._out, bytearray()
             try:
@@ -133,17 +134,17 @@ class MessageStream:
                 raise Disconnected from None
 
     def wake(self) -> None:
-        """End the reads of another thread as if the peer had hung up, though it can still be written to."""
+        """End reads of other threads as if the peer had closed; writing stays possible."""
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self._socket, socket.SHUT_RD)
 
     def cut(self) -> None:
-        """End reads and writes of another thread."""
+        """End reads and writes of other threads."""
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Let go; under TLS the peer is told first, so that it does not take the end for a cut."""
+        """Close the socket; under TLS, announce it, so that the peer does not take it for a truncation."""
         self._give_back()
         if isinstance(self._socket, ssl.SSLSocket):
             with contextlib.suppress(OSError, ValueError):
@@ -175,7 +176,7 @@ class MessageStream:
         return data
 
     def _has_room(self, size: int) -> bool:
-        """Whether so many bytes of a message may be kept."""
+        """Whether so many bytes of a message may be buffered."""
         more = size - LOGIN_CAP - self._taken
         if more > 0:
             if not self._unfinished.take(more):
@@ -184,7 +185,7 @@ class MessageStream:
         return True
 
     def _read_away(self, size: int) -> None:
-        """Let the peer send the rest, which nobody keeps, so that it comes to read why."""
+        """Read and discard the rest of a message, so that the peer gets to read the error."""
         self._in.clear()
         self._give_back()
         self.limit(READ_AWAY)

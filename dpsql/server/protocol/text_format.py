@@ -1,4 +1,4 @@
-"""Values ↔ PostgreSQL's text format."""
+"""Encodes and decodes values in PostgreSQL's text format."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _CAREFUL = re.compile(r'[{}",\\\s]|^$|^null$', re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TextCodec:
-    """How values of a type are written and read, and what PostgreSQL calls the type in messages, where not by its name.
+    """How values of a type are written and read, and PostgreSQL's name of the type in messages if it differs.
 
-    Reading raises ValueError, ArithmeticError or OverflowError where the text is no value.
+    Reading raises ValueError, ArithmeticError or OverflowError if the text is not a value.
     """
 
     write: Encoder
@@ -34,7 +34,7 @@ class TextCodec:
 
 
 def encoder(kind: PostgresType, zone: tzinfo = UTC) -> Encoder:
-    """What writes values of a type; moments with a zone are told in ``zone``.
+    """The encoder of a type; timestamps with a time zone are shown in ``zone``.
 
     >>> from dpsql.server.protocol import postgres_types
     >>> texts = postgres_types.by_name("VARCHAR[]")
@@ -60,7 +60,7 @@ def _double(value: object) -> bytes:
 
 
 def _scientific(digits: str) -> bytes:
-    """A number with a power of ten, which PostgreSQL begins with at 1e15, and at 1e6 for singles.
+    """A number with an exponent, which PostgreSQL uses from 1e15, and from 1e6 for single precision.
 
     >>> _scientific("1000000000000000.0"), _scientific("-1234567890123456.5"), _scientific("16777216.0")
     (b'1e+15', b'-1.2345678901234565e+15', b'1.6777216e+07')
@@ -83,7 +83,7 @@ def _single(value: object) -> bytes:
 
 
 def shortest(digits: str) -> bytes:
-    """The shortest digits of a float, in PostgreSQL's spelling."""
+    """The shortest decimal of a float, in PostgreSQL's spelling."""
     if digits.endswith(".0"):
         return digits[:-2].encode()
     return {"inf": b"Infinity", "-inf": b"-Infinity", "nan": b"NaN"}.get(digits) or digits.encode()
@@ -153,7 +153,7 @@ def _element(write: Encoder, value: object) -> bytes:
 
 
 def decode(kind: PostgresType, text: str) -> object:
-    """The value that a text is in a type; InvalidText where it is none.
+    """Decode a text as a value of a type; raises InvalidText if it is not one.
 
     >>> from dpsql.server.protocol import postgres_types
     >>> decode(postgres_types.INT4, " 7 "), decode(postgres_types.by_name("INTEGER[]"), "{1,NULL}")
@@ -193,7 +193,7 @@ def _read_bytes(text: str) -> bytes:
 
 
 def _integers(name: str, bits: int) -> Callable[[str], int]:
-    """What reads whole numbers of a type that has so many bits beside the sign."""
+    """A decoder of integers with so many bits besides the sign."""
 
     def read(text: str) -> int:
         plain = text.strip()

@@ -60,7 +60,7 @@ FAULTS = (
     Fault(
         "the room of a client that left is lost",
         "dpsql/server/protocol/stream.py",
-        '        """Let go; under TLS the peer is told first, so that it does not take the end for a cut."""\n'
+        '        """Close the socket; under TLS, announce it, so that the peer does not take it for a truncation."""\n'
         "        self._give_back()\n",
         "",
         (f"{PLACES}::test_a_client_that_leaves_gives_its_room_back",),
