@@ -1,4 +1,4 @@
-"""How rows are written: tables, records and charts for people; CSV, TSV, JSON and Parquet for programs."""
+"""Writes rows: as tables, records and charts for people; as CSV, TSV, JSON and Parquet for programs."""
 
 from dpsql.output.chart import chart
 from dpsql.output.formatting import bar, cell, plain, visible

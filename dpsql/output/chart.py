@@ -1,4 +1,4 @@
-"""A quick chart of rows for a terminal: one line a row, with error bars."""
+"""Draws a chart of rows for a terminal: one line a row, with error bars."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 @dataclass(frozen=True)
 class Mark:
-    """One row of a chart: its label, its figure, the value and the two ends of its error bar."""
+    """One row of a chart: its label and figure, its value, and the two ends of its error bar."""
 
     label: str
     figure: str
@@ -31,14 +31,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Scale:
-    """How values become columns of a terminal."""
+    """The scale of a chart, from values to columns of the terminal."""
 
     low: float
     high: float
     width: int
 
     def column(self, value: float) -> float:
-        """Where the value lies, from 0 to ``width``."""
+        """The position of a value, from 0 to ``width``."""
         return (value - self.low) / (self.high - self.low) * self.width
 
 
@@ -73,7 +73,7 @@ def chart(rows: OutputRows, width: int, column: str | None = None) -> str:
 
 
 def _chosen(rows: OutputRows, column: str | None) -> int:
-    """The place of the column that is drawn; DataError where there is none."""
+    """The index of the column to draw; raises DataError if there is none."""
     figures = [place for place in range(len(rows.names)) if _is_figure(rows, place)]
     if column is not None:
         wanted = [place for place in figures if rows.names[place].lower() == column.lower()]
@@ -118,7 +118,7 @@ def _scale(marks: Sequence[Mark], width: int) -> Scale:
 
 
 def _body(mark: Mark, scale: Scale) -> str:
-    """A bar from 0 (or, where 0 is not on the scale, a point) with the error bar over it."""
+    """A bar from 0 with the error bar over it; a point if 0 is not on the scale."""
     value, low, high = (scale.column(each) for each in (mark.value, mark.low, mark.high))
     cells = [" "] * (scale.width + 1)
     if scale.low <= 0 <= scale.high:

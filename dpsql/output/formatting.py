@@ -1,4 +1,4 @@
-"""One value, and one share, as a person reads them."""
+"""Formats single values, texts and shares for people."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def visible(text: str) -> str:
 
 
 def bar(share: Fraction, width: int = 30) -> str:
-    """What is left, drawn: never full where some is spent, and never empty where some is left.
+    """A bar of what is left, which is full only if nothing is spent, and empty only if nothing is left.
 
     >>> bar(Fraction(99, 100), 8), bar(Fraction(1, 100), 8)
     ('███████░', '█░░░░░░░')
@@ -79,7 +79,7 @@ def bar(share: Fraction, width: int = 30) -> str:
 
 
 def _places(half: float, value: int | float | Decimal) -> int:
-    """The decimal places that show two digits of the half-width; none of a whole number."""
+    """The decimal places that show two digits of the half-width; 0 for an integer."""
     if isinstance(value, int) or not half > 0 or not math.isfinite(half):
         return 0 if isinstance(value, int) else 6
     return min(max(1 - math.floor(math.log10(half)), 0), 12)

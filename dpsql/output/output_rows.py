@@ -1,4 +1,4 @@
-"""Rows with their names, types and intervals, as any front end has them."""
+"""Rows with their column names, types and intervals, ready to be written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True)
 class OutputRows:
-    """What is to be written: ``intervals`` has (low, high) for each cell that is an estimate, None for the others."""
+    """Rows to be written; ``intervals`` has (low, high) for each estimated cell, and None for the others."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
@@ -28,7 +28,7 @@ class OutputRows:
 
     @classmethod
     def of_cursor(cls, cursor: Cursor) -> OutputRows:
-        """All rows that the cursor has not fetched yet."""
+        """The remaining rows of a cursor."""
         described = cursor.description or []
         intervals = cursor.intervals
         rows = cursor.fetchall()
@@ -37,13 +37,13 @@ class OutputRows:
 
     @classmethod
     def of_result(cls, result: Result) -> OutputRows:
-        """The rows of a session's answer."""
+        """The rows of a session's result."""
         names = tuple(column.name for column in result.columns)
         return cls(names, tuple(column.type for column in result.columns), result.rows, result.intervals)
 
     @classmethod
     def exact(cls, names: Sequence[str], rows: Sequence[Row]) -> OutputRows:
-        """Rows of texts and numbers in which nothing is an estimate."""
+        """Rows of texts and numbers without estimates."""
         columns = list(zip(*rows, strict=True)) or [()] * len(names)
         types = tuple("DOUBLE" if _all_numbers(column) else "VARCHAR" for column in columns)
         return cls(tuple(names), types, rows, [(None,) * len(names)] * len(rows))
@@ -55,11 +55,11 @@ class OutputRows:
 
     @property
     def leftward(self) -> tuple[bool, ...]:
-        """For each column, whether its values are words rather than figures."""
+        """For each column, whether it is aligned to the left, as words are."""
         return tuple(kind.endswith("]") or _side(kind) == "left" for kind in self.types)
 
     def with_ends(self) -> OutputRows:
-        """The same with columns ``x_low`` and ``x_high`` beside each column ``x`` that is estimated."""
+        """These rows with columns ``x_low`` and ``x_high`` after each estimated column ``x``."""
         names: list[str] = []
         types: list[str] = []
         barred = self.estimated
@@ -70,7 +70,7 @@ class OutputRows:
         return OutputRows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows))
 
     def apart(self) -> OutputRows:
-        """The same with a number behind each name that another column has already.
+        """These rows with unique column names: a repeated name gets a number.
 
         >>> OutputRows.exact(["n", "N"], [(1, 2)]).apart().names
         ('n', 'N_1')

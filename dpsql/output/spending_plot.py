@@ -1,4 +1,4 @@
-"""A picture of what was spent over time, drawn by matplotlib."""
+"""Draws the spending of a budget over time with matplotlib."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINE = 110
 
 @dataclass(frozen=True)
 class SpendingCurve:
-    """What one holder of a budget had used after each charge, in ε, and the most that it may use."""
+    """The ε that one analyst, or all, had used after each charge, and the limit."""
 
     name: str
     used: Sequence[tuple[datetime, float]]
@@ -29,9 +29,9 @@ class SpendingCurve:
 def draw_spending(
     title: str, total: SpendingCurve, analysts: Sequence[SpendingCurve], path: Path, caption: str
 ) -> None:
-    """Write a picture with a stair for the total and for each analyst, a line at each limit, and a caption below.
+    """Write a picture with a step curve for the total and each analyst, a line at each limit, and a caption.
 
-    The kind of file is that of its name. DataError where it is none of `KINDS`, where nothing was spent, or where
+    The suffix of the path chooses the format. Raises DataError if it is not one of `KINDS`, if nothing was spent, or if
     matplotlib is not installed.
     """
     if path.suffix.lower() not in KINDS:

@@ -1,4 +1,4 @@
-"""The styles of written rows: tables, records and Markdown for people; CSV, JSON and Parquet for programs."""
+"""Writes rows in each style: tables, records and Markdown for people; CSV, JSON and Parquet for programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LAYOUTS: Final = {"table": "simple", "vertical": "vertical", "markdown": "pipe"
 
 
 def layout(rows: OutputRows, style: str, intervals: bool, null: str = "NULL") -> str:
-    """The rows as ``table``, ``vertical`` or ``markdown``, each estimate rounded to what its noise leaves of it."""
+    """The rows as ``table``, ``vertical`` or ``markdown``, with each estimate rounded by its error."""
     from cli_helpers.tabular_output import TabularOutputFormatter
 
     markdown = style == "markdown"
@@ -46,7 +46,7 @@ def _word(text: str, markdown: bool) -> str:
 
 
 def separated(rows: OutputRows, delimiter: str) -> str:
-    """The rows as CSV, or with another delimiter, under a line of names; NULL is empty, and lists are JSON.
+    """The rows as CSV, or with another delimiter, below a header; NULL is empty, and lists are JSON.
 
     >>> separated(OutputRows.exact(["a", "b"], [(True, [1, None])]), ";")
     'a;b\\ntrue;[1, null]\\n'
@@ -67,7 +67,7 @@ def json_array(rows: OutputRows) -> str:
 
 
 def json_lines(rows: OutputRows) -> str:
-    """The rows as JSON, one object a line."""
+    """The rows as JSON Lines."""
     return "".join(f"{record}\n" for record in _objects(rows))
 
 
@@ -93,7 +93,7 @@ def _jsonable(value: object) -> object:
 
 
 def write_parquet(rows: OutputRows, file: Path) -> None:
-    """The rows as a Parquet file, with the SQL types of their columns."""
+    """Write the rows as a Parquet file with the SQL types of their columns."""
     import duckdb
 
     columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in zip(rows.names, rows.types, strict=True))
@@ -118,7 +118,7 @@ STYLES: Final = ("table", "vertical", "csv", "tsv", "json", "jsonl", "markdown",
 
 
 def as_text(rows: OutputRows, style: str, intervals: bool, null: str = "NULL", width: int = 100) -> str:
-    """The rows in any style but Parquet; ``null`` and ``width`` matter where people read."""
+    """The rows in any style but Parquet; ``null`` and ``width`` apply to styles for people."""
     records = (rows.with_ends() if intervals else rows).apart()
     match style:
         case "csv":
@@ -137,9 +137,9 @@ def as_text(rows: OutputRows, style: str, intervals: bool, null: str = "NULL", w
 
 @contextmanager
 def reserved(file: Path | None) -> Iterator[None]:
-    """Holds that the file can be written, before anything is paid for what shall stand in it; OSError where it cannot.
+    """Make sure that the file can be written, before its content is paid for; raises OSError if it cannot.
 
-    Where nothing comes to stand in it, since there was trouble meanwhile, a file is as before, and a new one is gone.
+    If the block fails before anything is written, an old file is unchanged, and a new one is removed.
     """
     if file is None:
         yield
@@ -157,13 +157,13 @@ def reserved(file: Path | None) -> Iterator[None]:
 
 
 def os_error_text(error: OSError) -> str:
-    """What the operating system says of a file, and of which."""
+    """The message of an operating-system error, with the name of the file."""
     where = f"{error.filename}: " if isinstance(error.filename, str | Path) else ""
     return where + (error.strerror or "a file cannot be used")
 
 
 def write(rows: OutputRows, style: str, intervals: bool, file: Path | None) -> None:
-    """The rows to the file, or to standard output."""
+    """Write the rows to the file, or to standard output."""
     if style == "parquet":
         assert file is not None
         write_parquet((rows.with_ends() if intervals else rows).apart(), file)

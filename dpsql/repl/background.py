@@ -1,4 +1,4 @@
-"""Work beside the terminal's main thread: statements that Ctrl-C ends, and a session that opens behind the prompt."""
+"""Work outside of the main thread: statements that Ctrl-C cancels, and a session that opens behind the prompt."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _GLANCE: Final = 0.05
 
 
 def interruptibly(action: Callable[[], T], interrupt: Callable[[], None]) -> T:
-    """The action's value; Ctrl-C calls ``interrupt`` until the action ends, with its error.
+    """Run an action in another thread and return its value; Ctrl-C calls ``interrupt`` until the action ends.
 
-    The action runs beside the main thread, which alone hears of Ctrl-C.
+    Python delivers Ctrl-C to the main thread alone, so the action runs in another one.
     """
     found: Future[T] = Future()
 
@@ -61,7 +61,7 @@ def opened(schema: Schema | Path, analyst: str, epsilon: Fraction | None) -> Ses
 
 
 class BackgroundSession:
-    """One session on its way; ``failed`` is called, in the background, where it cannot be opened."""
+    """A session that opens in the background; ``failed`` is called there if it cannot be opened."""
 
     def __init__(self, schema: Schema, analyst: str, epsilon: Fraction | None) -> None:
         self._wanted = schema, analyst, epsilon
@@ -71,7 +71,7 @@ class BackgroundSession:
         self._thread = threading.Thread(target=self._open, name="dpsql opening", daemon=True)
 
     def start(self) -> None:
-        """Begin; from now on the session can be waited for."""
+        """Start to open the session."""
         self._thread.start()
 
     def _open(self) -> None:
@@ -83,11 +83,11 @@ class BackgroundSession:
 
     @property
     def ready(self) -> Session | None:
-        """The session if it is open by now."""
+        """The session if it is open, else None."""
         return self._found
 
     def session(self) -> Session:
-        """The session, waited for; the error of opening it where it has one."""
+        """Wait for the session; raises the error if it could not be opened."""
         self._thread.join()
         if self.error is not None:
             raise self.error

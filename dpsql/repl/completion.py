@@ -1,4 +1,4 @@
-"""What may come next in a statement or a backslash command, read off the schema and the allow-lists alone."""
+"""Completes statements and backslash commands from the schema and the allow-lists alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SWITCHES = ("on", "off")
 
 
 class SchemaCompleter(Completer):
-    """Tables, columns, values of declared domains, functions, settings and commands of one schema."""
+    """Completes tables, columns, declared values, functions, settings and commands of one schema."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema, self._paths = schema, PathCompleter(expanduser=True)
@@ -73,7 +73,7 @@ class SchemaCompleter(Completer):
             yield from _matching(typed, calls, "function", upper=not typed.islower())
 
     def _sources(self, text: str) -> dict[str, str]:
-        """The tables that stand in the statement, by their names and aliases."""
+        """The tables of the statement, by name and alias."""
         from dpsql.session.request.completion_words import KEYWORDS
 
         found: dict[str, str] = {}
@@ -159,7 +159,7 @@ def _last_word(before: str) -> str:
 
 
 def _inside_text(before: str) -> bool:
-    """Whether the cursor is inside a string or a comment, where nothing is to be completed."""
+    """Whether the cursor is inside a string or a comment, where nothing is completed."""
     bare = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", "", before)
     return "'" in bare or '"' in bare or "--" in bare.rpartition("\n")[2] or bare.count("/*") > bare.count("*/")
 

@@ -1,4 +1,4 @@
-"""Typed or read text → statements, which end at a semicolon, and backslash commands, which end with their line."""
+"""Splits input into statements, which end with a semicolon, and backslash commands, which end with their line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SqlStatement:
 
 @dataclass(frozen=True)
 class BackslashCommand:
-    """A backslash command: ``before`` is the statement that stands unfinished in front of it, or nothing."""
+    """A backslash command; ``before`` is the unfinished statement in front of it, if there is one."""
 
     name: str
     argument: str
@@ -37,7 +37,7 @@ InputPiece: TypeAlias = SqlStatement | BackslashCommand
 
 
 def split(text: str) -> tuple[list[InputPiece], str]:
-    """The pieces of a text, and what is left behind the last: a statement that has no end yet.
+    """The pieces of a text, and the unfinished statement at its end.
 
     >>> split("SELECT ';';SELECT 1")
     ([SqlStatement(text="SELECT ';'", line=1)], 'SELECT 1')
@@ -66,7 +66,7 @@ def split(text: str) -> tuple[list[InputPiece], str]:
 
 
 def whole(text: str) -> list[InputPiece]:
-    """The pieces of a text that has come to its end, so that a last statement needs no semicolon.
+    """The pieces of a complete text, whose last statement needs no semicolon.
 
     >>> whole("SELECT 1; SELECT 2")
     [SqlStatement(text='SELECT 1', line=1), SqlStatement(text='SELECT 2', line=1)]
@@ -76,7 +76,7 @@ def whole(text: str) -> list[InputPiece]:
 
 
 def joined(kept: str, piece: InputPiece) -> InputPiece:
-    """The piece behind a statement that was left unfinished before it.
+    """The piece, joined to the unfinished statement before it.
 
     >>> joined("SELECT 1", SqlStatement("AS a", 2))
     SqlStatement(text='SELECT 1\\nAS a', line=2)
@@ -89,7 +89,7 @@ def joined(kept: str, piece: InputPiece) -> InputPiece:
 
 
 def is_finished(text: str) -> bool:
-    """Whether Enter should run the text: nothing in it waits for its end.
+    """Whether Enter runs the text: no statement in it is unfinished.
 
     >>> [is_finished(text) for text in ("SELECT 1", "SELECT ';", "SELECT 1;", "\\\\dt", "quit", "")]
     [False, False, True, True, True, True]
@@ -102,13 +102,13 @@ WORDS = {"exit": "q", "quit": "q", "help": "?"}
 
 
 def word(text: str) -> BackslashCommand | None:
-    """The command that a bare word stands for, where the text is one."""
+    """The command for a bare word such as ``exit``, if the text is one."""
     name = WORDS.get(text.strip().rstrip(";").lower())
     return None if name is None else BackslashCommand(name, "", 1)
 
 
 def listing(text: str) -> BackslashCommand | None:
-    """The command for what people of other databases write for it, where the statement is that.
+    """The command for ``SHOW TABLES`` or ``DESCRIBE``, as users of other databases write it, if the statement is that.
 
     >>> listing("describe patients")
     BackslashCommand(name='d', argument='patients', line=1, before='')
@@ -126,7 +126,7 @@ def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
 
 
 def _blank(text: str, start: int) -> int:
-    """Where the statement starts, behind blanks and comments."""
+    """Where the statement starts, after white space and comments."""
     found = _NOTHING.match(text, start)
     return found.end() if found else start
 
