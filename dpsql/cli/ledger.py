@@ -14,7 +14,7 @@ from dpsql.output import plain
 if TYPE_CHECKING:
     from dpsql.privacy.measure import Cost
     from dpsql.schema import Schema
-    from dpsql.session.opening import LedgerLocation
+    from dpsql.session.opening import DatabaseLedger
 
 
 @click.group()
@@ -93,7 +93,7 @@ def verify(schema: Path) -> None:
         raise
 
 
-def _at(schema: Path) -> tuple[Schema, LedgerLocation]:
+def _at(schema: Path) -> tuple[Schema, DatabaseLedger]:
     from dpsql.schema import load
     from dpsql.session import ledger_of
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
-from dpsql.dbapi.frames import ColumnarRows, columns_of, require
+from dpsql.dbapi.frames import FrameColumns, columns_of, require
 from dpsql.dbapi.pep249 import Described, bound, described
 from dpsql.errors import InterfaceError, ProgrammingError
 
@@ -140,7 +140,7 @@ class Cursor:
 
         return self._made(polars_frame, intervals)
 
-    def _made(self, make: Callable[[ColumnarRows], Frame], intervals: bool) -> Frame:
+    def _made(self, make: Callable[[FrameColumns], Frame], intervals: bool) -> Frame:
         """Make a frame of the remaining rows; if that fails, the rows can still be fetched."""
         result, start = self._rows(), self._next
         named = [(column.name, column.type) for column in result.columns]

@@ -23,7 +23,7 @@ _LIST = re.compile(r"(.*)\[\d*\]", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class ColumnarRows:
+class FrameColumns:
     """Rows stored by column: unique names, DuckDB's type names, and the values of each column."""
 
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ def columns_of(
     named: Sequence[tuple[str, str]],
     rows: Sequence[tuple[object, ...]],
     intervals: Sequence[tuple[CellInterval | None, ...]] = (),
-) -> ColumnarRows:
+) -> FrameColumns:
     """The rows by column; with intervals, each column ``x`` that has some is followed by ``x_low`` and ``x_high``.
 
     >>> columns_of([("n", "BIGINT"), ("N", "BIGINT")], [(7, 8)], [((6.5, 7.5), None)]).names
@@ -54,7 +54,7 @@ def columns_of(
                 names.append(unused_name(f"{name}_{word}", names))
                 types.append(end_type(sql_type))
                 values.append(tuple(None if end is None else end[side] for end in ends))
-    return ColumnarRows(tuple(names), tuple(types), tuple(values))
+    return FrameColumns(tuple(names), tuple(types), tuple(values))
 
 
 def unused_name(name: str, taken: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ def require(*packages: str) -> None:
             )
 
 
-def arrow_table(columns: ColumnarRows) -> pyarrow.Table:
+def arrow_table(columns: FrameColumns) -> pyarrow.Table:
     """An Arrow table; raises DataError if a value is out of range of its Arrow type."""
     import pyarrow as pa
 
@@ -152,7 +152,7 @@ def _inside(value: object) -> object:
     return _plain(value) if isinstance(value, dict | tuple | list) else value
 
 
-def pandas_frame(columns: ColumnarRows) -> pandas.DataFrame:
+def pandas_frame(columns: FrameColumns) -> pandas.DataFrame:
     """A pandas data frame: decimals and integers beyond 64 bits are floats, dates are datetime64.
 
     Integer and boolean columns with NULL have pandas' nullable types. Raises DataError if a timestamp or an interval of
@@ -167,7 +167,7 @@ def pandas_frame(columns: ColumnarRows) -> pandas.DataFrame:
     return pd.DataFrame(dict(zip(columns.names, series, strict=True)))
 
 
-def polars_frame(columns: ColumnarRows) -> polars.DataFrame:
+def polars_frame(columns: FrameColumns) -> polars.DataFrame:
     """A polars data frame, made from the Arrow table."""
     import polars as pl
 

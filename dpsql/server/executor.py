@@ -125,7 +125,7 @@ class Executor:
                 return self._discard(what)
             case command.Deallocate(name=name):
                 return self._deallocate(name)
-            case command.NoOperation(tag=tag):
+            case command.IgnoredCommand(tag=tag):
                 return tag
             case command.WriteCommand(tag=tag):
                 raise WireError("25006", f"cannot execute {tag} in a read-only transaction", "dpsql only reads.")

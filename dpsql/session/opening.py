@@ -64,7 +64,7 @@ def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Account
 
 
 @dataclass(frozen=True)
-class LedgerLocation:
+class DatabaseLedger:
     """The place of a ledger, the database that it belongs to, and the names by which the machine remembers it."""
 
     place: str | Path
@@ -72,13 +72,13 @@ class LedgerLocation:
     names: DatabaseNames
 
 
-def ledger_of(schema: Schema, ledger: str | Path | None = None) -> LedgerLocation:
+def ledger_of(schema: Schema, ledger: str | Path | None = None) -> DatabaseLedger:
     """Where the ledger of a database is. One that the owner names is remembered by its place alone."""
     belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
-        return LedgerLocation(ledger, belongs, NAMELESS)
+        return DatabaseLedger(ledger, belongs, NAMELESS)
     names = names_of(schema.name, schema.source_path, schema.path)
-    return LedgerLocation(schema.ledger_place or ledger_path(schema.source_path), belongs, names)
+    return DatabaseLedger(schema.ledger_place or ledger_path(schema.source_path), belongs, names)
 
 
 def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:

@@ -130,7 +130,7 @@ class Deallocate:
 
 
 @dataclass(frozen=True)
-class NoOperation:
+class IgnoredCommand:
     """A command without effect here, such as UNLISTEN or SET TRANSACTION; the answer is its tag."""
 
     tag: str
@@ -154,5 +154,5 @@ class UnsupportedCommand:
 Command: TypeAlias = (
     QueryText | BeginTransaction | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy
     | ShowSetting | SetSetting | ResetSetting | Discard
-    | Deallocate | NoOperation | WriteCommand | UnsupportedCommand
+    | Deallocate | IgnoredCommand | WriteCommand | UnsupportedCommand
 )  # fmt: skip

@@ -75,5 +75,5 @@ _READERS: dict[str, Callable[[TokenReader], Command]] = {
     "reset": session_commands.reset,
     "discard": session_commands.discard,
     "deallocate": session_commands.deallocate,
-    "unlisten": lambda words: command.NoOperation("UNLISTEN"),
+    "unlisten": lambda words: command.IgnoredCommand("UNLISTEN"),
 }

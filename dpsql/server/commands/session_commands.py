@@ -185,16 +185,16 @@ def set_(words: TokenReader) -> Command:
     """SET for the transaction or the connection; SET TRANSACTION has no effect."""
     scope = words.take("session", "local")
     if words.take("characteristics"):
-        return command.NoOperation("SET")
+        return command.IgnoredCommand("SET")
     if words.take("transaction"):
         modes(words)
-        return command.NoOperation("SET")
+        return command.IgnoredCommand("SET")
     if words.take("constraints"):
-        return command.NoOperation("SET CONSTRAINTS")
+        return command.IgnoredCommand("SET CONSTRAINTS")
     if words.take("role", "authorization"):
         if words.take("none", "default"):
             words.end()
-            return command.NoOperation("SET")
+            return command.IgnoredCommand("SET")
         return command.UnsupportedCommand("SET ROLE", "who asks is decided when a connection is made")
     if words.take("time"):
         words.take("zone")
@@ -241,9 +241,9 @@ def reset(words: TokenReader) -> Command:
         words.take("zone")
         return command.ResetSetting("timezone")
     if words.take("session"):
-        return command.NoOperation("RESET")
+        return command.IgnoredCommand("RESET")
     if words.take("role"):
-        return command.NoOperation("RESET")
+        return command.IgnoredCommand("RESET")
     name = _setting(words)
     words.end()
     return command.ResetSetting(name)
