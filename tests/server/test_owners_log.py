@@ -201,7 +201,7 @@ def test_a_process_that_died_is_told_to_the_owner(
         process = data.newest.process
         with pytest.raises(ProcessFailed) as raised:
             _done(process, "public", {})
-        assert cause(raised.value) == "Failed: KeyError"
+        assert cause(raised.value) == "ProcessFailed: KeyError"
         os.kill(process.pid, signal.SIGKILL)
         assert eventually(lambda: not process.alive)
         session.execute(COUNT)
