@@ -79,8 +79,8 @@ class UnitWork:
     """The rows of one unit in one core while they are counted.
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
-    ``computed`` what is computed of rows, as often as something groups, counts or compares it. ``repeats`` is true where
-    a private row may stand in as many rows as its unit has in another table.
+    ``computed`` what is computed of rows, as often as something groups, counts or compares it. ``repeats`` is true
+    where a private row may stand in as many rows as its unit has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
