@@ -1,5 +1,5 @@
 """Changes one operator, constant or condition of dpsql at a time and sees whether the room's own tests turn red in a
-minute: ``python tests/faults/mutants.py [--seed N] [--count N] [words of a path]``.
+minute of processor time: ``python tests/faults/mutants.py [--seed N] [--count N] [--skip N] [words of a path]``.
 
 The seed decides which mutants are made, so that two runs on one tree try the same ones. A mutant that no test finds is
 either a line that its room's tests do not try, or a change that nobody can see; the script prints each for its reader.
@@ -17,11 +17,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from planted.fault import Fault
 from run import PRELOADED, ROOT, compiled, verdicts
 
-#: How long the tests of a room may take to find a mutant, in seconds.
+#: How long the tests of a room may take to find a mutant, in seconds of processor time.
 LIMIT = 60
+OPTIONS = ("--doctest-modules", "-m", "not slow and not clients")
+#: A test fails, or no test can be read because the module cannot be imported.
+RED = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 SOURCE, TESTS = ROOT / "dpsql", ROOT / "tests"
 
 _COMPARISONS = {
@@ -137,14 +141,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first ones, which were tried before")
     parser.add_argument("words", nargs="*")
     asked = parser.parse_args()
     compiled()
     for name in PRELOADED.split():
         importlib.import_module(name)
-    chosen, found = mutants(asked.seed, asked.count, asked.words), 0
+    chosen, found = mutants(asked.seed, asked.count, asked.words)[asked.skip :], 0
     with tempfile.TemporaryDirectory() as folder:
-        for mutant, good, said in verdicts(chosen, Path(folder), limit=LIMIT, options=("--doctest-modules",)):
+        for mutant, good, said in verdicts(chosen, Path(folder), limit=LIMIT, options=OPTIONS, red=RED):
             found += good
             print(f"{mutant.name}: {said.splitlines()[0] if good else said}", flush=True)
     print(f"{found} of {len(chosen)} mutants found by their rooms' own tests within {LIMIT} s")

@@ -65,25 +65,29 @@ class Run:
         """What the tests print."""
         return self.folder / "said.txt"
 
-    def verdict(self, code: int) -> tuple[bool, str]:
-        """Whether the tests found the fault, and what is to be said of it."""
+    def verdict(self, code: int, red: tuple[int, ...]) -> tuple[bool, str]:
+        """Whether the tests found the fault, so that pytest ended with one of these codes, and what is said of it."""
         seconds = f"{time.monotonic() - self.start:.0f} s"
         said = self.said.read_text(errors="replace")
-        if code == pytest.ExitCode.TESTS_FAILED:
+        if code in red:
             first = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
             return True, f"found in {seconds} by {first[1] if first else 'pytest'}"
         return False, f"NOT FOUND ({seconds}, pytest says {code})\n{said[-900:]}"
 
 
 def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
-    """The process in which the fault's tests run, in the copy alone; it ends after ``limit`` seconds, 0 for never."""
+    """The process in which the fault's tests run, in the copy alone.
+
+    It ends after ``limit`` seconds of processor time, and of ten times as many on the clock, 0 for never.
+    """
     sys.stdout.flush()
     process = os.fork()
     if process:
         return process
     code = 70
     try:
-        signal.alarm(limit)
+        signal.setitimer(signal.ITIMER_PROF, limit)
+        signal.alarm(10 * limit)
         os.chdir(run.folder)
         said = os.open(run.said, os.O_WRONLY | os.O_CREAT)
         for stream in (1, 2):
@@ -107,9 +111,15 @@ def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
 
 
 def verdicts(
-    chosen: list[Fault], folder: Path, limit: int = 0, options: tuple[str, ...] = ()
+    chosen: list[Fault],
+    folder: Path,
+    limit: int = 0,
+    options: tuple[str, ...] = (),
+    red: tuple[int, ...] = (pytest.ExitCode.TESTS_FAILED,),
 ) -> Iterator[tuple[Fault, bool, str]]:
-    """Each fault as its tests end, a few at a time, with options of pytest's and a limit in seconds, 0 for none."""
+    """Each fault as its tests end, a few at a time, with options of pytest's, a limit in seconds, 0 for none, and the
+    codes with which pytest ends where they found it.
+    """
     waiting, running = list(enumerate(chosen)), dict[int, Run]()
     while waiting or running:
         while waiting and len(running) < WORKERS:
@@ -124,7 +134,7 @@ def verdicts(
         if running:
             process, status = os.wait()
             run = running.pop(process)
-            yield run.fault, *run.verdict(os.waitstatus_to_exitcode(status))
+            yield run.fault, *run.verdict(os.waitstatus_to_exitcode(status), red)
             shutil.rmtree(run.folder, ignore_errors=True)
 
 
