@@ -36,10 +36,13 @@ def stored_table(dialect: Dialect, scan: Scan) -> exp.Expr:
     if scan.cut is None:
         return table
     outputs: list[exp.Expr] = []
+    most = dict(scan.cut.characters)
     for name in scan.cut.columns:
         column = node.column(scan.alias, name)
-        is_cut = name in scan.cut.texts
-        outputs.append(node.aliased(first_characters(dialect, column, scan.cut.characters), name) if is_cut else column)
+        if name in most:
+            outputs.append(node.aliased(first_characters(dialect, column, most[name]), name))
+        else:
+            outputs.append(column)
     return node.subquery(node.select(outputs, table), scan.alias)
 
 

@@ -61,8 +61,7 @@ class Keep:
 class TextCut:
     """How many characters are read of some text columns of a table, and all columns that are read of it."""
 
-    characters: int
-    texts: frozenset[str]
+    characters: tuple[tuple[str, int], ...]
     columns: tuple[str, ...]
 
 

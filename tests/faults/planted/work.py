@@ -43,8 +43,8 @@ FAULTS = (
     Fault(
         "a text is cut in the list of a SELECT alone",
         "dpsql/sql/analysis/work/truncation.py",
-        "for name, column in read.items() if may_be_long(column) and name not in unique)",
-        "for name, column in read.items() if False)",
+        "        if may_be_long(column):\n            return self._lengths.stored\n",
+        "",
         (FIRST_CHARACTERS,),
     ),
     Fault(
@@ -53,6 +53,13 @@ FAULTS = (
         "or column.identifies or column.bounds",
         "or column.bounds",
         (f"{STEPS}::test_a_join_by_keys_stays_the_same",),
+    ),
+    Fault(
+        "values that are declared are believed to be no longer",
+        "dpsql/sql/analysis/work/truncation.py",
+        "        if self._lengths.declared and is_declared(column) and not column.identifies:",
+        "        if False:",
+        (f"{STEPS}::test_of_values_that_are_declared_no_more_is_read_than_the_longest_has",),
     ),
     Fault(
         "texts that are counted are not kept",

@@ -183,6 +183,26 @@ def test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read
     assert read_of_long_texts(here, plan_of(here, text), lambda _: True) == {"the first characters"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT p.grade, COUNT(*) FROM people p JOIN visits v ON v.pid = p.id GROUP BY p.grade",
+        "SELECT COUNT(DISTINCT p.grade || v.word) FROM people p JOIN visits v ON v.pid = p.id",
+        "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM people p WHERE p.id = v.pid AND p.grade > v.word)",
+        "SELECT LOWER(grade) AS k, COUNT(*) FROM people GROUP BY 1",
+        "SELECT COUNT(DISTINCT grade), COUNT(DISTINCT grade) FILTER (WHERE above > 3) FROM people",
+        "SELECT grade, COUNT(*) FROM people CROSS JOIN (VALUES (1), (2)) AS b(x) GROUP BY grade",
+    ],
+)
+def test_of_values_that_are_declared_no_more_is_read_than_the_longest_has(text: str) -> None:
+    """And one character, so that a longer one is none of them."""
+    here = hand_world()
+    longest = max(len(value) for value in here.schema.tables["people"].columns["grade"].values)
+    (core,) = plan_of(here, text).cores
+    cut = re.sub(rf'LEFT\("t\d"."grade", {longest + 1}\)', "", core.sql)
+    assert cut != core.sql and not re.search(r'"people" AS "(t\d)" (?!AS|LEFT)', cut)
+
+
 @pytest.mark.slow
 def test_of_texts_in_random_statements_no_more_is_read() -> None:
     read = Counter[str]()

@@ -16,6 +16,7 @@ from dpsql.sql.analysis.work.row_cost import (
     looks,
     matches,
     pattern_of,
+    repeats_declared,
     steps,
 )
 from dpsql.sql.analysis.work.rows import Fanout, UnitWork, unit_work
@@ -59,7 +60,8 @@ def _shortest(lengths: Iterable[TextLengths]) -> TextLengths:
     """The shortest of each kind."""
     every = list(lengths)
     stored = min((each.stored for each in every if each.stored is not None), default=None)
-    return TextLengths(stored, min((each.derived for each in every if each.derived is not None), default=None))
+    derived = min((each.derived for each in every if each.derived is not None), default=None)
+    return TextLengths(stored, derived, any(each.declared for each in every))
 
 
 def text_lengths(work: UnitWork) -> TextLengths:
@@ -72,7 +74,8 @@ def text_lengths(work: UnitWork) -> TextLengths:
     if found > 1:
         most.append(_MOST_MADE // found)
     derived = max(UNDECLARED, min(most)) if most else None
-    return TextLengths(UNDECLARED if work.repeats else derived, derived)
+    declared = work.repeats or times > 1 or repeats_declared(work.computed)
+    return TextLengths(UNDECLARED if work.repeats else derived, derived, declared)
 
 
 def _require_small_automata(work: UnitWork) -> None:

@@ -15,7 +15,7 @@ from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_be
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import positions
 from dpsql.sql.functions.signature import CallCost
-from dpsql.sql.ir.expression import INTEGER, Call, Cast, ColumnRef, Expression, Literal, parts
+from dpsql.sql.ir.expression import INTEGER, Call, Cast, ColumnRef, Expression, Literal, columns, parts
 
 #: Characters of a text that are as much work as a number.
 CHARACTERS = 16
@@ -166,6 +166,21 @@ def copies(expressions: Collection[Expression]) -> int:
     converted = [part for each in made if _slow(each) for part in parts(each)]
     kept = sum(_copies(each, known) for each in expressions if each.type.kind == "text")
     return max(0, kept - 1) + sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
+
+
+def repeats_declared(expressions: Collection[Expression]) -> bool:
+    """Whether texts are made of a column whose values are declared, or it is a key or counted more than once.
+
+    The data may hold other values there, of whatever length.
+    """
+    outputs = [each for each in expressions if isinstance(each, ColumnRef) and is_declared(each)]
+    made = (each for each in _within(expressions) if each.type.kind == "text" and not isinstance(each, ColumnRef))
+    return len(outputs) > len(set(outputs)) or any(is_declared(column) for each in made for column in columns(each))
+
+
+def is_declared(column: ColumnRef) -> bool:
+    """Whether it is a text of somebody's whose values are declared."""
+    return column.type.kind == "text" and column.domain is not None and not column.public
 
 
 def _copies(expression: Expression, known: dict[Expression, int]) -> int:

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.analysis.work.row_cost import is_declared
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, parts, rebuilt
 from dpsql.sql.ir.references import expressions_of
@@ -34,15 +35,17 @@ from dpsql.sql.ir.relation import (
 class TextLengths:
     """How many characters are read of a text that a private table stores, and of one that a subquery derives.
 
-    None is all of them.
+    None is all of them. Where ``declared``, those whose values are declared are read so far that a longer one is none
+    of these.
     """
 
     stored: int | None
     derived: int | None
+    declared: bool
 
 
 #: Texts are read whole.
-NOT_CUT = TextLengths(None, None)
+NOT_CUT = TextLengths(None, None, False)
 
 
 def held(core: Core, names: Collection[str], lengths: TextLengths) -> Core:
@@ -107,15 +110,22 @@ class _Truncation:
 
     def _cut(self, scan: Scan) -> TextCut | None:
         """What is cut of the table; None where no text of any length is read of it."""
-        if self._lengths.stored is None:
-            return None
         read, unique = self._columns.get(scan.alias, {}), () if scan.path is None else scan.path.unique
-        texts = frozenset(name for name, column in read.items() if may_be_long(column) and name not in unique)
-        if not texts:
+        texts = [(name, self._most(column)) for name, column in read.items() if name not in unique]
+        characters = tuple((name, most) for name, most in texts if most is not None)
+        if not characters:
             return None
         keys = [] if scan.path is None else [scan.path.unit, *(hop.child for hop in scan.path.hops)]
         needed = [column.name for column in keys if column.relation == scan.alias]
-        return TextCut(self._lengths.stored, texts, tuple(dict.fromkeys([*read, *needed])))
+        return TextCut(characters, tuple(dict.fromkeys([*read, *needed])))
+
+    def _most(self, column: ColumnRef) -> int | None:
+        """How much is read of a stored column; None where that is all."""
+        if may_be_long(column):
+            return self._lengths.stored
+        if self._lengths.declared and is_declared(column) and not column.identifies:
+            return 1 + max((len(value) for value in column.domain or () if isinstance(value, str)), default=0)
+        return None
 
     def _kept(self, scan: Scan) -> Scan:
         """The table held to its limit; where its parents are joined for its unit alone, this is done inside of it."""
