@@ -34,7 +34,7 @@ class PublicSizes:
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
-        self._known: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._known: dict[tuple[str, tuple[str, ...], bool], int] = {}
         self._version: str | None = None
 
     @property
@@ -42,14 +42,15 @@ class PublicSizes:
         """The version of the data whose sizes these are; None if it is not known."""
         return self._counts.version()
 
-    def __call__(self, table: str, columns: tuple[str, ...]) -> int:
-        """The most rows of a public table with equal values in these columns; of no columns, all of its rows."""
+    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
+        """The most rows of a public table with equal values in these columns, all of its rows where there are none; or
+        the most ``characters`` that the one column has."""
         version = self.version
         if version is None or version != self._version:
             self._known, self._version = {}, version
-        counted = table, columns
+        counted = table, columns, characters
         if counted not in self._known:
-            sql = fanout_sql(self._counts.dialect, table, columns)
+            sql = (longest_sql if characters else fanout_sql)(self._counts.dialect, table, columns)
             self._known[counted] = self._counts.public_count(sql, frozenset({table}))
         return self._known[counted]
 
@@ -65,6 +66,17 @@ def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
     counted = f'SELECT COUNT(*) AS "n" FROM {dialect.source_name(table)} AS t'
     grouped = f"{counted} GROUP BY {names}" if names else counted
     return f'SELECT COALESCE(MAX(g."n"), 0) FROM ({grouped}) AS g'
+
+
+def longest_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
+    """The SQL for the most characters of a text column of a table.
+
+    >>> from dpsql.sql.emit.duckdb import DUCKDB
+    >>> longest_sql(DUCKDB, "days", ("name",))
+    'SELECT COALESCE(MAX(LENGTH(t."name")), 0) FROM "source"."main"."days" AS t'
+    """
+    (column,) = columns
+    return f'SELECT COALESCE(MAX(LENGTH(t."{column}")), 0) FROM {dialect.source_name(table)} AS t'
 
 
 def require_few_candidates(plan: Plan, count: PublicCount) -> None:

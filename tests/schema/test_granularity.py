@@ -70,7 +70,7 @@ class Planner:
     schema: Schema
     shell: PostProcessor
 
-    def public_fanout(self, table: str, columns: tuple[str, ...]) -> int:
+    def public_fanout(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
         """As many as no example has."""
         return 10
 

@@ -14,7 +14,7 @@ from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.postprocessing import PostProcessor
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
-from dpsql.session.public_sizes import fanout_sql
+from dpsql.session.public_sizes import fanout_sql, longest_sql
 from dpsql.sql.emit.duckdb import DUCKDB
 
 NULL = "NULL"
@@ -140,17 +140,18 @@ class World:
         with self.connect() as connection:
             return connection.execute(f'FROM source.main."{name}"').fetchall()
 
-    def public_fanout(self, table: str, columns: tuple[str, ...]) -> int:
-        """The most rows of a public table with equal values in these columns."""
-        if (table, columns) not in self._fanouts:
+    def public_fanout(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
+        """The most rows of a public table with equal values in these columns, or the most characters of one."""
+        if (table, columns, characters) not in self._fanouts:
             with self.connect() as connection:
-                row = connection.execute(fanout_sql(DUCKDB, table, columns)).fetchone()
+                sql = (longest_sql if characters else fanout_sql)(DUCKDB, table, columns)
+                row = connection.execute(sql).fetchone()
             assert row is not None
-            self._fanouts[table, columns] = int(row[0])
-        return self._fanouts[table, columns]
+            self._fanouts[table, columns, characters] = int(row[0])
+        return self._fanouts[table, columns, characters]
 
     @cached_property
-    def _fanouts(self) -> dict[tuple[str, tuple[str, ...]], int]:
+    def _fanouts(self) -> dict[tuple[str, tuple[str, ...], bool], int]:
         return {}
 
     @cached_property

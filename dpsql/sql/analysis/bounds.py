@@ -89,10 +89,11 @@ def _point(expression: Expression) -> Fraction | None:
     return on_the_line(value) if isinstance(value, date) else literal.exact(expression)
 
 
-_NOTHING: Known = {}
+#: What is known of no expression.
+NOTHING_KNOWN: Known = {}
 
 
-def bounds(expression: Expression, known: Known = _NOTHING) -> Interval:
+def bounds(expression: Expression, known: Known = NOTHING_KNOWN) -> Interval:
     """The interval that holds the expression's numbers while every column stays within its declared bounds.
 
     Dates and timestamps count in days, texts in characters. Conditions are 0 or 1.

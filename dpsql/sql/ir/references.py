@@ -176,3 +176,30 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
             return {alias}, read
         case _:
             assert_never(relation)
+
+
+def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
+    """All relations and expressions that the core is made of, at whatever depth, those of subqueries too."""
+    arguments = (part for each in core.aggregates for part in (each.argument, each.other, each.condition))
+    expressions: list[Expression] = [core.unit, *core.keys, *(part for part in arguments if part is not None)]
+    relations: list[Relation] = [core.relation]
+    seen = 0
+    for relation in relations:  # which grow while they are gone through
+        expressions += expressions_of(relation)
+        match relation:
+            case Scan() | Constants():
+                pass
+            case Join(left=left, right=right):
+                relations += [left, right]
+            case Filter(child=child) | PerUnit(child=child):
+                relations.append(child)
+            case Compound(branches=branches):
+                relations += [branch.relation for branch in branches]
+            case _:
+                assert_never(relation)
+        while seen < len(expressions):
+            for inner in subqueries(expressions[seen]):
+                relations.append(inner.relation)
+                expressions += _arguments(inner.aggregate)
+            seen += 1
+    return relations, expressions

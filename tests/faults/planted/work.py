@@ -15,6 +15,7 @@ MODULE = "dpsql/sql/analysis/work/rows.py"
 LIMITS = "dpsql/sql/analysis/work/limits.py"
 PATTERNS, AUTOMATA = "dpsql/sql/functions/regular_expression", "tests/sql/functions/test_automata.py"
 ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/sql/analysis/test_row_work.py"
+PUBLIC_TEXTS = "tests/sql/analysis/test_public_texts.py"
 FIRST_CHARACTERS = f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
 EMITTED = "dpsql/sql/emit/relation.py"
 
@@ -62,6 +63,27 @@ FAULTS = (
         (f"{STEPS}::test_of_values_that_are_declared_no_more_is_read_than_the_longest_has",),
     ),
     Fault(
+        "any number of counts is as much work as one",
+        LIMITS,
+        " + steps_of_order(work.ordered, lengths)",
+        "",
+        (f"{PUBLIC_TEXTS}::test_each_count_of_different_values_is_work_of_its_own",),
+    ),
+    Fault(
+        "texts of public tables are short where rows are multiplied",
+        LIMITS,
+        "    return work.computed if work.most.rows > 1 or any(",
+        "    return work.computed if any(",
+        (f"{PUBLIC_TEXTS}::test_public_texts_that_are_pairs_are_counted",),
+    ),
+    Fault(
+        "any number of texts may be made of those of public tables",
+        LIMITS,
+        "    if made > _MOST_MADE:",
+        "    if False:",
+        (f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",),
+    ),
+    Fault(
         "texts that are counted are not kept",
         "dpsql/sql/analysis/work/row_cost.py",
         "    return max(0, kept - 1) + sum(",
@@ -85,7 +107,7 @@ FAULTS = (
     Fault(
         "a pattern of the data is tried once",
         "dpsql/sql/analysis/work/row_cost.py",
-        "            return 1 if isinstance(pattern, Literal) else _length(pattern)\n",
+        "            return 1 if isinstance(pattern, Literal) else _length(pattern, known)\n",
         "            return 1\n",
         ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
@@ -140,7 +162,7 @@ FAULTS = (
         (PRODUCTS,),
     ),
     Fault("any number of steps is made", LIMITS, "MOST_STEPS = 30_000_000", "MOST_STEPS = 10**40", (STEPS,)),
-    Fault("a text is as much work as a number", ROW_WORK, "_length(each) // CHARACTERS", "_length(each) * 0", (STEPS,)),
+    Fault("a text is as much work as a number", ROW_WORK, "_length(each, known) // CHARACTERS for", "0 for", (STEPS,)),
     Fault(
         "a text is as long as it is in each of many rows",
         LIMITS,

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dpsql.sql.analysis.bounds import Known
 from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.analysis.work.public_texts import PublicTexts
 from dpsql.sql.analysis.work.row_cost import (
     CHARACTERS,
     UNDECLARED,
+    characters_made,
     copies,
     is_repeated,
     looks,
@@ -18,12 +21,14 @@ from dpsql.sql.analysis.work.row_cost import (
     pattern_of,
     repeats_declared,
     steps,
+    steps_of_order,
 )
 from dpsql.sql.analysis.work.rows import Fanout, UnitWork, unit_work
 from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import ColumnRef, Expression, parts
 from dpsql.sql.ir.refusal import refuse
 
 #: What one unit's rows may become in any step of a core.
@@ -48,10 +53,12 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     an expression. A core in which no row is multiplied and no text is cut stays as it is.
     """
     works = [(core, unit_work(core, fanout)) for core in cores]
-    for _, work in works:
+    known = [PublicTexts(core, fanout).known(_of_public_texts(work)) for core, work in works]
+    for (_, work), lengths_known in zip(works, known, strict=True):
         _require_small_automata(work)
         _require_few_rows(work)
-    _require_few_steps([work for _, work in works])
+        _require_few_public_characters(work, lengths_known)
+    _require_few_steps([work for _, work in works], known)
     lengths = _shortest(text_lengths(work) for _, work in works)
     return tuple(held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core for core, work in works)
 
@@ -107,9 +114,25 @@ def _require_few_rows(work: UnitWork) -> None:
                "is joined, or ask with EXISTS")  # fmt: skip
 
 
-def _require_few_steps(works: Sequence[UnitWork]) -> None:
+def _of_public_texts(work: UnitWork) -> list[Expression]:
+    """What is computed, where it matters how long texts of public tables are: rows are multiplied, or texts made."""
+    made = (part for each in work.computed for part in (each, *parts(each)) if not isinstance(part, ColumnRef))
+    return work.computed if work.most.rows > 1 or any(part.type.kind == "text" for part in made) else []
+
+
+def _require_few_public_characters(work: UnitWork, known: Known) -> None:
+    made = characters_made(work.computed, known)
+    if made > _MOST_MADE:
+        refuse("E_JOIN", f"the texts that are made of one row may have {made:,} characters, since those of public "
+               f"tables are long, and at most {_MOST_MADE:,} stand together; cut them with LEFT")  # fmt: skip
+
+
+def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:
     """All cores of a statement together make few enough."""
-    made = [(work.most.rows * (each := steps(work.computed)), each, work) for work in works]
+    made = []
+    for work, lengths in zip(works, known, strict=True):
+        each = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths)
+        made.append((work.most.rows * each, each, work))
     if sum(whole for whole, _, _ in made) > MOST_STEPS:
         _, each, work = max(made, key=lambda found: found[0])
         many = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"

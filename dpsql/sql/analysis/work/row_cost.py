@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
-from dpsql.sql.analysis.bounds import bounds
+from dpsql.sql.analysis.bounds import NOTHING_KNOWN, Known, bounds
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.regular_expression.automaton import most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
@@ -31,15 +31,30 @@ _FEW_STATES = 64
 _BY_CHARACTER, _REVERSED = 8, 16
 #: So many looks it takes to find a match, remove it, and begin anew.
 _MATCH = 256
+#: To find equal values, or an order, takes so many times what it takes to make one.
+_ORDERED = 16
 #: A function that may be NULL of what is not, and a conversion.
 _DOUBTFUL = 100
 #: Functions that are NULL where they would fail, by a comparison.
 _COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
 
 
-def steps(expressions: Iterable[Expression]) -> int:
-    """The steps that it takes to compute the expressions, each once."""
-    return sum(map(_own, _within(expressions)))
+def steps(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
+    """The steps that it takes to compute the expressions, each once; ``known`` are lengths of texts."""
+    return sum(_own(each, known) for each in _within(expressions))
+
+
+def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
+    """The steps that it takes to find equal values of each expression among all rows, or an order of them."""
+    texts = ((each, _length(each, known) if each.type.kind == "text" else 0) for each in expressions)
+    return sum(_ORDERED * (1 + length // CHARACTERS) for _, length in texts)
+
+
+def characters_made(expressions: Collection[Expression], known: Known) -> int:
+    """The most characters of all texts that are made of texts of known lengths, and that several keep of one."""
+    made = [each for each in _within(expressions) if each.type.kind == "text" and not isinstance(each, ColumnRef)]
+    kept = [each for each in expressions if each.type.kind == "text"]
+    return sum(_length(each, known) for each in [*made, *kept[1:]] if not known.keys().isdisjoint(_within([each])))
 
 
 def looks(expressions: Iterable[Expression]) -> int:
@@ -58,10 +73,10 @@ def _within(expressions: Iterable[Expression]) -> set[Expression]:
     return seen
 
 
-def _own(expression: Expression) -> int:
-    times = max(_looks(expression), _passes(expression))
+def _own(expression: Expression, known: Known) -> int:
+    times = max(_looks(expression), _passes(expression, known))
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
-    return 1 + _slow(expression) + times * sum(_length(each) // CHARACTERS for each in texts)
+    return 1 + _slow(expression) + times * sum(_length(each, known) // CHARACTERS for each in texts)
 
 
 def _looks(expression: Expression) -> int:
@@ -115,7 +130,7 @@ def is_repeated(match: Call) -> bool:
     return len(match.arguments) > 3
 
 
-def _passes(expression: Expression) -> int:
+def _passes(expression: Expression, known: Known) -> int:
     """How often as long as others it takes for a character: a pattern of the data may be tried at each of a text."""
     if not isinstance(expression, Call):
         return 1
@@ -128,7 +143,7 @@ def _passes(expression: Expression) -> int:
             return _REVERSED
         case CallCost.LIKE:
             pattern = expression.arguments[1]
-            return 1 if isinstance(pattern, Literal) else _length(pattern)
+            return 1 if isinstance(pattern, Literal) else _length(pattern, known)
         case cost:
             assert_never(cost)
 
@@ -146,9 +161,9 @@ def _slow(expression: Expression) -> int:
             return 0
 
 
-def _length(text: Expression) -> int:
+def _length(text: Expression, known: Known) -> int:
     """The most characters that it has, as far as that is told."""
-    most = bounds(text).high
+    most = bounds(text, known).high
     if most is not None:
         return int(most)
     return _PUBLIC if isinstance(text, ColumnRef) and text.public else UNDECLARED

@@ -6,13 +6,14 @@ Proved in ``docs/proofs/work.md``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeAlias, assert_never
+from typing import Protocol, assert_never
 
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
+from dpsql.sql.analysis.work.row_cost import UNDECLARED
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
@@ -29,12 +30,21 @@ from dpsql.sql.ir.relation import (
     unit_of,
 )
 
-#: The most rows of a public table that have equal values in these columns; all of its rows where there are none.
-Fanout: TypeAlias = Callable[[str, tuple[str, ...]], int]
+
+class Fanout(Protocol):
+    """The most rows of a public table that have equal values in these columns, all of its rows where there are none; or
+    the most ``characters`` that the one column has."""
+
+    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int: ...
 
 
-def no_sizes(table: str, columns: tuple[str, ...]) -> int:
-    """The sizes of public tables where nobody knows them: a statement that depends on one is refused."""
+def no_sizes(table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
+    """The sizes of public tables where nobody knows them: a statement that depends on one is refused.
+
+    Texts count as short ones, for a statement that is bound to be shown and not to be answered.
+    """
+    if characters:
+        return UNDECLARED
     refuse("E_JOIN", f"rows are joined with each of {table}, and how many these are is not known")
 
 
@@ -72,6 +82,10 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     work = UnitWork(fanout)
     arguments = [part for each in core.aggregates for part in (each.argument, each.other, each.condition)]
     work.evaluate(work.relation(core.relation), [*core.keys, *(part for part in arguments if part is not None)])
+    work.ordered += core.keys
+    work.ordered += [
+        each.argument for each in core.aggregates if each.argument is not None and not each.function.is_additive
+    ]
     return work
 
 
@@ -79,8 +93,9 @@ class UnitWork:
     """The rows of one unit in one core while they are counted.
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
-    ``computed`` what is computed of rows, as often as something groups, counts or compares it. ``repeats`` is true
-    where a private row may stand in as many rows as its unit has in another table.
+    ``computed`` what is computed of rows, as often as something groups, counts or compares it; ``ordered`` are those of
+    which the engine finds equal ones, or an order. ``repeats`` is true where a private row may stand in as many rows as
+    its unit has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
@@ -89,6 +104,7 @@ class UnitWork:
         self.held: set[str] = set()
         self.most = _ONE
         self.computed: list[Expression] = []
+        self.ordered: list[Expression] = []
         self.repeats = False
 
     def relation(self, relation: Relation) -> RowBound:

@@ -13,8 +13,8 @@ from dpsql.schema import UNIT
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.analysis.work.row_cost import is_declared
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, parts, rebuilt
-from dpsql.sql.ir.references import expressions_of
+from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, columns, rebuilt
+from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import (
     ITS_UNIT,
     Branch,
@@ -65,8 +65,11 @@ class _Truncation:
         self._names, self._lengths = names, lengths
         self._columns: dict[str, dict[str, ColumnRef]] = {}
         self._units: dict[str, ColumnRef] = {}
-        columns, self._scans = _read(core)
-        for column in columns:
+        relations, expressions = everything_in(core)
+        scans = [each for each in relations if isinstance(each, Scan)]
+        self._scans = {each.alias for each in scans}
+        units = [each.unit for each in scans if each.unit is not None]
+        for column in [*(column for each in expressions for column in columns(each)), *units]:
             self._columns.setdefault(column.relation, {}).setdefault(column.name, column)
         relation = self._relation(core.relation)
         self.core = replace(
@@ -179,41 +182,3 @@ class _Truncation:
 def may_be_long(column: ColumnRef) -> bool:
     """Whether it is a text of somebody's, of any length, that only its value matters of."""
     return column.type.kind == "text" and not (column.public or column.domain or column.identifies or column.bounds)
-
-
-def _read(core: Core) -> tuple[list[ColumnRef], set[str]]:
-    """Every column that the core reads, at whatever depth, without those of parents that it adds itself; and the names
-    of all tables among its relations."""
-    arguments = (part for each in core.aggregates for part in (each.argument, each.other, each.condition))
-    expressions: list[Expression] = [core.unit, *core.keys, *(part for part in arguments if part is not None)]
-    relations: list[Relation] = [core.relation]
-    columns, scans = dict[ColumnRef, None](), set[str]()
-    while expressions or relations:
-        if relations:
-            relation = relations.pop(0)
-            expressions += expressions_of(relation)
-            match relation:
-                case Scan(alias=alias, unit=unit):
-                    scans.add(alias)
-                    expressions += [] if unit is None else [unit]
-                case Constants():
-                    pass
-                case Join(left=left, right=right):
-                    relations += [left, right]
-                case Filter(child=child) | PerUnit(child=child):
-                    relations.append(child)
-                case Compound(branches=branches):
-                    relations += [branch.relation for branch in branches]
-                case _:
-                    assert_never(relation)
-            continue
-        expression = expressions.pop(0)
-        expressions += parts(expression)
-        if isinstance(expression, ColumnRef):
-            columns.setdefault(expression)
-        elif isinstance(expression, Subquery):
-            relations.append(expression.relation)
-            if expression.aggregate is not None:
-                inner = (expression.aggregate.argument, expression.aggregate.condition)
-                expressions += [part for part in inner if part is not None]
-    return list(columns), scans
