@@ -15,12 +15,14 @@ import duckdb
 
 from dpsql.audit.report import AuditCheck, CheckGroup, Verdict
 from dpsql.audit.sensitivity.plans import Planner
-from dpsql.engines.duckdb.attached_source import OpenedSource, file_name
+from dpsql.engines.duckdb.attached_source import OpenedSource
+from dpsql.engines.duckdb.catalog import source_kind
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
+from dpsql.engines.duckdb.table_views import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
-from dpsql.schema import Schema
+from dpsql.schema import Schema, Table
 from dpsql.sql.emit.duckdb import DUCKDB
 
 
@@ -229,7 +231,7 @@ def _runs(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 
 def _stand_in(schema: Schema, home: Path) -> Schema:
     """Write the owner's tables without rows, in the same kind of source."""
-    folder = schema.source_path.is_dir()
+    folder = source_kind(schema.source_pattern) == "files"
     place = home / ("data" if folder else "data.duckdb")
     if folder:
         place.mkdir()
@@ -240,7 +242,21 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
             if folder:
                 file = str(place / f"{name}.parquet").replace("'", "''")
                 connection.execute(f"COPY \"{name}\" TO '{file}' (FORMAT parquet)")
-    return schema.model_copy(update={"source": str(place)})
+    return schema.model_copy(update={"source": str(place), "tables": _as_they_are_called(schema)})
+
+
+def _as_they_are_called(schema: Schema) -> dict[str, Table]:
+    """The tables as the stand-in has them, which calls them and their columns as the schema does."""
+    return {
+        name: table.model_copy(
+            update={
+                "table": None, "csv": None,
+                "columns": {column: its.model_copy(update={"column": None}).read_by(its.reading)
+                            for column, its in table.columns.items()},
+            }
+        )
+        for name, table in schema.tables.items()
+    }  # fmt: skip
 
 
 @contextmanager

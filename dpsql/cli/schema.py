@@ -16,13 +16,19 @@ def schema() -> None:
 
 
 @schema.command()
-@click.argument("source", type=click.Path(exists=True, path_type=Path))
-def init(source: Path) -> None:
-    """Draft a schema file for a DuckDB file or a folder of Parquet from its names, types and keys; no row is read."""
+@click.argument("source")
+def init(source: str) -> None:
+    """Draft a schema file for SOURCE from its names, types and keys.
+
+    SOURCE is a DuckDB or SQLite file, a Parquet or CSV file, a folder of these, or a glob in quotes. The rows of CSV
+    files are read to guess types; no value of them is written. Of other sources no row is read.
+    """
+    from dpsql.engines.files.guessed_types import with_guesses
     from dpsql.engines.opening import catalog_at
     from dpsql.schema import draft
+    from dpsql.session.limit_errors import count_error
 
-    click.echo(draft(catalog_at(source)), nl=False)
+    click.echo(draft(with_guesses(catalog_at(source)), error_of=count_error), nl=False)
 
 
 @schema.command()
@@ -35,8 +41,9 @@ def check(ctx: click.Context, schema: Path) -> None:
     from dpsql.schema import Finding, load
     from dpsql.schema import check as find
     from dpsql.session import statements_paid_for
+    from dpsql.session.limit_errors import count_error
 
-    findings = find(schema, catalog_of, statements_paid_for)
+    findings = find(schema, catalog_of, statements_paid_for, count_error)
     if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(load(schema)):
         findings.append(Finding("note", "ledger", LEDGER_WITH_DATA))
     for finding in findings:

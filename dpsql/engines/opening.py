@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.engines.duckdb import PACKAGE, TESTED_VERSIONS
-from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.duckdb.catalog import declared_catalog, read_catalog
 from dpsql.engines.duckdb.opening import open_duckdb, weaknesses
 from dpsql.engines.engine import Engine
 from dpsql.errors import SchemaError
@@ -24,12 +24,14 @@ class EngineKind:
     """What dpsql asks of a kind of engine before one is open.
 
     ``opens`` gives the completed schema and the engine. ``catalog`` reads names, types and keys of a source, and no
-    row. ``package`` is the Python package that speaks to the engine, with the oldest and the newest of its versions
-    that the tests run on. ``weaknesses`` says what on this machine lets a fault of the engine reach further.
+    row; ``declared_catalog`` those of the tables that a schema declares. ``package`` is the Python package that speaks
+    to the engine, with the oldest and the newest of its versions that the tests run on. ``weaknesses`` says what on
+    this machine lets a fault of the engine reach further.
     """
 
     opens: Callable[[Schema], tuple[Schema, Engine]]
     catalog: Callable[[str | Path], Catalog]
+    declared_catalog: Callable[[Schema], Catalog]
     package: str
     tested_versions: tuple[str, str]
     weaknesses: Callable[[Schema], Sequence[str]]
@@ -37,7 +39,7 @@ class EngineKind:
 
 #: The kinds of engines by the scheme of a source's address, which stands before ``://``; a path has none.
 ENGINE_KINDS: Final[Mapping[str, EngineKind]] = {
-    "": EngineKind(open_duckdb, read_catalog, PACKAGE, TESTED_VERSIONS, weaknesses),
+    "": EngineKind(open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses),
 }
 
 
@@ -53,8 +55,7 @@ def open_engine(schema: Schema) -> tuple[Schema, Engine]:
 
 def catalog_of(schema: Schema) -> Catalog:
     """The catalogue of the schema's source; SchemaError where there is none."""
-    source = schema.source if "://" in schema.source else schema.source_path
-    return engine_kind(schema).catalog(source)
+    return engine_kind(schema).declared_catalog(schema)
 
 
 def catalog_at(source: str | Path) -> Catalog:
@@ -83,4 +84,4 @@ def _scheme(source: str) -> str:
 
 
 def _unknown(source: str) -> str:
-    return f"source {_scheme(source)}://… is no file; name a .duckdb file or a folder"
+    return f"source {_scheme(source)}://… is no file; name a file, a folder or a glob of this machine"

@@ -1,6 +1,6 @@
 """What an engine is told of the owner's data, and what it asks of the place where its DuckDB runs.
 
-Nothing that it is told is computed from the data. Proved in ``docs/proofs/process.md``.
+Nothing that it is told is computed from the data.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -11,10 +11,13 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
 #: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime, None and lists of these.
 ValueRows: TypeAlias = Sequence[tuple[Any, ...]]
+
+
+SourceKind: TypeAlias = Literal["duckdb", "sqlite", "files"]
 
 
 @dataclass(frozen=True)
@@ -31,20 +34,81 @@ class ResourceLimits:
 
 
 @dataclass(frozen=True)
-class DataSource:
-    """A DuckDB file, or the Parquet file of each table; keys that must be unique; the columns of public tables.
+class StoredColumn:
+    """A column that the schema declares, and how its values are read.
 
-    ``readings`` has for each table the columns that are read otherwise than they are stored; ``written`` are columns in
-    which Parquet may hold what the engine cannot read.
+    ``path`` is what the source calls it, with the names of the fields on the way to one of a STRUCT; ``type`` is the
+    engine's type as which it is read, and ``reading`` how, where the source stores it in another one.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    type: str
+    reading: str | None = None
+
+
+@dataclass(frozen=True)
+class CsvText:
+    """How a CSV file is written."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    header: bool = True
+    encoding: str = "utf-8"
+    decimal: str = "."
+    date_format: str | None = None
+    timestamp_format: str | None = None
+    nulls: tuple[str, ...] = ("",)
+
+
+#: As CSV is written where nothing else is said.
+RFC_4180: Final = CsvText()
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """Where the engine opens one file of a table, how it is packed, and what its folders say that its columns hold."""
+
+    place: str
+    packed: bool
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A declared table in the source: its name in a database, or the place of its files, and the columns.
+
+    ``place`` is a file, a folder or a glob. ``files`` are those that are held of it, once they are.
+    """
+
+    place: str
+    kind: Literal["database", "parquet", "csv"]
+    columns: tuple[StoredColumn, ...]
+    csv: CsvText = RFC_4180
+    files: tuple[TableFile, ...] | None = None
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """The owner's tables in a DuckDB or SQLite file, or in files of their own; the keys that must be unique.
+
+    ``public`` has the columns of public tables; ``written`` are columns in which Parquet may hold what the engine
+    cannot read, and ``apart`` those that tell units or rows apart, whose values must stay different as they are read.
     """
 
     path: str
-    files: dict[str, str] | None
+    kind: SourceKind
+    tables: dict[str, StoredTable]
     unique: tuple[tuple[str, str], ...]
     public: dict[str, tuple[str, ...]]
-    readings: dict[str, dict[str, str]]
     limits: ResourceLimits = ResourceLimits()
     written: tuple[tuple[str, str], ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
+
+    def has(self, table: str, column: str) -> bool:
+        """Whether the column is declared, or the name is empty and stands for all columns of the table."""
+        stored = self.tables.get(table)
+        return stored is not None and (not column or any(column == each.name for each in stored.columns))
 
 
 @dataclass(frozen=True)
@@ -70,7 +134,13 @@ class DerivedTable:
 
 
 class UnfitColumn(Exception):
-    """A column of the data with which no statement may be answered."""
+    """A column of the data, or with an empty name a table, with which no statement may be answered.
+
+    ``word`` is what the engine's process says of it, and ``said`` what its owner is told.
+    """
+
+    word: ClassVar[str]
+    said: ClassVar[str]
 
     def __init__(self, table: str, column: str) -> None:
         super().__init__()
@@ -80,9 +150,67 @@ class UnfitColumn(Exception):
 class NotUnique(UnfitColumn):
     """A key on the way to the unit stands twice in the data."""
 
+    word = "not unique"
+    said = "is referenced on the way to the unit and is not unique in the data; mend the data or the reference"
+
 
 class NotReadable(UnfitColumn):
     """A column of Parquet holds a text that is no UTF-8, or a moment that is none."""
+
+    word = "not readable"
+    said = (
+        "holds a text that is no UTF-8, or a moment that is none, and would fail statements; mend it, or leave the "
+        "column out"
+    )
+
+
+class NotOfType(UnfitColumn):
+    """A text of a CSV file, or a value of SQLite, is none of the column's type."""
+
+    word = "not of its type"
+    said = "holds what is no value of its type; declare it as text, mend the data, or leave the column out"
+
+
+class NotWhole(UnfitColumn):
+    """A column that is declared as integer and stored as DOUBLE holds a number that is not whole."""
+
+    word = "not whole"
+    said = (
+        "is declared integer and stored as DOUBLE, and not all of its values are whole numbers of up to 2^53; declare "
+        "it as double"
+    )
+
+
+class NotApart(UnfitColumn):
+    """Two stored values of a column that tells units or rows apart would be read as one."""
+
+    word = "not apart"
+    said = (
+        "tells units or rows apart, and two texts of it are one value of its type (as 7 and 007 are); declare it text"
+    )
+
+
+class NotAlike(UnfitColumn):
+    """The files of a table do not all have the column, or not in one type."""
+
+    word = "not alike"
+    said = "is not in all files of the table with one type; write the files again, or leave the column out"
+
+
+class NotCsv(UnfitColumn):
+    """A CSV file is not written as its format says."""
+
+    word = "no CSV"
+    said = (
+        "a line has more or fewer fields than there are columns, a quote is not closed, or a letter is not in the "
+        "encoding; mend the file, or say how it is written: csv = { delimiter = …, quote = …, encoding = … }"
+    )
+
+
+#: Each by what the engine's process says of it.
+UNFIT: Final = {
+    each.word: each for each in (NotUnique, NotReadable, NotOfType, NotWhole, NotApart, NotAlike, NotCsv)
+}  # fmt: skip
 
 
 class NotOpened(Exception):

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants import DEFAULT, CompositionRule
+from dpsql.privacy.accountants import CONVERSION_SHARE, DEFAULT, CompositionRule
 from dpsql.privacy.measure import Cost, Guarantee, epsilon_of_rho, shown
 
 #: Prices below this share of a budget are refused: they are mistakes, or an attempt to ask for ever.
@@ -28,7 +28,7 @@ class Budget:
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    conversion_share: Fraction = Fraction(9, 10)
+    conversion_share: Fraction = CONVERSION_SHARE
     rule: CompositionRule = DEFAULT
 
     def __post_init__(self) -> None:

@@ -7,29 +7,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from dpsql.schema.names import checked_name, fold
+from dpsql.schema.plain_names import plain_name
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import SqlType, Stored
 
 
 @dataclass(frozen=True)
 class CatalogColumn:
-    """One column as the engine declares it; ``type`` is the engine's own text."""
+    """One column as the engine declares it; ``type`` is the engine's own text, empty where it knows none.
+
+    ``fields`` are those of a STRUCT and of the STRUCTs in it, each with its whole path.
+    """
 
     name: str
     type: str
     nullable: bool
     computed: bool = False
+    fields: tuple[CatalogColumn, ...] = ()
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class CatalogTable:
-    """One table, view or Parquet file.
+    """One table, view, or the files of one table.
 
     ``references`` maps a column to the table and column that it refers to; ``collated`` says that some column compares
-    unequal texts as equal.
+    unequal texts as equal. ``typed`` says whether the source knows the types of its values: CSV and SQLite do not.
+    ``place`` is where the files are, and ``csv`` how CSV files among them are written, where that is not as usual.
     """
 
     name: str
@@ -38,37 +46,96 @@ class CatalogTable:
     key: tuple[str, ...] = ()
     references: Mapping[str, tuple[str, str]] | None = None
     collated: bool = False
+    typed: bool = True
+    place: str | None = None
+    csv: Mapping[str, object] | None = None
+
+    def column(self, path: tuple[str, ...]) -> CatalogColumn | None:
+        """The column of that name, or the field of a STRUCT to which the names lead; None where there is none."""
+        wanted = tuple(map(fold, path))
+        for column in self.columns:
+            if wanted == (fold(column.name),):
+                return column
+            for field in column.fields:
+                if wanted == tuple(map(fold, field.path)):
+                    return field
+        return None
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """The tables of one source in the order of its catalogue, and the macros that users added to it."""
+    """The tables of one source in the order of its catalogue, and the macros that users added to it.
+
+    ``others`` are names of tables that were not looked into; ``source_files`` says that the tables are files.
+    """
 
     source: str
     tables: tuple[CatalogTable, ...]
     macros: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    source_files: bool = False
 
 
 def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, Table]:
     """The tables, with how their columns are read, and with the columns of public tables that declare none."""
     found = {fold(table.name): table for table in catalog.tables}
     return {
-        name: table.model_copy(update={"columns": _columns(table, found[name])}) if name in found else table
+        name: table.model_copy(update={"columns": _columns(table, found[its_name])})
+        if (its_name := _name_there(name, table)) in found
+        else table
         for name, table in tables.items()
     }
 
 
+def _name_there(name: str, table: Table) -> str:
+    """What the source calls a declared table."""
+    return fold(table.table or name)
+
+
+def _path_there(name: str, column: Column) -> tuple[str, ...]:
+    """What the source calls a declared column."""
+    return column.column or (name,)
+
+
 def _columns(table: Table, real: CatalogTable) -> dict[str, Column]:
-    if table.public and not table.columns:
+    if table.public and not table.columns and not table.patterns:
         return _readable_columns(real)
-    stored = {fold(column.name): column for column in real.columns}
-    return {name: _read(column, stored[name]) if name in stored else column for name, column in table.columns.items()}
+    declared = {**table.columns, **_matched(table, real)}
+    return {name: _read(column, real.column(_path_there(name, column))) for name, column in declared.items()}
 
 
-def _read(column: Column, stored: CatalogColumn) -> Column:
+def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
+    """The columns of the source that no name declares and a pattern does; where several do, the first."""
+    taken = {tuple(map(fold, _path_there(name, column))) for name, column in table.columns.items()}
+    found: dict[str, Column] = {}
+    for column in real.columns:
+        name = plain_name(column.name, {*table.columns, *found})
+        pattern = next((each for each in table.patterns if fnmatchcase(name, each)), None)
+        if pattern is not None and (fold(column.name),) not in taken and not column.computed:
+            renamed = None if fold(column.name) == name else (column.name,)
+            found[name] = table.patterns[pattern].model_copy(update={"column": renamed})
+    return found
+
+
+def _unmatched(table: Table, real: CatalogTable) -> list[str]:
+    """The patterns that no column of the source has a name for."""
+    names = [plain_name(column.name) for column in real.columns]
+    return [pattern for pattern in table.patterns if not any(fnmatchcase(name, pattern) for name in names)]
+
+
+def _read(column: Column, stored: CatalogColumn | None) -> Column:
     with suppress(ValueError):
-        return column.read_by(Stored.parse(stored.type).reading)
+        if stored is not None and stored.type:
+            return column.read_by(_stored_as(column.type, stored.type).reading)
     return column
+
+
+def _stored_as(declared: SqlType, text: str) -> Stored:
+    """How a column that is declared so is read where the source has this type; ValueError where it is not read."""
+    stored = Stored.parse(text)
+    if declared.kind == "integer" and stored.type.kind == "double":
+        return Stored(declared, "its whole number")
+    return stored
 
 
 def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[str]:
@@ -76,40 +143,57 @@ def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[
     for macro in catalog.macros:
         yield f"the source defines the macro {macro}, which could stand in for a function; DROP MACRO {macro}"
     seen: dict[str, CatalogTable] = {}
+    wanted = {_name_there(name, table): name for name, table in tables.items()}
     for real in catalog.tables:
         name = fold(real.name)
-        if name in seen and name in tables:
-            yield f"table {name}: the source has it twice ({seen[name].name}, {real.name}); rename one"
+        if name in seen and name in wanted:
+            yield f"table {wanted[name]}: the source has it twice ({seen[name].name}, {real.name}); rename one"
         seen[name] = real
     for name, table in tables.items():
-        if name not in seen:
-            near = ", ".join(sorted(seen)) or "none"
-            yield f"table {name}: the source has no such table (it has: {near}); rename or remove [tables.{name}]"
-        elif seen[name].kind == "view":
-            yield f"table {name}: is a view, and a view hides what it reads; store it: CREATE TABLE … AS FROM {name}"
-        elif seen[name].collated:
+        there = _name_there(name, table)
+        if there not in seen:
+            near = ", ".join(sorted({*seen, *map(fold, catalog.others)})) or "none"
+            mend = f"rename or remove [tables.{name}]" if there == name else "mend it, or remove it"
+            yield f"table {name}: the source has no such table (it has: {near}); {mend}"
+        elif seen[there].kind == "view":
+            yield (
+                f"table {name}: is a view, and a view hides whose rows it reads; store it with the unit's column: "
+                f"CREATE TABLE … AS FROM {seen[there].name}, and declare that"
+            )
+        elif seen[there].collated:
             yield f"table {name}: a collation makes unequal texts equal, so units could merge; store it without COLLATE"
+        elif table.csv is not None and (seen[there].typed or not catalog.source_files):
+            yield f"table {name}: is no CSV; remove csv = {{ … }}"
         else:
-            yield from _column_differences(name, table, seen[name])
+            yield from _column_differences(name, table, seen[there])
 
 
 def _column_differences(name: str, table: Table, real: CatalogTable) -> Iterator[str]:
-    columns = {fold(column.name): column for column in real.columns}
+    if table.public and not table.columns:
+        yield (f"table {name}: is public, and its source knows no types; declare its columns, as "
+               "`dpsql schema init` drafts them")  # fmt: skip
+    names = {fold(column.name) for column in real.columns}
+    for pattern in _unmatched(table, real):
+        near = ", ".join(sorted(names))
+        yield f"table {name}, pattern {pattern}: the source has no such column (it has: {near}); mend or remove it"
+    if len(names) < len(real.columns):
+        yield f"table {name}: the source has two columns of one name; rename one"
     for column_name, column in table.columns.items():
         where = f"table {name}, column {column_name}:"
-        found = columns.get(column_name)
+        found = real.column(_path_there(column_name, column))
         if found is None:
-            near = ", ".join(sorted(columns))
-            yield f"{where} the source has no such column (it has: {near}); rename or remove it"
+            near = ", ".join(sorted(names))
+            mend = "rename or remove it" if column.column is None else "mend `column`, or remove it"
+            yield f"{where} the source has no such column (it has: {near}); {mend}"
         elif found.computed:
             yield f"{where} is computed by the engine when it is read, which may fail; store it as a plain column"
-        else:
+        elif real.typed and found.type:
             yield from _type_difference(where, column.type, found)
 
 
 def _type_difference(where: str, declared: SqlType, found: CatalogColumn) -> Iterator[str]:
     try:
-        real = Stored.parse(found.type).type
+        real = _stored_as(declared, found.type).type
     except ValueError as error:
         yield f"{where} in the source its {error}"
         return
@@ -124,6 +208,6 @@ def _readable_columns(real: CatalogTable) -> dict[str, Column]:
             name, stored = checked_name(fold(column.name), "column"), Stored.parse(column.type)
         except ValueError:
             continue  # a public column that dpsql cannot name or read does not exist for it
-        if not column.computed:
+        if not column.computed and column.type and real.typed:
             columns[name] = Column(type=stored.type, nullable=column.nullable).read_by(stored.reading)
     return columns

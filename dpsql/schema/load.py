@@ -21,6 +21,7 @@ from dpsql.schema.table import Column, Table
 _LEVELS: Mapping[str, tuple[str, type[BaseModel]]] = {
     "tables": ("table", Table),
     "columns": ("column", Column),
+    "patterns": ("pattern", Column),
     "analysts": ("analyst", Analyst),
 }
 

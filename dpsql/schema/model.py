@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -28,7 +29,10 @@ class Schema(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="The database's name, as analysts see it.")
-    source: str = Field(min_length=1, description="A .duckdb file or a folder of Parquet, relative to this file.")
+    source: str = Field(
+        min_length=1,
+        description="A DuckDB or SQLite file, or Parquet or CSV: a file, a folder or a glob; relative to this file.",
+    )
     ledger: str | None = Field(
         default=None,
         min_length=1,
@@ -81,11 +85,21 @@ class Schema(BaseModel):
         return self._path
 
     @property
-    def source_path(self) -> Path:
-        """The source as a path, relative to the schema's own folder; SchemaError where the source is an address."""
+    def source_pattern(self) -> Path:
+        """The source as a path, relative to the schema's own folder, where it may be a glob; SchemaError where the
+        source is an address.
+        """
         if "://" in self.source:
             raise self.error([f"source {self.source.split('://')[0]}://… is no file; name a .duckdb file or a folder"])
         return self._beside(self.source)
+
+    @property
+    def source_path(self) -> Path:
+        """The file or the folder in which all data of the source lie; SchemaError where the source is an address."""
+        place = self.source_pattern
+        while re.search(r"[*?\[\]{}]", place.name) and not place.exists():
+            place = place.parent
+        return place
 
     @property
     def ledger_place(self) -> Path | str | None:

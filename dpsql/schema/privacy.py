@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from dpsql.privacy.accountants import DEFAULT
+from dpsql.privacy.accountants import DEFAULT, price_for
 from dpsql.schema.accountant import Accountant, described
 from dpsql.schema.names import split_reference
 from dpsql.schema.numbers import InnerProbability, Positive, Probability, Seconds
@@ -25,6 +25,10 @@ class Privacy(BaseModel):
     epsilon: Positive = Field(description="The total budget.")
     delta: Probability = Field(description="The total failure probability; 0 asks for pure differential privacy.")
     query_epsilon: Positive = Field(default=Fraction(1, 10), description="What a statement costs unless it says more.")
+    answers: int | None = Field(
+        default=None, ge=1, le=10**6, strict=True,
+        description="How many plain counts the whole budget pays for, in the place of query_epsilon.",
+    )  # fmt: skip
     query_delta: Positive | None = Field(default=None, description="The delta a statement may use for key thresholds.")
     neighbours: Literal["add-remove", "replace"] = Field(
         default="add-remove", description="Whether a neighbour lacks a unit, or has another unit in its place."
@@ -52,6 +56,20 @@ class Privacy(BaseModel):
     def _unit_is_a_column(cls, unit: str) -> str:
         split_reference(unit, "unit")
         return unit
+
+    @model_validator(mode="after")
+    def _answers_are_priced(self) -> Self:
+        if self.answers is None or (self.delta == 0 and self.accountant.needs_delta):
+            return self
+        if "query_epsilon" in self.model_fields_set:
+            raise ValueError("answers and query_epsilon both say what a statement costs; keep one of them")
+        gaussian = bool(self.delta) and not self.adds_pure and self.mechanism != "laplace"
+        try:
+            price = price_for(self.answers, self.epsilon, self.delta, self.accountant, gaussian=gaussian)
+        except ValueError as error:
+            raise ValueError(f"answers: {error}") from None
+        object.__setattr__(self, "query_epsilon", price)  # as the field is, from here on, for all who read it
+        return self
 
     @model_validator(mode="after")
     def _statements_fit_in_the_budget(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -15,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from dpsql.schema.csv_format import CsvFormat
 from dpsql.schema.names import checked_name, fold, split_reference
 from dpsql.schema.types import TYPES, Bound, Reading, SqlType, Value, bounds_of, value_of
 
@@ -41,6 +43,7 @@ TypeName = Annotated[
 ]
 Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
 Pair = WithJsonSchema({"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2})
+Names = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 Key = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 
 
@@ -57,6 +60,11 @@ class Column(BaseModel):
         default=None, description="The public key domain: the only keys that are shown, each of them always."
     )
     nullable: bool = Field(default=False, strict=True, description="Whether the column may hold NULL.")
+    column: Annotated[tuple[str, ...] | None, Names] = Field(
+        default=None,
+        description="What the source calls it where that is no plain name, or is another one; a list of names leads to "
+        "a field of a STRUCT.",
+    )
     comment: str | None = Field(default=None, description="What the column means.")
     _reading: Reading | None = PrivateAttr(default=None)
 
@@ -81,6 +89,8 @@ class Column(BaseModel):
         except ValueError:
             return data  # the field itself reports it
         read = dict(data)
+        if isinstance(data.get("column"), str):
+            read["column"] = (data["column"],)
         if data.get("bounds") is not None:
             try:
                 read["bounds"] = bounds_of(sql_type, data["bounds"])
@@ -126,7 +136,19 @@ class Table(BaseModel):
     max_rows_per_unit: Limit | None = Field(default=None, description="The most rows of one unit that count.")
     max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
     max_rows_per_group: Limit | None = Field(default=None, description="The most rows of one unit in one group.")
+    table: str | None = Field(
+        default=None,
+        min_length=1,
+        description="What the source calls it where that is no plain name, or is another one: a table of the database, "
+        "or a file, a subfolder or a glob below the folder.",
+    )
+    csv: CsvFormat | None = Field(default=None, description="How its CSV files are written; RFC 4180 without it.")
     columns: dict[str, Column] = Field(default_factory=dict, description="The columns; others do not exist.")
+    patterns: dict[str, Column] = Field(
+        default_factory=dict,
+        description="Declarations of many columns: of all that the source has under such names, as lab_*, and that are "
+        "not declared by themselves; the first pattern counts.",
+    )
     comment: str | None = Field(default=None, description="What one row is.")
 
     @model_validator(mode="before")
@@ -140,6 +162,11 @@ class Table(BaseModel):
     def _names_hang_together(self) -> Self:
         for name in self.columns:
             checked_name(name, "column")
+        for pattern, its in self.patterns.items():
+            if re.fullmatch(r"[a-z0-9_*?]*[*?][a-z0-9_*?]*", pattern) is None:
+                raise ValueError(f"patterns: `{pattern}` is none; use a to z, 0 to 9, _, and * or ? for what differs")
+            if its.column is not None:
+                raise ValueError(f"patterns: `{pattern}` stands for many, and has a `column`; declare that by itself")
         for name, target in self.references.items():
             checked_name(name, "references: column")
             split_reference(target, f"references: {name} =")

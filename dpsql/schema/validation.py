@@ -14,13 +14,13 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
     """Every reason why these tables cannot be answered privately with this unit."""
     names = list(_name_faults(tables))
     yield from names or _unit_faults(tables, unit)
-    broken = False
+    broken, apart = False, apart_in(tables, unit)
     for name, table in tables.items():
         for fault in _reference_faults(name, table, tables):
             broken = True
             yield fault
         yield from _limit_faults(name, table)
-        yield from _merged(name, table, tables, unit)
+        yield from _merged(name, table, apart)
     if names or broken or unit[0] not in tables:
         return
     for name, table in tables.items():
@@ -31,13 +31,19 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
                 yield str(error)
 
 
-def _merged(name: str, table: Table, tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[str]:
+def apart_in(tables: Mapping[str, Table], unit: tuple[str, str]) -> set[tuple[str, str]]:
+    """The tables and columns whose values tell units or rows apart: the unit's, keys, and both ends of references."""
+    found = {unit}
+    for name, table in tables.items():
+        found |= {(name, column) for column in (*table.references, *(table.key or ()))}
+        found |= {split_reference(each, "references") for each in table.references.values()}
+    return {(name, column) for name, column in found if name in tables and column in tables[name].columns}
+
+
+def _merged(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[str]:
     """Columns that tell units or rows apart and are read so that two of them could become one."""
-    apart = {*table.references, *(table.key or ()), *(column for each, column in [unit] if each == name)}
-    targets = [split_reference(each, "references") for other in tables.values() for each in other.references.values()]
-    apart |= {column for parent, column in targets if parent == name}
     for column, its in table.columns.items():
-        if column in apart and its.reading not in (None, *FAITHFUL):
+        if (name, column) in apart and its.reading not in (None, *FAITHFUL):
             mend = "BIGINT" if its.type.kind == "integer" else "TIMESTAMP"
             yield (f"table {name}, column {column}: tells units or rows apart, and read as {its.reading} two could "
                    f"become one; store it as {mend}")  # fmt: skip

@@ -59,9 +59,8 @@ def test_after_a_fault_of_duckdb_the_data_are_open_again(tmp_path: Path, monkeyp
     pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
-    data = LocalData(
-        DataSource(str(tmp_path / "moments.duckdb"), None, (), {"moments": ("at",)}, {}, ResourceLimits(spill=10**6))
-    )
+    path, limits = str(tmp_path / "moments.duckdb"), ResourceLimits(spill=10**6)
+    data = LocalData(DataSource(path, "duckdb", {}, (), {"moments": ("at",)}, limits))
     first, one = data.connection, 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     read = frozenset({"moments"})
     text, count = (CoreSql(one.format(each), read, frozenset()) for each in ('length(CAST("at" AS TEXT))', "count(*)"))

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.attached_source import _SQL
 from dpsql.engines.duckdb.catalog import read_catalog
+from dpsql.engines.duckdb.table_views import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import draft, loads
 from dpsql.schema.types import FAITHFUL, STORED_TYPES, Reading, Stored

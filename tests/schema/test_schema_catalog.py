@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -11,6 +12,8 @@ import pytest
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import SchemaError
 from dpsql.schema import Catalog, Schema, SqlType, check, draft, load, loads
+from dpsql.session import open_session
+from dpsql.session.limit_errors import count_error
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
@@ -126,6 +129,66 @@ def test_a_default_is_told_from_a_generated_column(tmp_path: Path) -> None:
     assert [column.computed for column in columns] == [False, True, False]
 
 
+WIDE = """
+name = "wide"
+source = "wide"
+[privacy]
+unit = "labs.id"
+epsilon = 1000
+delta = 1e-6
+query_epsilon = 30
+[tables.labs]
+max_rows_per_unit = 1
+[tables.labs.columns]
+id = { type = "integer" }
+lab_0 = { type = "integer", bounds = [0, 1] }
+[tables.labs.patterns]
+"lab_1?" = { type = "double", bounds = [0, 50] }
+"lab_*" = { type = "double", bounds = [0, 100], nullable = true }
+"""
+
+
+def test_patterns_declare_the_columns_of_a_wide_table(tmp_path: Path) -> None:
+    (tmp_path / "wide").mkdir()
+    columns = ", ".join(f'{number}::DOUBLE AS "Lab {number}"' for number in range(1, 79))
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT i AS id, 1 AS lab_0, {columns} FROM range(200) r(i)) "
+                           f"TO '{tmp_path}/wide/labs.parquet'")  # fmt: skip
+    (tmp_path / "wide.toml").write_text(WIDE)
+    with closing(open_session(tmp_path / "wide.toml")) as session:
+        labs = session.schema.tables["labs"].columns
+        assert [labs[name].bounds for name in ("lab_0", "lab_12", "lab_5")] == [(0, 1), (0, 50), (0, 100)]
+        assert labs["lab_5"].column == ("Lab 5",) and len(labs) == 80
+        averages = ", ".join(f"AVG(lab_{number})" for number in range(1, 79))
+        (row,) = session.execute(f"SELECT {averages} FROM labs").rows
+    expected = [min(number, 50) if 10 <= number < 20 else number for number in range(1, 79)]
+    assert all(abs(float(str(found)) - value) < 5 for found, value in zip(row, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"lab_1?"', '"test_*"', "pattern test_*: the source has no such column"),
+        ('"lab_1?"', '"lab_1"', "patterns: `lab_1` is none"),
+        ('"lab_1?" = {', '"lab_1?" = { column = "x",', "stands for many"),
+        ('"lab_1?" = { type = "double"', '"lab_1?" = { type = "text"', "pattern lab_1?: bounds: a text column has no"),
+        (
+            '{ type = "double", bounds = [0, 100]',
+            '{ type = "date", bounds = [2020-01-01, 2021-01-01]',
+            "is declared date",
+        ),
+    ],
+)
+def test_a_pattern_that_does_not_fit_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    (tmp_path / "wide").mkdir()
+    with duckdb.connect() as connection:
+        connection.execute("COPY (SELECT 1 AS id, 1 AS lab_0, 1.5::DOUBLE AS lab_10, 2.5::DOUBLE AS lab_2) "
+                           f"TO '{tmp_path}/wide/labs.parquet'")  # fmt: skip
+    with pytest.raises(SchemaError) as caught:
+        loads(WIDE.replace(old, new)).with_catalog(read_catalog(tmp_path / "wide"))
+    assert message in str(caught.value)
+
+
 def test_tables_of_other_schemas_do_not_exist(tmp_path: Path) -> None:
     more = ("CREATE SCHEMA other", "CREATE TABLE other.people (id VARCHAR)", "CREATE TABLE other.more (id VARCHAR)")
     catalog = read_catalog(_database(tmp_path, *more))
@@ -145,17 +208,14 @@ def test_a_source_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "t.parquet").write_bytes(b"PAR1")
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "orders.csv").write_text("id\n1\n")
     (tmp_path / "many[ab]").mkdir()
     (tmp_path / "many[ab]" / "t.parquet").write_bytes(b"PAR1")
     for name, message in [
-        ("text.duckdb", "cannot be opened as a DuckDB database"),
+        ("text.duckdb", "neither a DuckDB nor an SQLite file"),
         ("none", "no such file or folder"),
-        ("empty", "no .parquet file"),
+        ("empty", "holds no file that ends in"),
         ("broken", "cannot be read as Parquet"),
-        ("broken/t.parquet", "name the folder"),
-        ("texts", "COPY (FROM 'orders.csv') TO 'orders.parquet'"),
+        ("broken/t.parquet", "cannot be read as Parquet"),
         ("many[ab]", "stand for many files"),
     ]:
         with pytest.raises(SchemaError) as caught:
@@ -186,7 +246,11 @@ def test_a_draft_of_a_database_loads_once_it_is_filled_in(tmp_path: Path) -> Non
     assert schema.tables["visits"].references == {"person": "people.id"}
     open_places = text.count('# references = { column = "table.key" }')
     assert open_places == text.count("[tables.") // 2 - text.count("\nreferences = ") > 0
-    assert 'Left out: view "seen"' in text and 'Left out: column "a b"' in text and '"secret": type `BLOB`' in text
+    assert (
+        'Left out: view "seen"' in text
+        and 'a_b = { type = "integer", nullable = true, column = "a b" }' in text
+        and '"secret": type `BLOB`' in text
+    )
     assert schema.with_catalog(read_catalog(tmp_path / "shop.duckdb")) == schema
 
 
@@ -231,6 +295,17 @@ def test_check_says_what_is_missing_and_what_is_loose(tmp_path: Path) -> None:
         assert expected in said
     assert "column id:" not in said and "column person:" not in said
     assert "note: table shops: public" in "\n".join(map(str, check(file)))
+
+
+def test_check_and_draft_say_what_a_limit_costs(tmp_path: Path) -> None:
+    _database(tmp_path)
+    file = tmp_path / "shop.toml"
+    file.write_text(SHOP.replace("delta = 0", "delta = 1e-6").replace("2000", "20"))
+    said = "\n".join(map(str, check(file, _source, error_of=count_error)))
+    assert "table visits, max_rows_per_unit: with 20 rows per people.id a count is ± 392, with 5 ± 98" in said
+    assert "table people, max_rows_per_unit: with 1 rows per people.id a count is ± 20" in said
+    text = draft(read_catalog(tmp_path / "shop.duckdb"), error_of=count_error)
+    assert "answers = 40" in text and "# With epsilon = 1 a count is ± 56 with 1, ± 282 with 5" in text
 
 
 def test_check_says_which_keys_the_source_does_not_enforce(tpch_folder: Path) -> None:

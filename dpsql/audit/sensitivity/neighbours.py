@@ -10,11 +10,12 @@ from contextlib import contextmanager
 
 import duckdb
 
-from dpsql.engines.duckdb.attached_source import attach, encipher, put_derived, run_core
+from dpsql.engines.duckdb.attached_source import encipher, put_derived, run_core
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
+from dpsql.engines.duckdb.table_views import attach
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows
 from dpsql.errors import ExecutionFailed, OperationalError
@@ -111,7 +112,7 @@ class NeighbourDatabases:
 
     def _attach(self) -> None:
         run = self._connection.execute
-        attach(run, source_of(self._schema), "data")
+        attach(self._connection, source_of(self._schema), "data")
         for name in ("source", "derived", "audit"):
             run(f"ATTACH ':memory:' AS {name}")
         run(f"CREATE TABLE audit.main.sizes AS {sizes(self._schema)}")

@@ -15,7 +15,9 @@ import duckdb
 
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.in_memory import CAREFUL
+from dpsql.engines.duckdb.quoting import identifier, quoted
 from dpsql.engines.duckdb.row_encoding import gathered
+from dpsql.engines.duckdb.table_views import attach, parquet_files, stored_value
 from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles
 from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.engines.source import (
@@ -23,59 +25,16 @@ from dpsql.engines.source import (
     DataChanged,
     DataSource,
     DerivedTable,
+    NotAlike,
     NotOpened,
     NotReadable,
     NotUnique,
+    NotWhole,
     ResourceLimits,
+    StoredTable,
+    TableFile,
     ValueRows,
 )
-
-#: The SQL of each reading that a column may have (`dpsql.schema.types.Reading`): a function of its one
-#: value, which fails for none.
-_SQL: Mapping[str, str] = {
-    "its text": 'CAST("{0}" AS VARCHAR)',
-    "its moment in UTC": 'make_timestamp(epoch_us("{0}"))',
-    "its microsecond": 'make_timestamp(epoch_us("{0}"))',
-    "the nearest integer": 'CASE WHEN "{0}" IS NOT NULL THEN '
-    'CAST(LEAST(GREATEST("{0}", -9223372036854775808), 9223372036854775807) AS BIGINT) END',  # they pass over NULL
-}
-
-
-def attach(run: Callable[[str], object], source: DataSource, name: str) -> None:
-    """Attach the source read-only as ``name``; ``run`` executes one statement.
-
-    Parquet files, and tables with columns that are stored otherwise than they are read, are views under that name; the
-    DuckDB file behind such views is attached as ``stored``.
-    """
-    files, path = source.files, quoted(source.path)
-    if file_name(source) == "source":
-        run(f"ATTACH {path} AS {name} (READ_ONLY)")
-        return
-    if files is None:
-        run(f"ATTACH {path} AS stored (READ_ONLY)")
-    run(f"ATTACH ':memory:' AS {name}")
-    for table, columns in source.readings.items():
-        rows = f'stored.main."{table}"' if files is None else _parquet(files[table])
-        replaced = ", ".join(f'{_SQL[reading].format(column)} AS "{column}"' for column, reading in columns.items())
-        star = f"* REPLACE ({replaced})" if columns else "*"
-        run(f'CREATE VIEW {name}.main."{table}" AS SELECT {star} FROM {rows}')
-
-
-def file_name(source: DataSource) -> str | None:
-    """The name under which the engine holds the DuckDB file of a source; None where that is Parquet."""
-    if source.files is not None:
-        return None
-    return "stored" if any(source.readings.values()) else "source"
-
-
-def quoted(text: str) -> str:
-    """The text as a constant of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _parquet(file: str) -> str:
-    return f"read_parquet({quoted(file)}, hive_partitioning = false)"
-
 
 #: So many rows become Python's at a time: meanwhile no other thread of the process does anything.
 ROWS_AT_ONCE: Final = 10_000
@@ -100,12 +59,20 @@ _CHUNKS: Final = """
 """
 
 
+#: A file for each way in which the columns of the files are stored, by what their footers say.
+_ONE_OF_EACH_FORM: Final = """
+    SELECT min(file_name) FROM (
+        SELECT file_name, string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale,
+            precision, logical_type), ';') AS form FROM parquet_schema({}) GROUP BY file_name
+    ) GROUP BY form ORDER BY 1
+"""
+
+
 class OpenedSource:
     """One version of a source under the name ``source``, and a database ``derived`` in memory beside it.
 
     ``connect`` gives a DuckDB in memory with the settings that it is told; ``held`` has what is held of the source
-    already. Raises NotOpened, NotUnique where a key on the way to the unit stands twice, or NotReadable where a value
-    cannot be read.
+    already. Raises NotOpened, or an UnfitColumn where statements could fail on the data or mean what they must not.
     """
 
     def __init__(
@@ -126,6 +93,7 @@ class OpenedSource:
             self.connection.execute("ATTACH ':memory:' AS derived")
             self._require_readable()
             self._require_whole()
+            self._require_codes()
             self._require_unique_parents()
             lock_down(self.connection)
             if self.held.unchanged():
@@ -133,20 +101,45 @@ class OpenedSource:
         raise NotOpened
 
     def _attach(self) -> None:
-        files = self._source.files
-        attach(self._connected.execute, self._source, "source")
-        if files is not None:
+        files = [file for _, files in self._parquet for file in files]
+        if self._source.kind == "files":
             # DuckDB asks where a descriptor's file is by now. Of a file that was replaced DuckDB 2.0.1 takes what the
             # kernel says, a path with a mark behind it; older versions take the descriptor's own name.
             replaced = [f"{path} (deleted)" for path in self.held.paths]
-            places = [*files.values(), *self.held.paths, *replaced]
+            places = [*(file.place for file in files), *self.held.paths, *replaced]
             self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, places))}]")
-            if any(place.startswith(DESCRIPTORS) for place in files.values()):
+            if any(file.place.startswith(DESCRIPTORS) for file in files):
                 self._connected.execute(f"SET allowed_directories = [{quoted(DESCRIPTORS)}]")
+        self._require_alike()
+        attach(self._connected, self._source, "source")
+
+    @property
+    def _parquet(self) -> list[tuple[str, tuple[TableFile, ...]]]:
+        """The tables that lie in Parquet, each with its files."""
+        found = self._source.tables.items()
+        return [(name, table.files or ()) for name, table in found if table.kind == "parquet"]
+
+    def _require_alike(self) -> None:
+        """Of several files the engine takes the first for what all are, and would fail on another in the midst."""
+        for name, files in self._parquet:
+            if len(files) > 1:
+                self._require_columns_alike(self._source.tables[name], name, files)
+
+    def _require_columns_alike(self, table: StoredTable, name: str, files: Sequence[TableFile]) -> None:
+        places = ", ".join(quoted(file.place) for file in files)
+        first = None
+        for (place,) in self._connected.execute(_ONE_OF_EACH_FORM.format(f"[{places}]")).fetchall():
+            read = parquet_files([TableFile(place, packed=False)])
+            described = self._connected.execute(f"SELECT * FROM {read} LIMIT 0").description or ()
+            types = {column.lower(): str(sql_type) for column, sql_type, *_ in described}
+            first = first or types
+            for column in table.columns:
+                if types.get(column.path[0].lower()) != first.get(column.path[0].lower()):
+                    raise NotAlike(name, column.name)
 
     def _require_whole(self) -> None:
         """A file that is not as its footer says would fail statements after their charge; no row has a say in that."""
-        for place in (self._source.files or {}).values():
+        for place in (file.place for _, files in self._parquet for file in files):
             try:
                 chunks = self._connected.execute(_CHUNKS.format(quoted(place))).fetchall()
             except (duckdb.InvalidInputException, duckdb.ConversionException):
@@ -154,6 +147,23 @@ class OpenedSource:
             with open(place, "rb") as file:  # noqa: PTH123 (a descriptor's own name)
                 if not is_whole(file, file.seek(0, os.SEEK_END), chunks):
                     raise NotOpened
+
+    def _require_codes(self) -> None:
+        """Codes that are stored as DOUBLE must be whole, or two of them could become one."""
+        for name, table in self._source.tables.items():
+            stored = f"stored.main.{identifier(table.place)}" if table.kind == "database" else parquet_files(
+                table.files or ()
+            )  # fmt: skip
+            for column in table.columns:
+                if column.reading != "its whole number":
+                    continue
+                value = stored_value(column)
+                row = self._connected.execute(
+                    f"SELECT count(*) FROM {stored} WHERE {value} IS NOT NULL AND NOT isnan({value}) "
+                    f"AND NOT (abs({value}) <= 9007199254740992 AND trunc({value}) = {value})"
+                ).fetchone()
+                if row != (0,):
+                    raise NotWhole(name, column.name)
 
     def _require_unique_parents(self) -> None:
         """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""

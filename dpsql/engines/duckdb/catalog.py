@@ -1,4 +1,4 @@
-"""The catalogue of a DuckDB file or of a folder of Parquet: names, types and keys, read without reading a row.
+"""The catalogue of a source: names, types and keys of its tables, read without reading a row.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -6,51 +6,139 @@ Proved in ``docs/proofs/process.md``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from dpsql.engines.duckdb.catalog_facts import file_facts, held_facts, parquet_facts
+from dpsql.engines.duckdb.catalog_facts import held_facts, source_facts
 from dpsql.engines.files.held_files import HeldFiles
-from dpsql.engines.source import NotOpened, ValueRows
+from dpsql.engines.files.tables import GLOB, SUFFIXES, files_of, found_tables, is_glob, kind_of, partition_of, root_of
+from dpsql.engines.source import CsvText, NotOpened, SourceKind, ValueRows
 from dpsql.errors import SchemaError
+from dpsql.schema import Schema, fold
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
-#: Facts of a DuckDB file (True) or of a Parquet file (False) at a path; NotOpened where it is none.
-CatalogReader: TypeAlias = Callable[[str, bool], Sequence[ValueRows]]
+#: CatalogReader of a file of a kind at a path; of CSV also how it is written. NotOpened where it is none.
+CatalogReader: TypeAlias = Callable[[str, str, CsvText], Sequence[ValueRows]]
 
 
 #: Whether the catalogue that is read by these is one that the schema was completed with.
 CatalogCheck: TypeAlias = Callable[[CatalogReader], bool]
 
+_SQLITE = b"SQLite format 3\0"
 
-def facts(path: str, is_database: bool, held: HeldFiles | None = None) -> Sequence[ValueRows]:
+
+def facts(path: str, kind: str, csv: CsvText, held: HeldFiles | None = None) -> Sequence[ValueRows]:
     """The facts, read in this process; of the file that is held from then on, where ``held`` is given."""
-    if held is not None:
-        return held_facts(path, is_database, held)
-    return file_facts(path) if is_database else parquet_facts(path)
+    return source_facts(path, kind, csv) if held is None else held_facts(path, kind, csv, held)
 
 
 def read_catalog(source: str | Path, read: CatalogReader = facts) -> Catalog:
-    """The catalogue of a source; SchemaError where it is neither a DuckDB file nor a folder of Parquet files."""
-    path = Path(source)
-    if path.is_dir():
-        return _parquet(source, path, read)
-    if not path.is_file():
-        raise SchemaError(f"{source}: there is no such file or folder; name a .duckdb file or a folder of Parquet")
-    return _duckdb_file(source, path, read)
+    """The catalogue of all that lies at a source; SchemaError where that is nothing which dpsql reads."""
+    path = Path(source).expanduser()
+    _require_source(str(source), path)
+    match source_kind(path):
+        case "duckdb":
+            return _duckdb_file(source, path, read)
+        case "sqlite":
+            return _sqlite_file(source, path, read)
+        case _:
+            places = found_tables(path)
+            tables = [_drafted_table(name, place, read) for name, place in places]
+            return Catalog(str(source), tuple(tables), source_files=True)
+
+
+def declared_catalog(schema: Schema, read: CatalogReader = facts) -> Catalog:
+    """The catalogue of a schema's source; of a source of files only the tables that the schema declares."""
+    path = schema.source_pattern
+    _require_source(str(path), path)
+    if source_kind(path) != "files":
+        return read_catalog(path, read)
+    tables = []
+    for name, place in places_of(schema).items():
+        table = schema.tables[name]
+        csv = csv_of(place) if table.csv is None else CsvText(**table.csv.model_dump())
+        if Path(place).exists() or is_glob(Path(place)):
+            tables.append(_file_table(table.table or name, Path(place), read, csv))
+    others = tuple(each for each, _ in found_tables(path))
+    return Catalog(str(path), tuple(tables), others=others, source_files=True)
+
+
+def source_kind(path: Path) -> SourceKind:
+    """What lies at a path: one database file, or files of which each holds rows of one table."""
+    if path.is_dir() or is_glob(path) or kind_of(path) is not None:
+        return "files"
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(len(_SQLITE)) == _SQLITE:
+            return "sqlite"
+    return "duckdb"
+
+
+def file_kind(place: str) -> Literal["parquet", "csv"]:
+    """Whether the files of a table are Parquet or CSV."""
+    files = files_of(Path(place))
+    return "csv" if files and kind_of(files[0]) == "csv" else "parquet"
+
+
+def csv_of(place: str) -> CsvText:
+    """How the files are written where the schema does not say it."""
+    files = files_of(Path(place))
+    return CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
+
+
+def places_of(schema: Schema) -> dict[str, str]:
+    """Where each declared table is: its name in a database, or the file, folder or glob that holds its rows."""
+    path = schema.source_pattern.absolute()
+    if source_kind(path) != "files":
+        return {name: table.table or name for name, table in schema.tables.items()}
+    found = found_tables(path) if path.exists() or is_glob(path) else []
+    return {name: str(_place(schema, name, path, found)) for name in schema.tables}
+
+
+def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, Path]]) -> Path:
+    told = schema.tables[name].table
+    if told is not None and (Path(told).is_absolute() or ".." in Path(told).parts):
+        raise schema.error([f"table {name}, table: `{told}` must lie below the source; name it from there"])
+    if told is not None:
+        below = root_of(source) if source.is_dir() or is_glob(source) else source.parent
+        return next((place for each, place in found if told in (each, place.name)), below / told)
+    if len(schema.tables) == 1 == len(found) and (not source.is_dir() or found[0][1] == source):
+        return found[0][1]
+    named = [place for each, place in found if fold(each) == name]
+    if len(named) > 1:
+        several = ", ".join(place.name for place in named)
+        raise schema.error([f'table {name}: the source has it twice ({several}); say which: table = "{named[0].name}"'])
+    return named[0] if named else source / f"{name}.parquet"
+
+
+def _require_source(said: str, path: Path) -> None:
+    """SchemaError with the true reason where the path leads to nothing that is a source."""
+    if "://" in said:
+        scheme = said.partition("://")[0]
+        raise SchemaError(f"{scheme}://… is no file; name a file, a folder or a glob of this machine")
+    if is_glob(path):
+        if not files_of(path):
+            raise SchemaError(f"{said}: no Parquet or CSV file has such a name")
+        return
+    if not path.exists():
+        raise SchemaError(
+            f"{said}: there is no such file or folder; name a DuckDB, SQLite, Parquet or CSV file, or a folder of files"
+        )
+    if GLOB.search(str(path.resolve())):
+        raise SchemaError(f"{said}: the name has one of * ? [ ] {{ }}, which stand for many files; rename it")
+    if path.is_dir() and not files_of(path):
+        inside = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+        holds = f" (it holds {', '.join(inside[:5])}{', …' if len(inside) > 5 else ''})" if inside else ""
+        raise SchemaError(f"{said}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}")
 
 
 def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog:
     try:
-        columns, tables, views, constraints, macros = read(str(path), True)
+        columns, tables, views, constraints, macros, fields = read(str(path), "duckdb", CsvText())
     except NotOpened:
-        if path.suffix.lower() in (".parquet", ".csv"):
-            raise SchemaError(f"{source}: is one file of a table; name the folder of such Parquet files") from None
-        raise SchemaError(
-            f"{source}: cannot be opened as a DuckDB database; check that it is one, that this version of DuckDB "
-            "reads it, and that no other process holds it open for writing"
-        ) from None
+        raise SchemaError(f"{source}: {_why_not_a_database(path)}") from None
     found = []
     for name, sql in [*tables, *((view, None) for (view,) in views)]:
         defaults = [column for table, column, *_, defaulted in columns if table == name and defaulted]
@@ -61,7 +149,8 @@ def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog
                 name,
                 "view" if sql is None else "table",
                 tuple(
-                    CatalogColumn(column, sql_type, nullable, column in computed)
+                    CatalogColumn(column, sql_type, nullable, column in computed,
+                                  _inside([each[1:] for each in fields if each[0] == name], column))
                     for table, column, sql_type, nullable, _ in columns
                     if table == name
                 ),
@@ -73,8 +162,24 @@ def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog
                 },
                 collated=bool(re.search(r"\bCOLLATE\b", bare)),
             )
-        )
+        )  # fmt: skip
     return Catalog(str(source), tuple(found), tuple(name for (name,) in macros))
+
+
+def _why_not_a_database(path: Path) -> str:
+    """What is said of a file that DuckDB does not open."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(12)
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if begin[8:12] != b"DUCK":
+        ends = ", ".join(SUFFIXES)
+        return f"is neither a DuckDB nor an SQLite file; a file of rows ends in one of {ends}"
+    return (
+        "cannot be opened as a DuckDB database; check that this version of DuckDB reads it, and that no other process "
+        "holds it open for writing"
+    )
 
 
 def _key(name: str, constraints: ValueRows) -> tuple[str, ...]:
@@ -98,24 +203,93 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
     return {column for column, mark in zip(defaults, marks, strict=True) if mark.startswith("GENERATED")}
 
 
-def _parquet(source: str | Path, folder: Path, read: CatalogReader) -> Catalog:
-    files = sorted(folder.glob("*.parquet"))
-    if not files:
-        written = next(iter(sorted(folder.glob("*.csv"))), None)
-        mend = "" if written is None else (
-            f"; DuckDB writes one of a CSV: COPY (FROM '{written.name}') TO '{written.stem}.parquet'"
-        )  # fmt: skip
-        raise SchemaError(f"{source}: the folder holds no .parquet file; each table is one file <table>.parquet{mend}")
-    if re.search(r"[*?\[\]{}]", str(folder.resolve())):
-        raise SchemaError(
-            f"{source}: the folder's name has one of * ? [ ] {{ }}, which stand for many files; rename it"
-        )
-    return Catalog(str(source), tuple(_parquet_table(file, read) for file in files))
-
-
-def _parquet_table(file: Path, read: CatalogReader) -> CatalogTable:
+def _sqlite_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog:
     try:
-        (found,) = read(str(file), False)
+        columns, tables, views, keys, parents = read(str(path), "sqlite", CsvText())
     except NotOpened:
-        raise SchemaError(f"{file}: cannot be read as Parquet; write it again or remove it") from None
-    return CatalogTable(file.stem, "parquet", tuple(CatalogColumn(name, sql_type, True) for name, sql_type in found))
+        raise SchemaError(
+            f"{source}: this SQLite file cannot be read, or a program writes to it (then a -wal or -journal lies "
+            "beside it); close the program, or copy the file: sqlite3 FILE '.backup COPY'"
+        ) from None
+    found = [
+        CatalogTable(
+            name, "table",
+            tuple(CatalogColumn(*column) for table, *column in columns if table == name),
+            tuple(column for table, column in keys if table == name),
+            _sqlite_references(name, keys, parents),
+            typed=False,
+        )
+        for (name,) in tables
+    ]  # fmt: skip
+    return Catalog(str(source), (*found, *(CatalogTable(name, "view", ()) for (name,) in views)))
+
+
+def _sqlite_references(name: str, keys: ValueRows, parents: ValueRows) -> dict[str, tuple[str, str]]:
+    """The foreign keys of one column; one without a column of the parent refers to its primary key."""
+    own = [(column, parent, theirs) for table, column, parent, theirs, number in parents if table == name
+           and sum(each[0] == name and each[4] == number for each in parents) == 1]  # fmt: skip
+    primary = {parent: [column for table, column in keys if table == parent] for _, parent, _ in own}
+    return {
+        column: (parent, theirs or primary[parent][0])
+        for column, parent, theirs in own
+        if theirs is not None or len(primary[parent]) == 1
+    }
+
+
+def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> CatalogTable:
+    """A table of files as the first of them, and the names of their folders, tell it."""
+    files = files_of(place)
+    if not files:
+        raise SchemaError(f"{place}: holds no Parquet or CSV file")
+    kinds = {kind_of(file) for file in files}
+    if len(kinds) > 1 or None in kinds:
+        raise SchemaError(f"{place}: has files of several kinds; a table's are all Parquet or all CSV: name a glob")
+    kind = "csv" if kinds == {"csv"} else "parquet"
+    try:
+        found, *more = read(str(files[0]), kind, csv)
+    except NotOpened:
+        raise SchemaError(f"{files[0]}: {_why_no_rows(files[0], kind)}") from None
+    partition = list(partition_of(place, files[0]))
+    fields = more[0] if more else []
+    columns = [CatalogColumn(column, sql_type, True, False, _inside(fields, column)) for column, sql_type in found
+               if column not in partition]  # fmt: skip
+    columns += [CatalogColumn(column, "", True) for column in partition]
+    return CatalogTable(name, "parquet", tuple(columns), place=str(place), typed=kind == "parquet")
+
+
+def _drafted_table(name: str, place: Path, read: CatalogReader) -> CatalogTable:
+    """A table of files where nobody has said how CSV is written: by letters of UTF-8, or else of Latin-1."""
+    csv = csv_of(str(place))
+    try:
+        return _file_table(name, place, read, csv)
+    except SchemaError:
+        with suppress(SchemaError):
+            return _file_table(name, place, read, replace(csv, encoding="latin-1"))
+        raise
+
+
+def _why_no_rows(file: Path, kind: str) -> str:
+    try:
+        with file.open("rb") as opened:
+            size = len(opened.read(12))
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if kind == "csv":
+        return "is empty" if not size else "has no first line with the columns' names, as its encoding and marks say it"
+    return "is empty" if not size else "cannot be read as Parquet; write it again or remove it"
+
+
+def _inside(fields: ValueRows, column: str) -> tuple[CatalogColumn, ...]:
+    """The fields of a column, each by its whole path."""
+    found = [(tuple(path), sql_type) for path, sql_type in fields if path[0] == column]
+    return tuple(replace(CatalogColumn(path[-1], sql_type, True), path=path) for path, sql_type in found)
+
+
+def partition_values(table: CatalogTable) -> Iterator[tuple[str, list[str]]]:
+    """The columns that the names of folders hold, with all the texts that stand there."""
+    place = Path(table.place or "")
+    found: dict[str, list[str]] = {}
+    for file in files_of(place):
+        for name, text in partition_of(place, file).items():
+            found.setdefault(name, []).extend([] if text is None else [text])
+    yield from found.items()

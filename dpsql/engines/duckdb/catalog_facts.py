@@ -5,12 +5,18 @@ Proved in ``docs/proofs/process.md``.
 
 from __future__ import annotations
 
+import csv
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any, Final
 
 import duckdb
 
+from dpsql.engines.duckdb.copied import csv_names, open_sqlite
 from dpsql.engines.files.held_files import HeldFiles, with_journal
-from dpsql.engines.source import NotOpened, ValueRows
+from dpsql.engines.source import RFC_4180, CsvText, NotOpened, ValueRows
 
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL
@@ -32,35 +38,104 @@ _CONSTRAINTS = """
 """
 _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal ORDER BY function_name"
 
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+_SQLITE_TABLES = """
+    SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name
+"""
+_SQLITE_COLUMNS = 'SELECT name, type, "notnull", pk FROM pragma_table_info(?)'
+_SQLITE_REFERENCES = 'SELECT "from", "table", "to", id FROM pragma_foreign_key_list(?) ORDER BY id, seq'
+
+CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
 
 
-def file_facts(path: str) -> list[ValueRows]:
-    """Columns, tables, views, constraints and macros of a DuckDB file; NotOpened where it is none."""
-    try:
-        with duckdb.connect(path, read_only=True, config=_CONFIG) as connection:
-            return [connection.execute(each).fetchall() for each in (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS, _MACROS)]
-    except duckdb.Error:
-        raise NotOpened from None
+def source_facts(path: str, kind: str, csv_text: CsvText = RFC_4180) -> list[ValueRows]:
+    """What the catalogue of a file of the kind says; NotOpened where it is none."""
+    match kind:
+        case "duckdb":
+            return _database_facts(path)
+        case "sqlite":
+            return _sqlite_facts(path)
+        case "parquet":
+            return _parquet_facts(path)
+        case "csv":
+            return _csv_facts(path, csv_text, path.lower().endswith(".gz"))
+        case _:
+            raise NotOpened
 
 
-def held_facts(path: str, is_database: bool, held: HeldFiles) -> list[ValueRows]:
+def held_facts(path: str, kind: str, csv_text: CsvText, held: HeldFiles) -> list[ValueRows]:
     """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
+    is_database = kind in ("duckdb", "sqlite")
     try:
         places = [held.place(str(file)) for file in (with_journal(Path(path).resolve()) if is_database else [path])]
     except OSError:
         raise NotOpened from None
-    return file_facts(path) if is_database else parquet_facts(places[0])
+    if kind == "csv":
+        return _csv_facts(places[0], csv_text, path.lower().endswith(".gz"))
+    return source_facts(path if is_database else places[0], kind)
 
 
-def parquet_facts(path: str) -> list[ValueRows]:
-    """Names and types of the columns of a Parquet file; NotOpened where it is none."""
+def _database_facts(path: str) -> list[ValueRows]:
+    """Columns, tables, views, constraints, macros and fields of a DuckDB file."""
     try:
-        with duckdb.connect(":memory:", config=_CONFIG) as connection:
-            found = connection.execute("FROM read_parquet(?, hive_partitioning = false) LIMIT 0", [path])
-            return [[(name, str(sql_type)) for name, sql_type, *_ in found.description or ()]]
+        with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
+            asked = (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS, _MACROS)
+            found: list[ValueRows] = [connection.execute(each).fetchall() for each in asked]
+            structs = [row for row in found[0] if str(row[2]).startswith("STRUCT(")]
+            fields = [
+                (table, *field)
+                for table, column, text, *_ in structs
+                for field in _fields((column,), connection.type(text))
+            ]
+            return [*found, fields]
     except duckdb.Error:
+        raise NotOpened from None
+
+
+def _parquet_facts(path: str) -> list[ValueRows]:
+    """Names and types of the columns of a Parquet file, and of the fields of those that are STRUCTs."""
+    try:
+        with duckdb.connect(":memory:", config=CONFIG) as connection:
+            found = connection.execute("FROM read_parquet(?, hive_partitioning = false) LIMIT 0", [path])
+            columns = [(name, sql_type) for name, sql_type, *_ in found.description or ()]
+            fields = [field for name, sql_type in columns for field in _fields((name,), sql_type)]
+            return [[(name, str(sql_type)) for name, sql_type in columns], fields]
+    except duckdb.Error:
+        raise NotOpened from None
+
+
+def _fields(path: tuple[str, ...], sql_type: Any) -> Iterator[tuple[list[str], str]]:
+    """The path and the type of each field of a STRUCT, and of the STRUCTs in it."""
+    if str(getattr(sql_type, "id", "")) == "struct":
+        for name, inner in sql_type.children:
+            yield [*path, name], str(inner)
+            yield from _fields((*path, name), inner)
+
+
+def _csv_facts(path: str, csv_text: CsvText, packed: bool) -> list[ValueRows]:
+    """The names of the columns of a CSV file, from its first line; it says nothing of their types."""
+    try:
+        return [[(name, "") for name in csv_names(path, packed, csv_text)]]
+    except (OSError, EOFError, UnicodeError, csv.Error):
+        raise NotOpened from None
+
+
+def _sqlite_facts(path: str) -> list[ValueRows]:
+    """Columns, tables, views, keys and foreign keys of an SQLite file."""
+    try:
+        with closing(open_sqlite(path)) as connection:
+            kinds = connection.execute(_SQLITE_TABLES).fetchall()
+            tables = [(name,) for name, kind in kinds if kind == "table"]
+            columns, keys, parents = [], [], []
+            for (name,) in tables:
+                told = connection.execute(
+                    'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', [name]
+                ).fetchall()
+                columns += [(name, column, its_type, not (notnull or pk)) for column, its_type, notnull, pk in told]
+                keys += [(name, column) for column, *_, pk in sorted(told, key=lambda each: each[3]) if pk]
+                parents += [(name, *each) for each in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()]
+            return [columns, tables, [(name,) for name, kind in kinds if kind == "view"], keys, parents]
+    except sqlite3.Error:
         raise NotOpened from None

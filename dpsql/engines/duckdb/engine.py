@@ -12,6 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
+from dpsql.engines.duckdb.catalog import csv_of, file_kind, places_of, source_kind
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.spilling import most_spilled
@@ -19,15 +20,18 @@ from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.source import (
     CoreSql,
+    CsvText,
     Data,
     DataCursor,
     DataSource,
     DerivedTable,
     HeldData,
     NotOpened,
-    NotReadable,
-    NotUnique,
     ResourceLimits,
+    SourceKind,
+    StoredColumn,
+    StoredTable,
+    UnfitColumn,
     ValueRows,
 )
 from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
@@ -35,7 +39,8 @@ from dpsql.errors.deadline import is_over, taken
 from dpsql.errors.owners_log import record, swallowed
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
-from dpsql.schema import Schema
+from dpsql.schema import Schema, Table
+from dpsql.schema.validation import apart_in
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.duckdb import DUCKDB
@@ -211,13 +216,25 @@ def derived_table(table: DerivedQuery) -> DerivedTable:
 
 def source_of(schema: Schema) -> DataSource:
     """What an engine is told of the schema's data."""
-    path = schema.source_path.absolute()
-    files = {name: str(path / f"{name}.parquet") for name in schema.tables} if path.is_dir() else None
+    path = schema.source_pattern.absolute()
+    kind = source_kind(path)
+    places = places_of(schema)
+    tables = {name: _stored(table, places[name], kind) for name, table in schema.tables.items()}
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
     limits = ResourceLimits(settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes))
-    written = tuple(pair for name in files or () for pair in _written(schema, name))
-    return DataSource(str(path), files, tuple(sorted(schema.unique)), public, schema.readings, limits, written)
+    written = [pair for name, table in tables.items() if table.kind == "parquet" for pair in _written(schema, name)]
+    apart = tuple(sorted(apart_in(schema.tables, schema.unit)))
+    return DataSource(str(path), kind, tables, tuple(sorted(schema.unique)), public, limits, tuple(written), apart)
+
+
+def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
+    columns = tuple(
+        StoredColumn(name, its.column or (name,), DUCKDB.type_name(its.type), its.reading)
+        for name, its in table.columns.items()
+    )
+    csv = CsvText(**table.csv.model_dump()) if table.csv is not None else csv_of(place)
+    return StoredTable(place, "database" if kind != "files" else file_kind(place), columns, csv)
 
 
 def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
@@ -231,19 +248,16 @@ def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
 
 
 def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
-    """The source, opened; SchemaError where a key on the way to the unit is not unique, or a value cannot be read.
+    """The source, opened; SchemaError where a column or a table of it is unfit, with what its owner can do.
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.
     """
     trouble: Error = OperationalError("the data of this schema cannot be opened; see that `source` is right")
     try:
         return opens(source)
-    except NotUnique as error:
-        trouble = SchemaError(f"table {error.table}, column {error.column}: is referenced on the way to the unit and "
-                              "is not unique in the data; mend the data or the reference")  # fmt: skip
-    except NotReadable as error:
-        trouble = SchemaError(f"table {error.table}, column {error.column}: holds a text that is no UTF-8, or a moment "
-                              "that is none, and would fail statements; mend it, or leave the column out")  # fmt: skip
+    except UnfitColumn as error:
+        where = f"table {error.table}, column {error.column}" if error.column else f"table {error.table}"
+        trouble = SchemaError(f"{where}: {error.said}")
     except NotOpened as error:
         record("opening the data", error)
     raise trouble

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, facts, read_catalog
+from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, declared_catalog, facts
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process import landlock
@@ -26,7 +26,7 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     """The schema with what the catalogue of its data adds to it, and the engine on them.
 
     Raises:
-        SchemaError: the source is no DuckDB file and no folder of Parquet, or the schema does not fit it.
+        SchemaError: the source is none that is read, or the schema does not fit it.
         OperationalError: the data cannot be opened.
     """
     if not (OWN_PROCESS and schema.engine.process):
@@ -34,7 +34,7 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     declared = source_of(schema)
     process = EngineProcess(declared.path, declared.limits)
     try:
-        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts_of, process)))
+        completed = schema.with_catalog(declared_catalog(schema, partial(facts_of, process)))
         return completed, DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
     except BaseException:
         process.end()
@@ -44,7 +44,7 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
 def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     held = HeldFiles()
     try:
-        completed = schema.with_catalog(read_catalog(schema.source_path, partial(facts, held=held)))
+        completed = schema.with_catalog(declared_catalog(schema, partial(facts, held=held)))
         return completed, DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
     except BaseException:
         held.close()
@@ -56,7 +56,7 @@ def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
 
     def fits(read: CatalogReader) -> bool:
         with suppress(SchemaError):
-            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed
+            return schema.with_catalog(declared_catalog(schema, read)) == completed
         return False
 
     return fits

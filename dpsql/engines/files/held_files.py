@@ -11,13 +11,14 @@ import json
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from dpsql.engines.source import DataSource
+from dpsql.engines.files.tables import files_of, partition_of
+from dpsql.engines.source import DataSource, StoredTable, TableFile
 
 
 class FileState(NamedTuple):
@@ -60,13 +61,30 @@ def files_version(files: Sequence[Path]) -> str | None:
 
 
 def source_files(source: DataSource) -> list[Path]:
-    """The Parquet files of the declared tables, or the DuckDB file with its journal, where they are now."""
-    if source.files is not None:
-        return [Path(file) for file in source.files.values()]
+    """The files of the declared tables, or the database file with its journals, where they are now."""
+    if source.kind == "files":
+        files = (file for table in source.tables.values() for file in files_of(Path(table.place)))
+        return list(dict.fromkeys(files))
     try:
         return with_journal(Path(source.path).resolve())
     except (OSError, RuntimeError):
         return [Path(source.path)]
+
+
+def located(source: DataSource, place: Callable[[Path], str] = str) -> DataSource:
+    """The source with the files that its tables have now, each opened at the ``place`` that is given for it."""
+
+    def files(table: StoredTable) -> tuple[TableFile, ...]:
+        whole = Path(table.place)
+        return tuple(
+            TableFile(place(file), file.name.lower().endswith(".gz"), tuple(partition_of(whole, file).items()))
+            for file in files_of(whole)
+        )
+
+    if source.kind != "files":
+        return source
+    tables = {name: replace(table, files=files(table)) for name, table in source.tables.items()}
+    return replace(source, tables=tables)
 
 
 #: Where the first and the last bytes of a kind of files stand, and what they are.
@@ -91,10 +109,14 @@ def faults_of(files: Sequence[Path]) -> list[str]:
     return found
 
 
+#: What DuckDB and SQLite write beside a database file before it is in there.
+_JOURNALS: Final = (".wal", "-wal", "-journal")
+
+
 def with_journal(file: Path) -> list[Path]:
-    """A DuckDB file and, where it has one, its journal of writes."""
-    journal = file.with_name(f"{file.name}.wal")
-    return [file, journal] if journal.exists() else [file]
+    """A database file and, where it has them, its journals of writes."""
+    beside = (file.with_name(file.name + ending) for ending in _JOURNALS)
+    return [file, *(journal for journal in beside if journal.exists())]
 
 
 #: Where Linux has a name for each descriptor of a process, by which the very file is opened again.
@@ -152,16 +174,26 @@ class HeldFiles:
     def source(self, source: DataSource) -> DataSource:
         """The source with all its files held, and nothing else, at the places where the engine shall open them.
 
-        A DuckDB file stays at its path, beside which its journal is.
+        A database file stays at its path, beside which its journals are.
         """
-        files = {str(path.absolute()): self._file(path) for path in source_files(source)}
+        files: dict[str, HeldFile] = {}
+
+        def place(file: Path) -> str:
+            held = files[str(file.absolute())] = self._file(file)
+            return held.place
+
+        found = located(source, place)
+        if source.kind != "files":
+            for file in source_files(source):
+                place(file)
+            found = replace(source, path=str(next(iter(files.values())).real))
+        elif not all(table.files for table in found.tables.values()):
+            raise FileNotFoundError
         for name in self._files.keys() - files.keys():
             _let_go(self._files[name])
         self._files.clear()
         self._files.update(files)
-        if source.files is None:
-            return replace(source, path=str(next(iter(files.values())).real))
-        return replace(source, files={table: self.place(path) for table, path in source.files.items()})
+        return found
 
     @property
     def paths(self) -> list[str]:
@@ -187,7 +219,7 @@ class HeldFiles:
         if time.time() - last / 10**9 < LONG_AGO:
             tick = TICK if any(state.changed % 10**9 for state in self.states) else WHOLE_TICK
             time.sleep(max(0.0, self._since + tick - time.monotonic()))
-        by_path = source.files is None or any(file.descriptor is None for file in self._files.values())
+        by_path = source.kind != "files" or any(file.descriptor is None for file in self._files.values())
         return self.unchanged() and (not by_path or states(source_files(source)) == self.states)
 
     def unchanged(self) -> bool:

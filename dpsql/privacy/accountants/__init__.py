@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.answers import CONVERSION_SHARE, price_for
 from dpsql.privacy.accountants.basic import Basic
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.parallel import Parallel
@@ -30,4 +31,4 @@ RULES: Mapping[str, type[CompositionRule]] = {
 #: What is used where none is named.
 DEFAULT: CompositionRule = Hybrid()
 
-__all__ = ["DEFAULT", "RULES", "THEOREMS", "CompositionRule", "Theorem"]
+__all__ = ["CONVERSION_SHARE", "DEFAULT", "RULES", "THEOREMS", "CompositionRule", "Theorem", "price_for"]

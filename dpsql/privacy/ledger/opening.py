@@ -6,6 +6,7 @@ Proved in ``docs/proofs/ledger.md``.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -78,12 +79,18 @@ def names_of(dataset: str, source: Path, schema: Path | None) -> DatabaseNames:
         real = source.resolve(strict=True)
         files = [f"data {source.absolute()}", f"data {real}"]
         files += [] if schema is None else [f"schema {schema.resolve()}"]
-        inodes = [each.stat() for each in ([real] if real.is_file() else sorted(real.glob("*.parquet")))]
+        inodes = [each.stat() for each in ([real] if real.is_file() else sorted(_data_files(real)))]
     except (OSError, RuntimeError) as error:
         raise LedgerError("the data that the ledger belongs to cannot be found") from error
     linked, single = ([_inode(each) for each in inodes if (each.st_nlink > 1) == several] for several in (True, False))
     sought, kept = ([f"{each} {dataset}" for each in dict.fromkeys(names)] for names in ([*files, *linked], single))
     return DatabaseNames(tuple(sought), tuple(kept))
+
+
+def _data_files(folder: Path) -> Iterator[Path]:
+    """The files of tables somewhere below a folder."""
+    endings = (".parquet", ".csv", ".tsv", ".gz")
+    return (file for file in folder.rglob("*") if file.name.endswith(endings) and file.is_file())
 
 
 def _inode(file: os.stat_result) -> str:

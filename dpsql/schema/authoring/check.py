@@ -12,7 +12,7 @@ from dpsql.schema.catalog import Catalog
 from dpsql.schema.load import load
 from dpsql.schema.model import Schema
 from dpsql.schema.names import fold
-from dpsql.schema.privacy import Noise
+from dpsql.schema.privacy import Noise, Privacy
 from dpsql.schema.table import Table
 
 #: Above these a promise is weak, or a limit drowns the answers in noise.
@@ -36,11 +36,13 @@ def check(
     path: str | PathLike[str],
     read_catalog: Callable[[Schema], Catalog] | None = None,
     paid_for: Callable[[Schema], Mapping[Noise, int]] | None = None,
+    error_of: Callable[[Privacy, int], float] | None = None,
 ) -> list[Finding]:
     """What the owner should mend, weigh or know in a schema file; compared with its source where one is read.
 
     Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone. ``paid_for`` says how many
-    statements the budget admits with which noise, or SchemaError why it is none.
+    statements the budget admits with which noise, or SchemaError why it is none; ``error_of`` what a count's error is
+    where so many rows of a unit count.
     """
     try:
         schema = load(path)
@@ -54,6 +56,8 @@ def check(
     findings = [*_statements(schema, statements), *_privacy(schema)]
     for name, table in schema.tables.items():
         findings += _public(name, table) if table.public else _private(schema, name, table)
+    if error_of is not None:
+        findings += _errors(schema, error_of)
     if catalog is not None:
         findings += _unproved_keys(schema, catalog)
     return findings
@@ -131,6 +135,17 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
             yield Finding("loose", where, "has no bounds, so SUM and AVG of it are refused; add bounds = [low, high]")
         if column.type.kind == "text" and column.values is None and column_name not in identifiers:
             yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
+
+
+def _errors(schema: Schema, error_of: Callable[[Privacy, int], float]) -> Iterator[Finding]:
+    """What the limit of each table costs, beside what a smaller one would."""
+    for name, table in schema.tables.items():
+        rows = table.max_rows_per_unit
+        if table.public or rows is None:
+            continue
+        fewer = "" if rows == 1 else f", with {max(rows // 4, 1)} ± {error_of(schema.privacy, max(rows // 4, 1)):,.0f}"
+        said = f"with {rows} rows per {schema.privacy.unit} a count is ± {error_of(schema.privacy, rows):,.0f}{fewer}"
+        yield Finding("note", f"table {name}, max_rows_per_unit", said)
 
 
 def _unproved_keys(schema: Schema, catalog: Catalog) -> Iterator[Finding]:

@@ -1,94 +1,190 @@
-"""A first schema file, drafted from what an engine's catalogue says and from nothing that rows say."""
+"""A first schema file, drafted from what an engine's catalogue says; no value of a row stands in it."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import PurePath
 
-from dpsql.schema.catalog import Catalog, CatalogTable
-from dpsql.schema.names import NAME, checked_name, fold
-from dpsql.schema.types import SqlType, Stored
+from dpsql.schema.authoring.guesses import Guesses, guessed
+from dpsql.schema.authoring.plain_tables import PlainColumn, PlainTable, plain_tables
+from dpsql.schema.catalog import Catalog
+from dpsql.schema.names import fold
+from dpsql.schema.plain_names import plain_name
+from dpsql.schema.privacy import Privacy
+from dpsql.schema.types import SqlType
 
 _HEAD = """\
-# Drafted by `dpsql schema init` from the catalogue alone: no row was read. Fill in every line marked FILL IN:
+# Drafted by `dpsql schema init` {read} Fill in every line marked FILL IN:
 # take away its leading # and put your own figure there. All that stands here is public: never compute it from the data.
 name = {name}
 source = {source}  # a relative path starts at this file's folder
 
 [privacy]
-# unit = "table.column"  # FILL IN: the column that names who is protected, such as "patients.patient_id"
-# epsilon = 1  # FILL IN: the budget for the whole life of this database
-# delta = 1e-6  # FILL IN: far below 1 / (number of units), or 0 for pure differential privacy
+{unit}
+{epsilon}
+{delta}
+answers = {answers}  # how many plain counts the budget pays for: fewer are more exact{errors}
 time_bucket = 0.25  # answers leave at multiples of it, so that how long they took tells little; 0 turns it off
 """
 
-
+_READ_NOTHING = "from the catalogue alone: no row was read."
+_GUESSED = (
+    "from names and types. Types of CSV were guessed by reading its\n"
+    "# rows, and those of SQLite by what it declares: check them."
+)
 _REFERENCES = '# references = { column = "table.key" }  # what leads to the unit, or to a public table'
+_GUESS = "  # a guess from the names: check it, keep what leads to the unit or to public tables"
 
 
-def draft(catalog: Catalog) -> str:
-    """The TOML text of a schema file; it loads once the lines marked FILL IN are filled in."""
-    guesses = _guessed_references(catalog)
-    name = re.sub(r"[^a-z0-9_]+", "_", fold(PurePath(catalog.source).stem)).strip("_")
-    head = _HEAD.format(name=_quoted(name if re.fullmatch(NAME, name) else "database"), source=_quoted(catalog.source))
-    lines, several = [head.rstrip("\n")], len(catalog.tables) > 1
-    for table in catalog.tables:
-        lines += ["", *_table(table, guesses.get(table.name, {}), several)]
+_VIEW = "a view hides whose rows it reads; store it as a table"
+_DELTA = "far below 1 / (number of units), or 0 for pure differential privacy"
+_MEMBERS = "  # its members, if they are public; else take values away"
+
+
+#: What a draft splits its budget into.
+ANSWERS = 40
+_EXAMPLES = (1, 5, 20)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an owner has said; what is empty is left to be filled in.
+
+    ``limits`` has the most rows of one unit of each private table, and ``references`` those that are kept of each.
+    """
+
+    unit: str | None = None
+    epsilon: str | None = None
+    delta: str | None = None
+    answers: int = ANSWERS
+    public: frozenset[str] | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    references: Mapping[str, Mapping[str, str]] | None = None
+
+
+#: Nothing said yet.
+NOTHING_CHOSEN = Choices()
+
+
+def draft(
+    catalog: Catalog,
+    choices: Choices = NOTHING_CHOSEN,
+    error_of: Callable[[Privacy, int], float] | None = None,
+) -> str:
+    """The TOML text of a schema file; it loads once the lines marked FILL IN are filled in.
+
+    ``error_of`` says what a count's error is where so many rows of a unit count.
+    """
+    tables = plain_tables(catalog)
+    guesses = guessed(tables, choices.unit)
+    lines = [_head(catalog, choices, guesses.unit, error_of)]
+    for table in tables:
+        lines += ["", *_table(table, guesses, len(tables) > 1, choices)]
+    for real in catalog.tables:
+        if real.kind == "view":
+            lines += ["", f"# Left out: view {_quoted(real.name)}: {_VIEW}"]
     return "\n".join(lines) + "\n"
 
 
-def _table(table: CatalogTable, guesses: dict[str, tuple[str, str]], several: bool) -> Iterator[str]:
-    if not re.fullmatch(NAME, fold(table.name)) or table.kind == "view":
-        reason = (
-            "a view hides what it reads; store it as a table" if table.kind == "view" else "rename it to a plain name"
-        )
-        yield f"# Left out: {table.kind} {_quoted(table.name)}: {reason}"
-        return
-    name, columns = fold(table.name), {fold(column.name) for column in table.columns}
-    yield f"[tables.{name}]"
-    yield "# public = true  # FILL IN this line where every row is public knowledge, else the next"
-    yield "# max_rows_per_unit = 1  # FILL IN: the most rows of one unit that may count"
-    key = [fold(column) for column in table.key]
-    if key and all(re.fullmatch(NAME, column) for column in key):
-        yield f"key = {_quoted(key[0]) if len(key) == 1 else json.dumps(key)}"
-    references = list(_references(table, guesses, columns))
-    unknown = [_REFERENCES] if several else []
-    yield from references or unknown
-    yield f"[tables.{name}.columns]"
+def _head(
+    catalog: Catalog, choices: Choices, guess: str | None, error_of: Callable[[Privacy, int], float] | None
+) -> str:
+    name = plain_name(PurePath(re.split(r"[*?\[{]", catalog.source)[0].rstrip("/-_")).stem)
+    asked = "the column that names who is protected" + (", a guess" if guess else ', such as "patients.patient_id"')
+    return _HEAD.format(
+        read=_GUESSED if any(not table.typed for table in catalog.tables) else _READ_NOTHING,
+        name=_quoted(name),
+        source=_quoted(catalog.source),
+        unit=_filled("unit", choices.unit and _quoted(choices.unit), _quoted(guess or "table.column"), asked),
+        epsilon=_filled("epsilon", choices.epsilon, "1", "the budget for the whole life of this database"),
+        delta=_filled("delta", choices.delta, "1e-6", _DELTA),
+        answers=choices.answers,
+        errors="" if error_of is None else _errors(choices, error_of),
+    ).rstrip("\n")
+
+
+def privacy_of(choices: Choices) -> Privacy:
+    """The promise that is drafted, with the figures of the draft where the owner has not said any."""
+    return Privacy.model_validate(
+        {
+            "unit": choices.unit or "table.column",
+            "epsilon": Decimal(choices.epsilon or "1"),
+            "delta": Decimal(choices.delta or "1e-6"),
+            "answers": choices.answers,
+        }
+    )
+
+
+def _errors(choices: Choices, error_of: Callable[[Privacy, int], float]) -> str:
+    """What the limits of tables cost, before they are chosen."""
+    privacy = privacy_of(choices)
+    told = [f"± {error_of(privacy, rows):,.0f} with {rows}" for rows in _EXAMPLES]
+    return (
+        f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(told)} rows per unit (max_rows_per_unit)."
+    )
+
+
+def _filled(name: str, chosen: str | None, example: str, asked: str) -> str:
+    return f"{name} = {chosen}" if chosen else f"# {name} = {example}  # FILL IN: {asked}"
+
+
+def _table(table: PlainTable, guesses: Guesses, several: bool, choices: Choices) -> Iterator[str]:
+    yield f"[tables.{table.name}]"
+    if choices.public is None:
+        likely = " (likely: nothing in it leads to the unit)" if table.name in guesses.public else ""
+        yield f"# public = true  # FILL IN this line where every row is public knowledge{likely}, else the next"
+        yield "# max_rows_per_unit = 1  # FILL IN: the most rows of one unit that may count"
+    elif table.name in choices.public:
+        yield "public = true"
+    else:
+        yield f"max_rows_per_unit = {choices.limits[table.name]}"
+    if fold(table.real.name) != table.name:
+        there = PurePath(table.real.place).name if table.real.place is not None else table.real.name
+        yield f"table = {_quoted(there)}"
+    if table.real.csv:
+        yield f"csv = {{ {', '.join(f'{mark} = {_value(value)}' for mark, value in table.real.csv.items())} }}"
+    yield from _key(table, guesses.keys, choices)
+    yield from _references(table, guesses.references.get(table.name, {}), several, choices)
+    yield f"[tables.{table.name}.columns]"
     for column in table.columns:
-        try:
-            plain, stored = checked_name(fold(column.name), "column"), Stored.parse(column.type)
-        except ValueError as error:
-            yield f"# Left out: column {_quoted(column.name)}: {_one_line(str(error))}"
-            continue
-        if column.computed:
-            yield f"# Left out: column {plain}: computed when it is read; store it as a plain column"
-            continue
-        nullable = ", nullable = true" if column.nullable else ""
-        values = "" if not stored.members else f", values = [{', '.join(_quoted(each) for each in stored.members)}]"
-        advice = "  # its members, if they are public; else take values away" if values else _advice(plain, stored.type)
-        yield f'{plain} = {{ type = "{stored.type}"{nullable}{values} }}{advice}'
+        yield _column(column)
+    for left in table.left_out:
+        yield f"# Left out: column {_quoted(left.there)}: {_one_line(left.reason)}"
 
 
-def _references(table: CatalogTable, guesses: dict[str, tuple[str, str]], columns: set[str]) -> Iterator[str]:
-    declared = {fold(column): target for column, target in (table.references or {}).items()}
-    chosen = declared or guesses
-    entries = [
-        f'{column} = "{fold(parent)}.{fold(parent_column)}"'
-        for column, (parent, parent_column) in chosen.items()
-        if column in columns and all(re.fullmatch(NAME, fold(part)) for part in (column, parent, parent_column))
-    ]
-    if entries:
-        flag = (
-            "" if declared else "  # a guess from the names: check it, keep what leads to the unit or to public tables"
-        )
+def _key(table: PlainTable, keys: Mapping[str, str], choices: Choices) -> Iterator[str]:
+    guess = keys.get(table.name)
+    if table.key:
+        yield f"key = {_quoted(table.key[0]) if len(table.key) == 1 else json.dumps(table.key)}"
+    elif guess is not None and choices.unit == f"{table.name}.{guess}" and choices.limits.get(table.name) == 1:
+        yield f"key = {_quoted(guess)}"
+
+
+def _references(table: PlainTable, guesses: Mapping[str, str], several: bool, choices: Choices) -> Iterator[str]:
+    kept = guesses if choices.references is None else choices.references.get(table.name, {})
+    if kept:
+        flag = "" if table.references or choices.references is not None else _GUESS
+        entries = (f"{column} = {_quoted(target)}" for column, target in kept.items())
         yield f"references = {{ {', '.join(entries)} }}{flag}"
+    elif several and choices.references is None:
+        yield _REFERENCES
+
+
+def _column(column: PlainColumn) -> str:
+    stored = column.stored
+    nullable = ", nullable = true" if column.nullable else ""
+    values = f", values = {_value(stored.members)}" if stored.members else ""
+    there = "" if column.there is None else f", column = {_value(column.there)}"
+    advice = _MEMBERS if values else _advice(column.name, stored.type)
+    return f'{column.name} = {{ type = "{stored.type}"{nullable}{values}{there} }}{advice}'
 
 
 def _advice(column: str, sql_type: SqlType) -> str:
-    if column.endswith(("id", "key")):
+    if column.endswith(("id", "key", "_sk")):
         return ""
     if sql_type.is_numeric:
         return "  # bounds = [low, high] allows SUM and AVG"
@@ -97,35 +193,11 @@ def _advice(column: str, sql_type: SqlType) -> str:
     return '  # values = ["…"] if the keys are public' if sql_type.kind == "text" else ""
 
 
-def _guessed_references(catalog: Catalog) -> dict[str, dict[str, tuple[str, str]]]:
-    """For sources without constraints: columns named alike, ending in id or key, refer to the table named like them."""
-    if any(table.references for table in catalog.tables):
-        return {}
-    tables = [table for table in catalog.tables if table.columns and table.kind != "view"]
-    stems = {table.name: {_stem(column.name, table): fold(column.name) for column in table.columns} for table in tables}
-    guesses: dict[str, dict[str, tuple[str, str]]] = {}
-    for stem in sorted({stem for names in stems.values() for stem in names}):
-        word = re.fullmatch(r"(.{2,}?)_?(?:id|key)", stem)
-        named = [
-            table
-            for table in tables
-            if word and fold(table.name).startswith(word[1]) and _stem(table.columns[0].name, table) == stem
-        ]
-        if not named:
-            continue
-        parent = min(named, key=lambda table: (len(table.name), table.name))
-        for table in tables:
-            if table is not parent and stem in stems[table.name]:
-                target = (parent.name, parent.columns[0].name)
-                guesses.setdefault(table.name, {})[stems[table.name][stem]] = target
-    return guesses
-
-
-def _stem(column: str, table: CatalogTable) -> str:
-    """The column's name without the prefix that all columns of its table share, such as ``o_``."""
-    prefix = fold(column).partition("_")[0] + "_"
-    shared = len(table.columns) > 1 and all(fold(other.name).startswith(prefix) for other in table.columns)
-    return fold(column).removeprefix(prefix) if shared else fold(column)
+def _value(value: object) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value).lower() if isinstance(value, bool) else _quoted(str(value))
 
 
 def _quoted(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, assert_never, get_args
 
 from dpsql.schema.types import numbers, temporal, words
 from dpsql.schema.types.facts import Bound, NamedType, TypeFacts, Value
-from dpsql.schema.types.stored_types import STORED_TYPES, Reading
+from dpsql.schema.types.stored_types import STORED_TYPES, Reading, unread
 
 #: The types that a column may be declared as; in a family the narrowest comes first.
 Kind: TypeAlias = Literal["boolean", "integer", "decimal", "double", "text", "date", "timestamp"]
@@ -80,7 +80,7 @@ class SqlType(NamedType):
         found = _TYPE.fullmatch(plain)
         kind = ALIASES.get(found[1]) if found else None
         if found is None or kind is None:
-            known = STORED_TYPES.get(plain)
+            known = STORED_TYPES.get(plain) or unread(plain)
             reason = f"is not known; use one of {', '.join(sorted(TYPES))}" if known is None else known.refusal
             raise ValueError(f"type `{text}` {reason}")
         first, second = found[2], found[3]

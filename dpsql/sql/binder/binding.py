@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from sqlglot import exp
 
@@ -21,7 +22,9 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import refuse
 
-MAX_AGGREGATES, MAX_SOURCES = 32, 24
+#: A private aggregate that would get a smaller part of its statement's price than one of so many is refused.
+SMALLEST_PARTS: Final = 128
+MAX_SOURCES: Final = 24
 
 
 class Binding(ABC):
@@ -101,12 +104,15 @@ class Binding(ABC):
         return shapes(self.cores, self.cubes)
 
     def require_few(self) -> None:
-        """Refuse a statement with very many private aggregates; those of grouping sets count once."""
+        """Refuse a statement whose price would be split over very many private aggregates; those of grouping sets count
+        once.
+        """
         of_cubes = {level.core for cube in self.cubes for level in cube.levels}
         alone = [core for place, core in enumerate(self.cores) if place not in of_cubes]
         asked = sum(len(core.aggregates) for core in alone) + sum(len(cube.aggregates) for cube in self.cubes)
-        if asked > MAX_AGGREGATES:
-            refuse("E_LIMITS", f"the statement has more than {MAX_AGGREGATES} private aggregates")
+        if asked > SMALLEST_PARTS:
+            said = f"each of {asked} private aggregates would get less than 1/{SMALLEST_PARTS} of the price"
+            refuse("E_LIMITS", f"{said}; ask for them in several statements")
 
     def table_name(self, node: exp.Table) -> str:
         """The schema's name of the table; refused where the schema does not have it."""

@@ -12,7 +12,60 @@ HELD, OPENED, ALL = (
 )
 EXECUTION = "dpsql/session/execution.py"
 
+COPIED = "tests/engines/test_copied_tables.py"
+FILES = "tests/engines/test_source_files.py"
+
 FAULTS = (
+    Fault(
+        "a text that is no value is read as NULL",
+        "dpsql/engines/duckdb/copied.py",
+        "            if state:\n",
+        "            if state == 2:\n",
+        (f"{COPIED}::test_a_text_that_is_no_value_is_refused_before_anything_is_asked",),
+    ),
+    Fault(
+        "two texts of a unit become one",
+        "dpsql/engines/duckdb/copied.py",
+        "        apart = {column for name, column in source.apart if name == table}\n",
+        "        apart = set[str]()\n",
+        (f"{COPIED}::test_two_texts_of_a_unit_never_become_one",),
+    ),
+    Fault(
+        "how CSV is written is guessed from its rows",
+        "dpsql/engines/duckdb/copied.py",
+        'auto_detect = false, header = {str(csv_text.header).lower()}, "\n'
+        '        f"delim = {quoted(csv_text.delimiter)}, quote = {quote}, escape = {quote}, strict_mode = true, ',
+        'auto_detect = true, header = {str(csv_text.header).lower()}, "\n        f"',
+        (f"{COPIED}::test_how_a_file_is_written_is_not_guessed_from_what_stands_in_it",),
+    ),
+    Fault(
+        "a decimal of CSV is rounded",
+        "dpsql/engines/duckdb/texts.py",
+        "[0-9]{{0,{digits[2]}}}0*",
+        "[0-9]*",
+        (f"{COPIED}::test_a_text_that_is_no_value_is_refused_before_anything_is_asked",),
+    ),
+    Fault(
+        "codes that are not whole are read as integers",
+        OPENED,
+        "            self._require_codes()\n",
+        "",
+        (f"{FILES}::test_codes_that_are_stored_as_double_are_integers_where_all_are_whole",),
+    ),
+    Fault(
+        "the files of one table may have other columns",
+        OPENED,
+        "        self._require_alike()\n",
+        "",
+        (f"{FILES}::test_files_of_one_table_that_differ_are_refused",),
+    ),
+    Fault(
+        "an SQLite file is read while a program writes to it",
+        "dpsql/engines/duckdb/copied.py",
+        "    if any(_has_bytes(",
+        "    if all(_has_bytes(",
+        (f"{FILES}::test_sqlite_is_read_by_what_it_declares",),
+    ),
     Fault(
         "what was read is given though the files were written meanwhile",
         OPENED,
@@ -100,8 +153,8 @@ FAULTS = (
     Fault(
         "data of other types are read by the plans of the old ones",
         "dpsql/engines/duckdb/opening.py",
-        "            return schema.with_catalog(read_catalog(schema.source_path, read)) == completed\n",
-        "            return bool(schema.with_catalog(read_catalog(schema.source_path, read)))\n",
+        "            return schema.with_catalog(declared_catalog(schema, read)) == completed\n",
+        "            return bool(schema.with_catalog(declared_catalog(schema, read)))\n",
         (f"{VERSIONS}::test_data_that_do_not_fit_are_not_read_and_nothing_is_charged",),
     ),
     Fault(

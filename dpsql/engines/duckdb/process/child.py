@@ -18,9 +18,9 @@ import duckdb
 
 from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog_facts import held_facts
-from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe, source_heard, stage_heard
+from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe, csv_heard, source_heard, stage_heard
 from dpsql.engines.files.held_files import HeldFiles
-from dpsql.engines.source import NotOpened, NotReadable, ResourceLimits, UnfitColumn
+from dpsql.engines.source import NotOpened, ResourceLimits, UnfitColumn
 
 #: How many requests are worked on at the same time; more wait for their turn.
 WORKERS = 16
@@ -66,8 +66,7 @@ class Child:
             try:
                 answer = self._answer(request)
             except UnfitColumn as error:
-                word = "not readable" if isinstance(error, NotReadable) else "not unique"
-                answer = EngineMessage(word, request.number, {"table": error.table, "column": error.column})
+                answer = EngineMessage(error.word, request.number, {"table": error.table, "column": error.column})
             except NotOpened:
                 answer = EngineMessage("not opened", request.number)
             except (duckdb.FatalException, duckdb.InternalException):
@@ -92,7 +91,7 @@ class Child:
         """Names and types, before the data are open; what they were read of is what is opened."""
         if self._opened is not None:
             raise NotOpened
-        facts = held_facts(request.said["path"], request.said["database"], self._held)
+        facts = held_facts(request.said["path"], request.said["kind"], csv_heard(request.said["csv"]), self._held)
         return EngineMessage("done", request.number, {}, facts)
 
     def _open(self, request: EngineMessage) -> EngineMessage:

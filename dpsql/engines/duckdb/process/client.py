@@ -25,6 +25,7 @@ from dpsql.engines.duckdb.process import start
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
 from dpsql.engines.files.held_files import with_journal
+from dpsql.engines.files.tables import files_of, found_tables, root_of
 from dpsql.engines.source import ResourceLimits, ValueRows
 from dpsql.errors import OperationalError
 from dpsql.errors.deadline import GLANCE, is_over
@@ -269,11 +270,13 @@ def _told(source: str, limits: ResourceLimits, serves: str) -> bytes:
 
 
 def _readable(source: str) -> list[str]:
-    """The source, with its journal where it is a file, and where the links to Parquet files in a folder lead."""
+    """The source, with its journals where it is a database, and where the links to data files in a folder lead."""
     place = Path(source)
-    if not place.is_dir():
+    root = root_of(place)
+    if not root.is_dir():
         return [str(each) for each in with_journal(place)]
-    return [source, *(str(file.resolve()) for file in place.glob("*.parquet") if file.is_symlink())]
+    files = {place, *(file for _, table in found_tables(place) for file in files_of(table)), *files_of(root)}
+    return [str(root), *(str(file.resolve()) for file in files if file.resolve() != file.absolute())]
 
 
 def _leave_all() -> None:

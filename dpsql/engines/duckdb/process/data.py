@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +22,7 @@ from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
 from dpsql.engines.duckdb.process.protocol import EngineMessage, source_said, stage_said
 from dpsql.engines.files.held_files import FileState
 from dpsql.engines.files.versions import Versions
-from dpsql.engines.source import CoreSql, DataSource, DerivedTable, NotOpened, NotReadable, NotUnique, ValueRows
+from dpsql.engines.source import UNFIT, CoreSql, CsvText, DataSource, DerivedTable, NotOpened, ValueRows
 
 #: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
 HEARS, GRACE = 1.0, 5.0
@@ -40,9 +41,9 @@ class ProcessFailed(Exception):
 class ProcessData(Versions["ProcessVersion"]):
     """A source that is opened in a process; OperationalError where none can be begun.
 
-    Raises NotOpened, NotUnique where a key on the way to the unit stands twice, or NotReadable where a value cannot be
-    read. What is opened later must have the catalogue that ``fits`` wants. ``process`` is one that was begun for this
-    source, and that ends with this object.
+    Raises NotOpened, or an UnfitColumn where statements could fail on the data or mean what they must not. What is
+    opened later must have the catalogue that ``fits`` wants. ``process`` is one that was begun for this source, and
+    that ends with this object.
     """
 
     def __init__(
@@ -81,10 +82,8 @@ class ProcessVersion:
 
     def _open(self, source: DataSource) -> None:
         answer = self.process.ask("open", source_said(source))
-        if answer.word == "not unique":
-            raise NotUnique(*_known(answer.said, source.unique))
-        if answer.word == "not readable":
-            raise NotReadable(*_known(answer.said, source.written))
+        if answer.word in UNFIT:
+            raise UNFIT[answer.word](*_known(answer.said, source))
         if answer.word != "done":
             raise NotOpened
         self.version = str(answer.said["version"])
@@ -109,10 +108,11 @@ class ProcessVersion:
         self._finalizer()
 
 
-def facts_of(process: EngineProcess, path: str, is_database: bool) -> Sequence[ValueRows]:
+def facts_of(process: EngineProcess, path: str, kind: str, csv: CsvText) -> Sequence[ValueRows]:
     """What the catalogue at the path says, read in the process, which has opened nothing yet; NotOpened without one."""
     try:
-        return _done(process, "catalog", {"path": str(Path(path).absolute()), "database": is_database})
+        said = {"path": str(Path(path).absolute()), "kind": kind, "csv": asdict(csv)}
+        return _done(process, "catalog", said)
     except (ProcessFailed, ProcessDied):
         raise NotOpened from None
 
@@ -188,12 +188,12 @@ class ProcessCursor:
             threading.Thread(target=close_later, name="dpsql close", daemon=True).start()
 
 
-def _known(said: dict[str, Any], asked: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """The column that was said, which must be one that was asked about."""
-    pair = (said["table"], said["column"])
-    if pair not in asked:
+def _known(said: dict[str, Any], source: DataSource) -> tuple[str, str]:
+    """The column that was said, which must be one that the schema declares."""
+    table, column = said["table"], said["column"]
+    if not source.has(table, column):
         raise NotOpened
-    return pair
+    return table, column
 
 
 def _done(process: EngineProcess, word: str, said: dict[str, Any]) -> Sequence[ValueRows]:

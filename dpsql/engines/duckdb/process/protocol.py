@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from dpsql.engines.duckdb import row_encoding
-from dpsql.engines.source import CoreSql, DataSource, DerivedTable, ValueRows
+from dpsql.engines.source import CoreSql, CsvText, DataSource, DerivedTable, StoredColumn, StoredTable, ValueRows
 from dpsql.errors.deadline import GLANCE
 
 _LENGTHS: Final = struct.Struct(">QI")
@@ -147,10 +147,21 @@ def source_said(source: DataSource) -> dict[str, Any]:
 
 def source_heard(said: dict[str, Any]) -> DataSource:
     """The source that was said."""
-    unique = tuple((table, column) for table, column in said["unique"])
     public = {table: tuple(columns) for table, columns in said["public"].items()}
-    written = tuple((table, column) for table, column in said["written"])
-    return DataSource(said["path"], said["files"], unique, public, said["readings"], written=written)
+    tables = {name: _table_heard(table) for name, table in said["tables"].items()}
+    unique, written, apart = (tuple((table, column) for table, column in said[word])
+                              for word in ("unique", "written", "apart"))  # fmt: skip
+    return DataSource(said["path"], said["kind"], tables, unique, public, written=written, apart=apart)
+
+
+def _table_heard(said: dict[str, Any]) -> StoredTable:
+    columns = tuple(StoredColumn(**{**each, "path": tuple(each["path"])}) for each in said["columns"])
+    return StoredTable(said["place"], said["kind"], columns, csv_heard(said["csv"]))
+
+
+def csv_heard(said: dict[str, Any]) -> CsvText:
+    """How a CSV file is written, as it was said."""
+    return CsvText(**{**said, "nulls": tuple(said["nulls"])})
 
 
 def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:

@@ -1,0 +1,24 @@
+"""Names and texts as DuckDB's SQL writes them.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+
+def quoted(text: str) -> str:
+    """The text as a constant.
+
+    >>> print(quoted("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """The name of a table or a column, whatever letters it has.
+
+    >>> print(identifier('the "best" one'))
+    "the ""best"" one"
+    """
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,48 @@
+"""Texts read as values of the declared types: for CSV, SQLite and the names of folders; a text that is none is NULL.
+
+Numbers but doubles, dates and moments are never rounded or cut. Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dpsql.engines.duckdb.quoting import quoted
+from dpsql.engines.source import RFC_4180, CsvText
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+#: A moment without a zone, or with that of UTC: another zone would be passed over.
+_MOMENT = (
+    "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,6}0*)?)?)?( ?(Z|[+-]00(:?00)?))?"
+)
+
+
+def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
+    """The SQL of the value that the SQL of a text writes, in one of the engine's types; NULL where it writes none.
+
+    >>> print(value_of_text('"c"', "bigint"))
+    CASE WHEN regexp_full_match("c", '\\s*[+-]?[0-9]+([.]0*)?\\s*') THEN TRY_CAST("c" AS bigint) END
+    """
+    digits = _DECIMAL.fullmatch(engine_type)
+    point = "[.]" if csv.decimal == "." else "[,]"
+    number = text if csv.decimal == "." else f"replace({text}, ',', '.')"
+    if engine_type == "bigint":
+        return _where(text, f"[+-]?[0-9]+({point}0*)?", f"TRY_CAST({number} AS bigint)")
+    if digits is not None:
+        return _where(text, f"[+-]?[0-9]*({point}[0-9]{{0,{digits[2]}}}0*)?", f"TRY_CAST({number} AS {engine_type})")
+    if engine_type == "double":
+        return f"TRY_CAST({number} AS double)"
+    if engine_type == "date":
+        if csv.date_format is not None:
+            return f"CAST(try_strptime({text}, {quoted(csv.date_format)}) AS date)"
+        return _where(text, "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}", f"TRY_CAST({text} AS date)")
+    if engine_type == "timestamp":
+        if csv.timestamp_format is not None:
+            return f"CAST(try_strptime({text}, {quoted(csv.timestamp_format)}) AS timestamp)"
+        return _where(text, _MOMENT, f"TRY_CAST({text} AS timestamp)")
+    return text if engine_type == "varchar" else f"TRY_CAST({text} AS {engine_type})"
+
+
+def _where(text: str, pattern: str, value: str) -> str:
+    whole = quoted(rf"\s*{pattern}\s*")
+    return f"CASE WHEN regexp_full_match({text}, {whole}) THEN {value} END"

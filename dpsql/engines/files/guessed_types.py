@@ -1,0 +1,144 @@
+"""The types of columns of CSV files and of SQLite, guessed for the draft of a schema file.
+
+The owner is told that the guess reads the rows of CSV files; no value of them leaves this module. What is guessed is
+written into the schema file and from then on declared: nothing is guessed when the data are read.
+
+Said of in ``docs/proofs/process.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from dpsql.engines.duckdb.catalog import csv_of, partition_values
+from dpsql.engines.duckdb.catalog_facts import CONFIG
+from dpsql.engines.files.tables import files_of, kind_of
+from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
+
+#: Texts that programs write for no value.
+_NULLS: Final = ["", "NA", "N/A", "NULL", "null", "NaN", "nan"]
+#: What SQLite calls a type that it has none of, in the order in which its own rules try them.
+_SQLITE: Final = (
+    ("bool", "BOOLEAN"), ("int", "BIGINT"), ("char", "VARCHAR"), ("clob", "VARCHAR"), ("text", "VARCHAR"),
+    ("blob", "BLOB"), ("real", "DOUBLE"), ("floa", "DOUBLE"), ("doub", "DOUBLE"), ("datetime", "TIMESTAMP"),
+    ("timestamp", "TIMESTAMP"), ("date", "DATE"), ("time", "TIME"),
+)  # fmt: skip
+_ISO: Final = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"}
+
+
+def with_guesses(catalog: Catalog) -> Catalog:
+    """The catalogue with the types that the source itself does not know."""
+    return replace(catalog, tables=tuple(_with_guesses(table) for table in catalog.tables))
+
+
+def _with_guesses(table: CatalogTable) -> CatalogTable:
+    if table.place is None:
+        return table if table.typed else _of_sqlite(table)
+    partition = {name: _type_of_texts(texts) for name, texts in partition_values(table)}
+    files = files_of(Path(table.place))
+    csv: dict[str, object] = {}
+    guessed: Mapping[str, str] = {}
+    if kind_of(files[0]) == "csv":
+        csv, guessed = _sniffed(table, files)
+    known = [replace(column, type=partition.get(column.name, column.type)) for column in table.columns]
+    if guessed:
+        known = [CatalogColumn(name, sql_type, True) for name, sql_type in {**guessed, **partition}.items()]
+    return replace(table, columns=tuple(known), csv=csv)
+
+
+def _of_sqlite(table: CatalogTable) -> CatalogTable:
+    return replace(table, columns=tuple(replace(each, type=sqlite_type(each.type)) for each in table.columns))
+
+
+def sqlite_type(declared: str) -> str:
+    """DuckDB's type for what SQLite's column was declared as.
+
+    >>> sqlite_type("VARCHAR(20)"), sqlite_type("NUMERIC(9, 2)"), sqlite_type("datetime"), sqlite_type("")
+    ('VARCHAR', 'DECIMAL(9,2)', 'TIMESTAMP', 'VARCHAR')
+    """
+    digits = re.search(r"(?:decimal|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", declared, re.IGNORECASE)
+    if digits is not None:
+        return f"DECIMAL({digits[1]},{digits[2] or 0})"
+    if not declared:
+        return "VARCHAR"
+    return next((its for word, its in _SQLITE if word in declared.lower()), "DOUBLE")
+
+
+def _type_of_texts(texts: Sequence[str]) -> str:
+    """The narrowest type of which all are: for the names of folders."""
+    if texts and all(re.fullmatch(r"[+-]?\d{1,18}", text) for text in texts):
+        return "BIGINT"
+    return "DATE" if texts and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for text in texts) else "VARCHAR"
+
+
+def _sniffed(table: CatalogTable, files: Sequence[Path]) -> tuple[dict[str, object], dict[str, str]]:
+    """How the files are written, where that is not as RFC 4180 has it, and the type of each column in all of them."""
+    with duckdb.connect(":memory:", config=CONFIG) as connection:
+        written, types = _sniffed_file(connection, files[0], {})
+        for file in files[1:]:
+            _, more = _sniffed_file(connection, file, written)
+            types = {name: _wider(its, more.get(name, its)) for name, its in types.items()}
+    usual = csv_of(str(files[0]))
+    marks = {name: value for name, value in written.items() if value != getattr(usual, name)}
+    return marks, types
+
+
+def _wider(one: str, other: str) -> str:
+    if one == other:
+        return one
+    return "DOUBLE" if {one, other} == {"BIGINT", "DOUBLE"} else "VARCHAR"
+
+
+def _sniffed_file(
+    connection: duckdb.DuckDBPyConnection, file: Path, known: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, str]]:
+    encodings = [str(known.get("encoding", "utf-8"))] + (["latin-1"] if not known else [])
+    for encoding in encodings:
+        with suppress(duckdb.Error):
+            found = _sniff(connection, file, encoding, "")
+            delimiter = found["Delimiter"]
+            tried = [found]
+            if delimiter == ";":
+                tried.append(_sniff(connection, file, encoding, ", delim = ';', decimal_separator = ','"))
+            nulls = ", ".join(f"'{text}'" for text in _NULLS)
+            told = [
+                *tried,
+                *(_sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]") for each in tried),
+            ]
+            best = max(told, key=lambda each: sum(column["type"] != "VARCHAR" for column in each["Columns"]))
+            types = {column["name"]: _plain(column["type"]) for column in best["Columns"]}
+            return _written(best, encoding), types
+    return dict(known), {}
+
+
+def _sniff(connection: duckdb.DuckDBPyConnection, file: Path, encoding: str, more: str) -> dict[str, Any]:
+    place = str(file).replace("'", "''")
+    found = connection.execute(f"FROM sniff_csv('{place}', sample_size = -1, encoding = '{encoding}'{more})")
+    names = [name for name, *_ in found.description or ()]
+    return {**dict(zip(names, found.fetchone() or (), strict=True)), "more": more}
+
+
+def _written(found: Mapping[str, Any], encoding: str) -> dict[str, object]:
+    """The sniffer's answer in the words of a schema file."""
+    more = str(found["more"])
+    return {
+        "delimiter": found["Delimiter"],
+        "quote": '"' if found["Quote"] == "(empty)" else found["Quote"],
+        "header": bool(found["HasHeader"]),
+        "encoding": encoding,
+        "decimal": "," if "decimal_separator" in more else ".",
+        "date_format": None if found["DateFormat"] in _ISO else found["DateFormat"],
+        "timestamp_format": None if found["TimestampFormat"] in _ISO else found["TimestampFormat"],
+        "nulls": tuple(_NULLS) if "nullstr" in more else ("",),
+    }
+
+
+def _plain(sniffed: str) -> str:
+    return sniffed if sniffed in ("BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP") else "VARCHAR"

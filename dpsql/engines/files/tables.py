@@ -1,0 +1,101 @@
+"""Which files are the tables of a source: one file, a folder, a glob, and folders whose names hold a column's value.
+
+Names of files are read here, and no file is opened. Proved in ``docs/proofs/versions.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+#: How the files of each kind end.
+SUFFIXES: Final = {
+    ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".csv.gz": "csv", ".tsv.gz": "csv",
+}  # fmt: skip
+#: What stands for many names in a path.
+GLOB: Final = re.compile(r"[*?\[\]{}]")
+#: Files that one program wrote as the parts of one table.
+_PART: Final = re.compile(r"part[-._]\d+.*", re.IGNORECASE)
+_PARTITION: Final = re.compile(r"([^=]+)=(.*)")
+_NULL: Final = "__HIVE_DEFAULT_PARTITION__"
+
+
+def kind_of(file: Path) -> str | None:
+    """``parquet`` or ``csv`` by the file's name; None for other files, and for those that programs hide.
+
+    >>> kind_of(Path("a/visits.csv.gz")), kind_of(Path("_SUCCESS")), kind_of(Path("shop.duckdb"))
+    ('csv', None, None)
+    """
+    if file.name.startswith((".", "_")):
+        return None
+    return next((kind for suffix, kind in SUFFIXES.items() if file.name.lower().endswith(suffix)), None)
+
+
+def is_glob(place: Path) -> bool:
+    """Whether the place stands for many files rather than being one file or folder."""
+    return GLOB.search(str(place)) is not None and not place.exists()
+
+
+def root_of(place: Path) -> Path:
+    """The file or folder below which all files of the place lie.
+
+    >>> str(root_of(Path("/nowhere/visits/20*/day.csv")))
+    '/nowhere/visits'
+    """
+    if not is_glob(place):
+        return place
+    parts = place.parts
+    first = next(number for number, part in enumerate(parts) if GLOB.search(part))
+    return Path(*parts[:first])
+
+
+def files_of(place: Path) -> list[Path]:
+    """The data files of one table in the order of their names: a file, all below a folder, or all that a glob means."""
+    if is_glob(place):
+        root = root_of(place)
+        matched = root.glob(str(place.relative_to(root)))
+        found = (file for each in matched for file in (each.rglob("*") if each.is_dir() else [each]))
+    elif place.is_dir():
+        found = place.rglob("*")
+    else:
+        return [place]
+    return sorted({file for file in found if kind_of(file) is not None and file.is_file()})
+
+
+def partition_of(place: Path, file: Path) -> dict[str, str | None]:
+    """The columns whose values stand in the names of the folders between the place and the file.
+
+    >>> partition_of(Path("visits"), Path("visits/year=2020/town=St%20Ives/a.parquet"))
+    {'year': '2020', 'town': 'St Ives'}
+    """
+    folders = file.relative_to(root_of(place)).parts[:-1] if place != file else ()
+    found = {}
+    for name, value in (match.groups() for match in map(_PARTITION.fullmatch, folders) if match):
+        found[unquote(name)] = None if value == _NULL else unquote(value)
+    return found
+
+
+def found_tables(source: Path) -> list[tuple[str, Path]]:
+    """The tables of a source of files by the names that they have there, each with its place; some share a name."""
+    if is_glob(source):
+        begin, *others = GLOB.split(_stem(source))
+        return [((begin.rstrip("-_. ") if others else "") or root_of(source).name, source)]
+    if not source.is_dir():
+        return [(_stem(source), source)]
+    inside = sorted(each for each in source.iterdir() if not each.name.startswith((".", "_")))
+    files = [each for each in inside if each.is_file() and kind_of(each) is not None]
+    folders = [each for each in inside if each.is_dir()]
+    if any(_PARTITION.fullmatch(folder.name) for folder in folders) or (
+        len(files) > 1 and all(_PART.fullmatch(file.name) for file in files)
+    ):
+        return [(source.resolve().name, source)]
+    return [*((_stem(file), file) for file in files), *((each.name, each) for each in folders if files_of(each))]
+
+
+def _stem(file: Path) -> str:
+    """The file's name without the ending that tells its kind."""
+    name = file.name
+    ending = max((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len, default="")
+    return name[: len(name) - len(ending)] if ending else file.stem

@@ -1,0 +1,112 @@
+"""The tables of a catalogue under plain names, with the columns that can be declared and why the others cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
+from dpsql.schema.names import fold
+from dpsql.schema.plain_names import is_plain, plain_name
+from dpsql.schema.types import Stored
+
+
+@dataclass(frozen=True)
+class PlainColumn:
+    """A column or a field of a STRUCT, its plain name, and ``there``, the source's name, where that is another one."""
+
+    name: str
+    nullable: bool
+    stored: Stored
+    there: str | tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What cannot be declared, and why."""
+
+    there: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """A table under its plain name; keys and references are written in plain names too."""
+
+    name: str
+    real: CatalogTable
+    columns: tuple[PlainColumn, ...]
+    left_out: tuple[LeftOut, ...]
+    key: tuple[str, ...] = ()
+    references: tuple[tuple[str, str, str], ...] = ()
+
+    def column(self, name: str) -> PlainColumn | None:
+        """The column of that plain name; None where there is none."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+def plain_tables(catalog: Catalog) -> list[PlainTable]:
+    """The tables but views, in the order of the catalogue."""
+    names: dict[str, str] = {}
+    for real in catalog.tables:
+        if real.kind != "view":
+            names[fold(real.name)] = plain_name(real.name, names.values())
+    columns = {fold(real.name): list(_columns(real)) for real in catalog.tables if real.kind != "view"}
+    plain = {
+        (table, fold(each.there if isinstance(each.there, str) else each.name)): each.name
+        for table, found in columns.items()
+        for each in found
+        if isinstance(each, PlainColumn) and not isinstance(each.there, tuple)
+    }
+    return [_table(real, names, columns[fold(real.name)], plain) for real in catalog.tables if real.kind != "view"]
+
+
+def _table(
+    real: CatalogTable,
+    names: dict[str, str],
+    columns: list[PlainColumn | LeftOut],
+    plain: dict[tuple[str, str], str],
+) -> PlainTable:
+    there = fold(real.name)
+    key = [plain.get((there, fold(column))) for column in real.key]
+    references = [
+        (plain.get((there, fold(column))), names.get(fold(parent)), plain.get((fold(parent), fold(its))))
+        for column, (parent, its) in (real.references or {}).items()
+    ]
+    return PlainTable(
+        names[there],
+        real,
+        tuple(each for each in columns if isinstance(each, PlainColumn)),
+        tuple(each for each in columns if isinstance(each, LeftOut)),
+        tuple(each for each in key if each is not None) if None not in key else (),
+        tuple((column, parent, its) for column, parent, its in references if column and parent and its),
+    )
+
+
+def _columns(real: CatalogTable) -> Iterator[PlainColumn | LeftOut]:
+    taken = [fold(column.name) for column in real.columns if is_plain(column.name)]
+    for column in real.columns:
+        inner = [field for field in column.fields if not _has_fields(field, column)]
+        for field in inner or [column]:
+            yield _column(field, taken)
+
+
+def _has_fields(field: CatalogColumn, column: CatalogColumn) -> bool:
+    return any(other.path[: len(field.path)] == field.path != other.path for other in column.fields)
+
+
+def _column(column: CatalogColumn, taken: list[str]) -> PlainColumn | LeftOut:
+    said = ".".join(column.path) or column.name
+    if not said.isprintable():
+        return LeftOut(said, "its name has a control character; rename it")
+    if column.computed:
+        return LeftOut(said, "computed when it is read; store it as a plain column")
+    try:
+        stored = Stored.parse(column.type)
+    except ValueError as error:
+        return LeftOut(said, str(error))
+    if not column.path and is_plain(column.name):
+        return PlainColumn(fold(column.name), column.nullable, stored, None)
+    name = plain_name("_".join(column.path) or column.name, taken)
+    taken.append(name)
+    return PlainColumn(name, column.nullable, stored, column.path or column.name)

@@ -1,0 +1,22 @@
+"""What a limit on the rows of a unit costs in error, said to the owner before it is chosen.
+
+Proved in ``docs/proofs/accuracy.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from dpsql.planning.calibration import mechanism
+from dpsql.schema import Privacy
+from dpsql.sql.analysis.contribution import counted_once, norm_of
+
+
+def count_error(privacy: Privacy, rows: int) -> float:
+    """Half the interval of COUNT(*) at the price of a statement, where so many rows of a unit count."""
+    norm = norm_of(privacy)
+    once = counted_once(norm)
+    limited = replace(once, limit=once.limit * (rows if norm == "l1" else rows**2), rows=rows)
+    noise = mechanism(limited, norm, privacy.neighbours, privacy.query_epsilon, Fraction(1))
+    return float(noise.half_width(float(privacy.confidence)) * limited.step)
