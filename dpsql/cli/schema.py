@@ -17,7 +17,11 @@ def schema() -> None:
 
 @schema.command()
 @click.argument("source")
-def init(source: str) -> None:
+@click.option("--ask", is_flag=True, help="Ask for what only the owner knows, and write a file that answers.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write; it must not exist yet."
+)
+def init(source: str, ask: bool, output: Path | None) -> None:
     """Draft a schema file for SOURCE from its names, types and keys.
 
     SOURCE is a DuckDB or SQLite file, a Parquet or CSV file, a folder of these, or a glob in quotes. The rows of CSV
@@ -25,10 +29,26 @@ def init(source: str) -> None:
     """
     from dpsql.engines.files.guessed_types import with_guesses
     from dpsql.engines.opening import catalog_at
-    from dpsql.schema import draft
+    from dpsql.schema import draft, loads
+    from dpsql.schema.authoring.draft import NOTHING_CHOSEN
     from dpsql.session.limit_errors import count_error
 
-    click.echo(draft(with_guesses(catalog_at(source)), error_of=count_error), nl=False)
+    if output is not None and output.exists():
+        raise click.UsageError(f"{output} exists; name another file, or remove it")
+    catalog, choices = with_guesses(catalog_at(source)), NOTHING_CHOSEN
+    if ask:
+        from dpsql.cli.schema_dialogue import choose
+
+        choices = choose(catalog, count_error)
+    text = draft(catalog.beside(output), choices, count_error)
+    if ask:
+        loads(text, output)  # says what does not fit together before anything is written
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    then = f"dpsql schema check {output}" if ask else "fill in the lines marked FILL IN"
+    click.echo(f"wrote {output}; next: {then}", err=True)
 
 
 @schema.command()

@@ -4,10 +4,12 @@ It has names, types and keys, never anything that rows say."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Literal
 
 from dpsql.schema.names import checked_name, fold
@@ -74,6 +76,13 @@ class Catalog:
     macros: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     source_files: bool = False
+
+    def beside(self, file: Path | None) -> Catalog:
+        """The catalogue with the source's path as a schema in that file writes it."""
+        if file is None or Path(self.source).is_absolute():
+            return self
+        source = os.path.relpath(self.source, file.parent)
+        return replace(self, source=source)
 
 
 def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, Table]:

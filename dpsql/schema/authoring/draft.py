@@ -18,8 +18,8 @@ from dpsql.schema.privacy import Privacy
 from dpsql.schema.types import SqlType
 
 _HEAD = """\
-# Drafted by `dpsql schema init` {read} Fill in every line marked FILL IN:
-# take away its leading # and put your own figure there. All that stands here is public: never compute it from the data.
+# Drafted by `dpsql schema init` {read}{fill}
+# All that stands here is public: never compute it from the data.
 name = {name}
 source = {source}  # a relative path starts at this file's folder
 
@@ -36,6 +36,7 @@ _GUESSED = (
     "from names and types. Types of CSV were guessed by reading its\n"
     "# rows, and those of SQLite by what it declares: check them."
 )
+_FILL = "\n# Fill in every line marked FILL IN: take away its leading # and put your own figure there."
 _REFERENCES = '# references = { column = "table.key" }  # what leads to the unit, or to a public table'
 _GUESS = "  # a guess from the names: check it, keep what leads to the unit or to public tables"
 
@@ -64,6 +65,7 @@ class Choices:
     public: frozenset[str] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     references: Mapping[str, Mapping[str, str]] | None = None
+    left_out: frozenset[str] = frozenset()
 
 
 #: Nothing said yet.
@@ -83,6 +85,9 @@ def draft(
     guesses = guessed(tables, choices.unit)
     lines = [_head(catalog, choices, guesses.unit, error_of)]
     for table in tables:
+        if table.name in choices.left_out:
+            lines += ["", f"# Left out: table {_quoted(table.real.name)}: nothing in it says whose a row is"]
+            continue
         lines += ["", *_table(table, guesses, len(tables) > 1, choices)]
     for real in catalog.tables:
         if real.kind == "view":
@@ -97,6 +102,7 @@ def _head(
     asked = "the column that names who is protected" + (", a guess" if guess else ', such as "patients.patient_id"')
     return _HEAD.format(
         read=_GUESSED if any(not table.typed for table in catalog.tables) else _READ_NOTHING,
+        fill="" if choices.unit else _FILL,
         name=_quoted(name),
         source=_quoted(catalog.source),
         unit=_filled("unit", choices.unit and _quoted(choices.unit), _quoted(guess or "table.column"), asked),

@@ -46,9 +46,12 @@ def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
         key = _key(table)
         column = None if key is None else table.column(key)
         stem = None if column is None else _stem(column, table)
-        if key is not None and stem is not None and (table.key or stem in ("id", "key", "uuid") or stem not in called):
+        if key is None or stem is None:
+            continue
+        named = table.name.startswith(_word(stem) or "\0")
+        if table.key or not named or stem not in called:
             found[table.name] = key
-            called.add(stem)
+            called |= {stem} if named else set()
     return found
 
 
