@@ -34,6 +34,7 @@ from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner, planner, require_answered
 from dpsql.audit.sensitivity.statements import check_sensitivity, seconds_of_statements
 from dpsql.engines.opening import catalog_of
+from dpsql.engines.public_bounds import with_public_bounds
 from dpsql.schema import Schema, load
 
 __all__ = [
@@ -97,6 +98,7 @@ def audit(
     texts = list(dict.fromkeys([*named, *written.statements]))
     clock.tell("sensitivity: rows of each unit")
     neighbours = NeighbourDatabases(schema)
+    schema = with_public_bounds(schema, neighbours.public_row)
     try:
         with planner(schema, neighbours) as plans:
             require_answered(plans, named)

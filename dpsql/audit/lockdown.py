@@ -20,7 +20,7 @@ from dpsql.engines.duckdb.catalog import source_kind
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.engines.duckdb.table_views import file_name
+from dpsql.engines.duckdb.tables.views import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.schema import Schema, Table
 from dpsql.sql.emit.duckdb import DUCKDB

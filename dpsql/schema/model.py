@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +20,7 @@ from dpsql.schema.engine import EngineSettings
 from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
+from dpsql.schema.types import Bound
 from dpsql.schema.unit_paths import Owner, find_owner, identified
 from dpsql.schema.validation import find_faults
 
@@ -177,6 +179,17 @@ class Schema(BaseModel):
         if faults:
             raise self.error(faults)
         return self.model_copy(update={"tables": tables})
+
+    def with_bounds(self, bounds: Mapping[str, Mapping[str, tuple[Bound, Bound]]]) -> Schema:
+        """This schema with bounds of columns, by the names of tables and columns."""
+        tables = {
+            name: table.model_copy(update={"columns": {
+                column: its.bounded_by(bounds[name][column]) if column in bounds.get(name, {}) else its
+                for column, its in table.columns.items()
+            }})
+            for name, table in self.tables.items()
+        }  # fmt: skip
+        return self.model_copy(update={"tables": tables}) if bounds else self
 
     def read_from(self, path: Path | None) -> Schema:
         """This schema as read from that file."""

@@ -73,6 +73,12 @@ class Column(BaseModel):
         """How its values are read where the source stores them in another type; None until the source was seen."""
         return self._reading
 
+    def bounded_by(self, bounds: tuple[Bound, Bound]) -> Column:
+        """This column with these bounds."""
+        copy = self.model_copy(update={"bounds": bounds})
+        copy._reading = self._reading
+        return copy
+
     def read_by(self, reading: Reading | None) -> Column:
         """This column where the source stores it so."""
         copy = self.model_copy()

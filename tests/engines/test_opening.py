@@ -44,7 +44,7 @@ def test_an_address_is_given_to_the_engine_of_its_scheme(tmp_path: Path, monkeyp
         asked.append(str(source))
         return NOTHING
 
-    other = replace(ENGINE_KINDS[""], catalog=catalog)
+    other = replace(ENGINE_KINDS[""], catalog=catalog, declared_catalog=lambda schema: catalog(schema.source))
     monkeypatch.setattr(opening, "ENGINE_KINDS", {**ENGINE_KINDS, "toy": other})
     schema = at("toy://host/shop", tmp_path)
     assert engine_kind(schema) is other and catalog_of(schema) == catalog_at("toy://host/shop") == NOTHING

@@ -13,7 +13,7 @@ import pytest
 
 from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.catalog import read_catalog
-from dpsql.engines.duckdb.table_views import _SQL
+from dpsql.engines.duckdb.tables.views import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import draft, loads
 from dpsql.schema.types import FAITHFUL, STORED_TYPES, Reading, Stored

@@ -19,7 +19,7 @@ from dpsql.engines.duckdb.attached_source import OpenedSource
 from dpsql.engines.duckdb.catalog import declared_catalog, read_catalog
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.engines.duckdb.table_views import _SQL
+from dpsql.engines.duckdb.tables.views import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema, loads
 from dpsql.session import open_session

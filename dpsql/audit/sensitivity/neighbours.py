@@ -15,7 +15,7 @@ from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
-from dpsql.engines.duckdb.table_views import attach
+from dpsql.engines.duckdb.tables.views import attach
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows
 from dpsql.errors import ExecutionFailed, OperationalError
@@ -187,12 +187,17 @@ class NeighbourDatabases:
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         """The number that a query of dpsql's own over public tables gives."""
+        (number,) = self.public_row(sql, tables)
+        return int(number)  # type: ignore[call-overload,no-any-return]
+
+    def public_row(self, sql: str, tables: frozenset[str]) -> Sequence[object]:
+        """The one row that a query of dpsql's own over public tables gives."""
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
         require_planned(self._connection.cursor(), sql, tables)
         row = self._connection.cursor().execute(sql).fetchone()
         assert row is not None
-        return int(row[0])
+        return tuple(row)
 
     def is_unique(self, table: str, column: str) -> bool:
         """Whether a column holds no value twice."""

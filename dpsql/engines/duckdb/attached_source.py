@@ -15,9 +15,9 @@ import duckdb
 
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.in_memory import CAREFUL
-from dpsql.engines.duckdb.quoting import identifier, quoted
 from dpsql.engines.duckdb.row_encoding import gathered
-from dpsql.engines.duckdb.table_views import attach, parquet_files, stored_value
+from dpsql.engines.duckdb.tables.quoting import identifier, quoted
+from dpsql.engines.duckdb.tables.views import attach, parquet_files, stored_value
 from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles
 from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.engines.source import (

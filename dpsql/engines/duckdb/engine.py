@@ -86,16 +86,21 @@ class DuckDBEngine:
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         """The number that the SQL gives, which may read these tables; they are public, so no charge is needed."""
+        (number,) = self.public_row(sql, tables)
+        return int(number)  # type: ignore[call-overload,no-any-return]
+
+    def public_row(self, sql: str, tables: frozenset[str]) -> Sequence[object]:
+        """The one row that the SQL gives, which may read these tables; they are public, so no charge is needed."""
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
-        with swallowed("counting in public tables"), self._data.hold() as held:
+        with swallowed("looking at public tables"), self._data.hold() as held:
             cursor = held.cursor()
             watchdog = threading.Timer(float(self._schema.engine.seconds), cursor.stop)
             watchdog.daemon = True
             watchdog.start()
             try:
-                ((number,),) = cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
-                return int(number)
+                (row,) = cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
+                return row
             finally:
                 cursor.close([], watchdog.cancel)
         raise ExecutionFailed

@@ -15,6 +15,7 @@ from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.data import ProcessData, facts_of
 from dpsql.engines.files.held_files import HeldFiles
+from dpsql.engines.public_bounds import with_public_bounds
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 
@@ -23,7 +24,7 @@ OWN_PROCESS = True
 
 
 def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
-    """The schema with what the catalogue of its data adds to it, and the engine on them.
+    """The schema with what the catalogue and the public rows of its data add to it, and the engine on them.
 
     Raises:
         SchemaError: the source is none that is read, or the schema does not fit it.
@@ -35,7 +36,8 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     process = EngineProcess(declared.path, declared.limits)
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts_of, process)))
-        return completed, DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
+        engine = DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
+        return with_public_bounds(completed, engine.public_row), engine
     except BaseException:
         process.end()
         raise
@@ -45,7 +47,8 @@ def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     held = HeldFiles()
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts, held=held)))
-        return completed, DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
+        engine = DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
+        return with_public_bounds(completed, engine.public_row), engine
     except BaseException:
         held.close()
         raise

@@ -18,21 +18,21 @@ FILES = "tests/engines/test_source_files.py"
 FAULTS = (
     Fault(
         "a text that is no value is read as NULL",
-        "dpsql/engines/duckdb/copied.py",
+        "dpsql/engines/duckdb/tables/copies.py",
         "            if state:\n",
         "            if state == 2:\n",
         (f"{COPIED}::test_a_text_that_is_no_value_is_refused_before_anything_is_asked",),
     ),
     Fault(
         "two texts of a unit become one",
-        "dpsql/engines/duckdb/copied.py",
+        "dpsql/engines/duckdb/tables/copies.py",
         "        apart = {column for name, column in source.apart if name == table}\n",
         "        apart = set[str]()\n",
         (f"{COPIED}::test_two_texts_of_a_unit_never_become_one",),
     ),
     Fault(
         "how CSV is written is guessed from its rows",
-        "dpsql/engines/duckdb/copied.py",
+        "dpsql/engines/duckdb/tables/copies.py",
         'auto_detect = false, header = {str(csv_text.header).lower()}, "\n'
         '        f"delim = {quoted(csv_text.delimiter)}, quote = {quote}, escape = {quote}, strict_mode = true, ',
         'auto_detect = true, header = {str(csv_text.header).lower()}, "\n        f"',
@@ -40,7 +40,7 @@ FAULTS = (
     ),
     Fault(
         "a decimal of CSV is rounded",
-        "dpsql/engines/duckdb/texts.py",
+        "dpsql/engines/duckdb/tables/texts.py",
         "[0-9]{{0,{digits[2]}}}0*",
         "[0-9]*",
         (f"{COPIED}::test_a_text_that_is_no_value_is_refused_before_anything_is_asked",),
@@ -61,10 +61,24 @@ FAULTS = (
     ),
     Fault(
         "an SQLite file is read while a program writes to it",
-        "dpsql/engines/duckdb/copied.py",
+        "dpsql/engines/duckdb/tables/copies.py",
         "    if any(_has_bytes(",
         "    if all(_has_bytes(",
         (f"{FILES}::test_sqlite_is_read_by_what_it_declares",),
+    ),
+    Fault(
+        "bounds are read of private tables too",
+        "dpsql/engines/public_bounds.py",
+        "_unbounded(table) if table.public else []",
+        "_unbounded(table)",
+        ("tests/engines/test_public_bounds.py::test_public_columns_have_bounds_and_private_ones_those_of_their_owner",),
+    ),
+    Fault(
+        "the engine tells a row of private tables for nothing",
+        "dpsql/engines/duckdb/engine.py",
+        "        if not all(self._schema.tables[table].public for table in tables):\n",
+        "        if not tables:\n",
+        ("tests/engines/test_public_bounds.py::test_a_row_of_a_private_table_is_not_told",),
     ),
     Fault(
         "what was read is given though the files were written meanwhile",

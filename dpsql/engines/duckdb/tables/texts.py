@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from dpsql.engines.duckdb.quoting import quoted
+from dpsql.engines.duckdb.tables.quoting import quoted
 from dpsql.engines.source import RFC_4180, CsvText
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")

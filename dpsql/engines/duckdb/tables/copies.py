@@ -17,8 +17,8 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engines.duckdb.quoting import identifier, quoted
-from dpsql.engines.duckdb.texts import value_of_text
+from dpsql.engines.duckdb.tables.quoting import identifier, quoted
+from dpsql.engines.duckdb.tables.texts import value_of_text
 from dpsql.engines.source import (
     CsvText,
     DataSource,
