@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -17,6 +18,7 @@ from pydantic import (
 )
 
 from dpsql.schema.csv_format import CsvFormat
+from dpsql.schema.differences import Days, differences, ends_of
 from dpsql.schema.names import checked_name, fold, split_reference
 from dpsql.schema.types import TYPES, Bound, Reading, SqlType, Value, bounds_of, value_of
 
@@ -43,6 +45,14 @@ TypeName = Annotated[
 ]
 Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
 Pair = WithJsonSchema({"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2})
+Spans = WithJsonSchema(
+    {
+        "type": "object",
+        "additionalProperties": {
+            "type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2,
+        },
+    }
+)  # fmt: skip
 Names = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 Key = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 
@@ -155,6 +165,11 @@ class Table(BaseModel):
         description="Declarations of many columns: of all that the source has under such names, as lab_*, and that are "
         "not declared by themselves; the first pattern counts.",
     )
+    bounds_of: Annotated[dict[str, Days], PlainValidator(differences), Spans] = Field(
+        default_factory=dict,
+        description='Bounds of the time between two columns of a row, as "end - start": numbers of days, or texts such '
+        'as "36 hours".',
+    )
     comment: str | None = Field(default=None, description="What one row is.")
 
     @model_validator(mode="before")
@@ -176,6 +191,10 @@ class Table(BaseModel):
         for name, target in self.references.items():
             checked_name(name, "references: column")
             split_reference(target, f"references: {name} =")
+        for between in self.bounds_of:
+            for name in ends_of(between):
+                if name not in self.columns or not self.columns[name].type.is_temporal:
+                    raise ValueError(f"bounds_of: `{between}` needs two declared columns of dates or timestamps")
         if self.key is not None and (not self.key or len(set(self.key)) < len(self.key)):
             raise ValueError("key: must name at least one column, and each once")
         for name in (*self.references, *(self.key or ())):
@@ -184,6 +203,11 @@ class Table(BaseModel):
                     f'column `{name}` is used but not declared; add `{name} = {{ type = "…" }}` to columns'
                 )
         return self
+
+    def differences_to(self, end: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
+        """The columns from which the time to a column has bounds, each with the least and the greatest days."""
+        named = ((*ends_of(between), *days) for between, days in self.bounds_of.items())
+        return tuple((start, low, high) for column, start, low, high in named if column == end)
 
     def column(self, name: str) -> Column | None:
         """The declared column of that name, whatever the case of its ASCII letters; None where there is none."""

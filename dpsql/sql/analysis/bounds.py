@@ -94,7 +94,8 @@ NOTHING_KNOWN: Known = {}
 
 
 def bounds(expression: Expression, known: Known = NOTHING_KNOWN) -> Interval:
-    """The interval that holds the expression's numbers while every column stays within its declared bounds.
+    """The interval that holds the expression's numbers while every column, and each time between two columns that has
+    bounds of its own, stays within its declared bounds.
 
     Dates and timestamps count in days, texts in characters. Conditions are 0 or 1.
     """
@@ -121,13 +122,28 @@ def _derived(expression: Expression, known: Known) -> Interval:
         case Call(function="greatest" | "least" as function, arguments=arguments):
             return _extreme(function, arguments, known)
         case Call(function=function, arguments=arguments):
-            return FUNCTIONS[function].interval(*(bounds(argument, known) for argument in arguments))
+            whole = FUNCTIONS[function].interval(*(bounds(argument, known) for argument in arguments))
+            return _declared_difference(function, arguments, whole)
         case Case():
             return _of_branches(expression, known)
         case Cast(argument=argument, type=sql_type):
             return cast_interval(bounds(argument, known), argument.type, sql_type)
         case _:
             assert_never(expression)
+
+
+def _declared_difference(function: str, arguments: tuple[Expression, ...], whole: Interval) -> Interval:
+    """The interval of the time between two columns of a row, within what the owner declares of it."""
+    if function.partition(" ")[0] not in ("date_diff", "date_sub"):
+        return whole
+    match arguments:
+        case (ColumnRef(relation=here, name=start), ColumnRef(relation=there, differences=declared)) if here == there:
+            for column, low, high in declared:
+                if column == start:
+                    told = FUNCTIONS[function].interval(Interval(Fraction(0), Fraction(0)), Interval(low, high))
+                    inside = whole.within(Fraction(0) if low >= 0 else told.low, told.high)
+                    whole = whole if inside.is_empty else inside
+    return whole
 
 
 def _unknown(expression: Expression) -> Interval:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from dpsql.schema import Bound, SqlType
@@ -24,7 +25,8 @@ class ColumnRef:
     ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where it holds a key on the
     way to the unit: by lineage from the base column, never by its name. ``public`` is true where the table it belongs
     to is public, and ``released`` where that table is derived from released rows. ``domain`` lists the public key
-    domain where there is one.
+    domain where there is one. ``differences`` are the columns of the same row from which the time to this one has
+    bounds, each with the least and the greatest number of days.
     """
 
     relation: str
@@ -36,6 +38,7 @@ class ColumnRef:
     identifies: str | None = None
     public: bool = False
     released: bool = False
+    differences: tuple[tuple[str, Fraction, Fraction], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

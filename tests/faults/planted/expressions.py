@@ -7,6 +7,13 @@ from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNI
 
 FAULTS = (
     Fault(
+        "the time between columns of two rows has the bounds of that within one",
+        "dpsql/sql/analysis/bounds.py",
+        "differences=declared)) if here == there:",
+        "differences=declared)) if here or there:",
+        ("tests/sql/analysis/test_declared_differences.py::test_rows_of_two_tables_have_no_such_bounds",),
+    ),
+    Fault(
         "a pattern of the data that ILIKE fails on",
         "dpsql/sql/emit/duckdb/conditions.py",
         '    return binary(exp.Like)(call("LOWER")(value), call("LOWER")(pattern))',

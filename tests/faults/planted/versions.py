@@ -67,13 +67,6 @@ FAULTS = (
         (f"{FILES}::test_sqlite_is_read_by_what_it_declares",),
     ),
     Fault(
-        "bounds are read of private tables too",
-        "dpsql/engines/public_bounds.py",
-        "_unbounded(table) if table.public else []",
-        "_unbounded(table)",
-        ("tests/engines/test_public_bounds.py::test_public_columns_have_bounds_and_private_ones_those_of_their_owner",),
-    ),
-    Fault(
         "the engine tells a row of private tables for nothing",
         "dpsql/engines/duckdb/engine.py",
         "        if not all(self._schema.tables[table].public for table in tables):\n",

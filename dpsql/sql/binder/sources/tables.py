@@ -42,6 +42,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             domain if domain is None or not declared.nullable else (*domain, None),
             schema.identifies(of, column_name),
             table.public,
+            differences=schema.tables[of].differences_to(column_name),
         )
 
     columns: dict[str, Expression] = {each: column(own, name, each) for each in table.columns}
