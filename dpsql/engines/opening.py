@@ -83,5 +83,16 @@ def _scheme(source: str) -> str:
     return source.partition("://")[0] if "://" in source else ""
 
 
+#: Addresses of files that DuckDB reads by an extension, for which the engine would need the network.
+_REMOTE: Final = ("s3", "http", "https", "gs", "gcs", "r2", "hf", "azure", "az")
+
+
 def _unknown(source: str) -> str:
-    return f"source {_scheme(source)}://… is no file; name a file, a folder or a glob of this machine"
+    scheme = _scheme(source)
+    if scheme in _REMOTE:
+        return (
+            f"source {scheme}://… lies elsewhere, and the process that reads the data has no network; copy it to this "
+            'machine with DuckDB and its extension httpfs: duckdb -c "INSTALL httpfs; LOAD httpfs; '
+            f"COPY (FROM '{scheme}://…') TO 'data/visits.parquet'\", and name that"
+        )
+    return f"source {scheme}://… is no file; name a file, a folder or a glob of this machine"

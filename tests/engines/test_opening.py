@@ -37,6 +37,14 @@ def test_an_address_that_no_engine_reads_is_refused_without_its_password(tmp_pat
         catalog_at(schema.source)
 
 
+@pytest.mark.parametrize("source", ["s3://bucket/secret/*.parquet", "https://me:secret@host/x.csv"])
+def test_files_elsewhere_are_refused_with_the_way_that_works(tmp_path: Path, source: str) -> None:
+    for asked in (lambda: catalog_at(source), lambda: open_engine(at(source, tmp_path))):
+        with pytest.raises(SchemaError, match=r"has no network; copy it to this machine .*INSTALL httpfs") as refused:
+            asked()
+        assert "secret" not in str(refused.value)
+
+
 def test_an_address_is_given_to_the_engine_of_its_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[str]()
 

@@ -115,9 +115,6 @@ def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, P
 
 def _require_source(said: str, path: Path) -> None:
     """SchemaError with the true reason where the path leads to nothing that is a source."""
-    if "://" in said:
-        scheme = said.partition("://")[0]
-        raise SchemaError(f"{scheme}://… is no file; name a file, a folder or a glob of this machine")
     if is_glob(path):
         if not files_of(path):
             raise SchemaError(f"{said}: no Parquet or CSV file has such a name")

@@ -131,7 +131,12 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
     thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
     for column_name, column in table.columns.items():
         where = f"table {name}, column {column_name}"
-        if column.type.is_numeric and column.bounds is None and column_name not in identifiers:
+        if (
+            column.type.is_numeric
+            and column.bounds is None
+            and column.values is None
+            and column_name not in identifiers
+        ):
             yield Finding("loose", where, "has no bounds, so SUM and AVG of it are refused; add bounds = [low, high]")
         if column.type.kind == "text" and column.values is None and column_name not in identifiers:
             yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")

@@ -75,7 +75,10 @@ def _decimal_member(sql_type: NamedType, value: object) -> Decimal:
 
 
 def _no_member(*_: object) -> NoReturn:
-    raise ValueError("a double column has no key domain; declare it as decimal(p,s) or integer")
+    raise ValueError(
+        "a double column has no key domain; declare it as integer where its values are whole numbers, stored as "
+        "DOUBLE too, or as decimal(p,s)"
+    )
 
 
 def _integer_constant(sql_type: NamedType, value: Scalar) -> int:
