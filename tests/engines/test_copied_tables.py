@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from test_source_files import HEAD, rows_of, schema_of
 
 from dpsql.engines.duckdb import opening
+from dpsql.engines.duckdb.tables import views
+from dpsql.engines.files.held_files import HeldFiles
 from dpsql.errors import OperationalError, SchemaError
 from dpsql.schema import loads
 from dpsql.session import open_session
@@ -160,6 +163,33 @@ def test_a_value_of_sqlite_that_is_none_of_its_type_is_refused(tmp_path: Path) -
             connection.commit()
         with pytest.raises(SchemaError, match="column x: holds what is no value of its type"):
             open_session(schema_of(place, f'{COLUMNS}x = {{ type = "{sql_type}" }}'))
+
+
+def test_a_file_is_copied_only_once_a_write_to_it_would_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    settled, copy = HeldFiles.settled, views.copy_csv
+    monkeypatch.setattr(HeldFiles, "settled", lambda *told: happened.append("settled") or settled(*told))
+    monkeypatch.setattr(views, "copy_csv", lambda *told: happened.append("copied") or copy(*told))
+    (tmp_path / "t.csv").write_text("id\n1\n")
+    assert rows_of(schema_of(tmp_path / "t.csv", COLUMNS)) == [(1,)]
+    assert happened == ["settled", "copied", "settled"]
+
+
+def test_a_file_that_is_written_while_it_is_copied_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = views.copy_csv
+    (tmp_path / "t.csv").write_text("id\n1\n")
+
+    def copy_and_write(*told: Any) -> None:
+        copy(*told)
+        with (tmp_path / "t.csv").open("a") as file:
+            file.write("2\n")
+
+    schema = schema_of(tmp_path / "t.csv", COLUMNS)
+    monkeypatch.setattr(views, "copy_csv", copy_and_write)
+    with pytest.raises(OperationalError, match="cannot be opened"):
+        open_session(schema)
 
 
 @pytest.mark.parametrize("kind", ["csv", "folder", "sqlite"])

@@ -87,6 +87,8 @@ class OpenedSource:
             self._source = self.held.source(source)
             self.connection = connect(CONFIG | _limits(source.limits))
             encipher(self.connection)
+            if self._is_read_at_once and not self.held.settled(source):
+                raise NotOpened
             self._attach()
             if not self.held.settled(source):
                 raise NotOpened
@@ -99,6 +101,12 @@ class OpenedSource:
             if self.held.unchanged():
                 return
         raise NotOpened
+
+    @property
+    def _is_read_at_once(self) -> bool:
+        """Whether files are read while they are attached, to be copied or compared: a write must show from then on."""
+        tables = self._source.tables.values()
+        return self._source.kind == "sqlite" or any(each.kind == "csv" or len(each.files or ()) > 1 for each in tables)
 
     def _attach(self) -> None:
         files = [file for _, files in self._parquet for file in files]
