@@ -265,7 +265,7 @@ def test_codes_that_are_stored_as_double_are_integers_where_all_are_whole(tmp_pa
         copy(f"SELECT 1 AS id, {wrong}::DOUBLE AS code", tmp_path / "t.parquet")
         with pytest.raises(SchemaError, match="column code: is declared integer and stored as DOUBLE"):
             open_session(schema_of(tmp_path / "t.parquet", columns))
-    with pytest.raises(SchemaError, match="or integer"):
+    with pytest.raises(SchemaError, match="declare it as integer where"):
         schema_of(tmp_path / "t.parquet", columns.replace('"integer", values', '"double", values'))
 
 

@@ -16,8 +16,9 @@ import duckdb
 from dpsql.engines.duckdb.cross_check import require_planned
 from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.engines.duckdb.row_encoding import gathered
-from dpsql.engines.duckdb.tables.quoting import identifier, quoted
-from dpsql.engines.duckdb.tables.views import attach, parquet_files, stored_value
+from dpsql.engines.duckdb.tables.checks import require_alike, require_codes
+from dpsql.engines.duckdb.tables.quoting import quoted
+from dpsql.engines.duckdb.tables.views import attach
 from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles
 from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.engines.source import (
@@ -25,13 +26,10 @@ from dpsql.engines.source import (
     DataChanged,
     DataSource,
     DerivedTable,
-    NotAlike,
     NotOpened,
     NotReadable,
     NotUnique,
-    NotWhole,
     ResourceLimits,
-    StoredTable,
     TableFile,
     ValueRows,
 )
@@ -56,15 +54,6 @@ _CHUNKS: Final = """
     SELECT least(coalesce(nullif(dictionary_page_offset, 0), data_page_offset), data_page_offset),
         total_compressed_size, num_values, row_group_num_rows
     FROM parquet_metadata({})
-"""
-
-
-#: A file for each way in which the columns of the files are stored, by what their footers say.
-_ONE_OF_EACH_FORM: Final = """
-    SELECT min(file_name) FROM (
-        SELECT file_name, string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale,
-            precision, logical_type), ';') AS form FROM parquet_schema({}) GROUP BY file_name
-    ) GROUP BY form ORDER BY 1
 """
 
 
@@ -95,7 +84,7 @@ class OpenedSource:
             self.connection.execute("ATTACH ':memory:' AS derived")
             self._require_readable()
             self._require_whole()
-            self._require_codes()
+            require_codes(self._connected, self._source)
             self._require_unique_parents()
             lock_down(self.connection)
             if self.held.unchanged():
@@ -118,7 +107,7 @@ class OpenedSource:
             self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, places))}]")
             if any(file.place.startswith(DESCRIPTORS) for file in files):
                 self._connected.execute(f"SET allowed_directories = [{quoted(DESCRIPTORS)}]")
-        self._require_alike()
+        require_alike(self._connected, self._source)
         attach(self._connected, self._source, "source")
 
     @property
@@ -126,24 +115,6 @@ class OpenedSource:
         """The tables that lie in Parquet, each with its files."""
         found = self._source.tables.items()
         return [(name, table.files or ()) for name, table in found if table.kind == "parquet"]
-
-    def _require_alike(self) -> None:
-        """Of several files the engine takes the first for what all are, and would fail on another in the midst."""
-        for name, files in self._parquet:
-            if len(files) > 1:
-                self._require_columns_alike(self._source.tables[name], name, files)
-
-    def _require_columns_alike(self, table: StoredTable, name: str, files: Sequence[TableFile]) -> None:
-        places = ", ".join(quoted(file.place) for file in files)
-        first = None
-        for (place,) in self._connected.execute(_ONE_OF_EACH_FORM.format(f"[{places}]")).fetchall():
-            read = parquet_files([TableFile(place, packed=False)])
-            described = self._connected.execute(f"SELECT * FROM {read} LIMIT 0").description or ()
-            types = {column.lower(): str(sql_type) for column, sql_type, *_ in described}
-            first = first or types
-            for column in table.columns:
-                if types.get(column.path[0].lower()) != first.get(column.path[0].lower()):
-                    raise NotAlike(name, column.name)
 
     def _require_whole(self) -> None:
         """A file that is not as its footer says would fail statements after their charge; no row has a say in that."""
@@ -155,23 +126,6 @@ class OpenedSource:
             with open(place, "rb") as file:  # noqa: PTH123 (a descriptor's own name)
                 if not is_whole(file, file.seek(0, os.SEEK_END), chunks):
                     raise NotOpened
-
-    def _require_codes(self) -> None:
-        """Codes that are stored as DOUBLE must be whole, or two of them could become one."""
-        for name, table in self._source.tables.items():
-            stored = f"stored.main.{identifier(table.place)}" if table.kind == "database" else parquet_files(
-                table.files or ()
-            )  # fmt: skip
-            for column in table.columns:
-                if column.reading != "its whole number":
-                    continue
-                value = stored_value(column)
-                row = self._connected.execute(
-                    f"SELECT count(*) FROM {stored} WHERE {value} IS NOT NULL AND NOT isnan({value}) "
-                    f"AND NOT (abs({value}) <= 9007199254740992 AND trunc({value}) = {value})"
-                ).fetchone()
-                if row != (0,):
-                    raise NotWhole(name, column.name)
 
     def _require_unique_parents(self) -> None:
         """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""

@@ -55,14 +55,14 @@ FAULTS = (
     Fault(
         "codes that are not whole are read as integers",
         OPENED,
-        "            self._require_codes()\n",
+        "            require_codes(self._connected, self._source)\n",
         "",
         (f"{FILES}::test_codes_that_are_stored_as_double_are_integers_where_all_are_whole",),
     ),
     Fault(
         "the files of one table may have other columns",
         OPENED,
-        "        self._require_alike()\n",
+        "        require_alike(self._connected, self._source)\n",
         "",
         (f"{FILES}::test_files_of_one_table_that_differ_are_refused",),
     ),

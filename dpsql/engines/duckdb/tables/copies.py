@@ -17,7 +17,7 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engines.duckdb.tables.quoting import identifier, quoted
+from dpsql.engines.duckdb.tables.quoting import folded, identifier, quoted
 from dpsql.engines.duckdb.tables.texts import value_of_text
 from dpsql.engines.source import (
     CsvText,
@@ -121,12 +121,12 @@ def _text(value: object) -> str | None:
 def _part(table: str, stored: StoredTable, file: TableFile) -> str:
     """The texts of one CSV file in the order of the table's columns."""
     names = csv_names(file.place, file.packed, stored.csv)
-    places = {name.lower(): f"c{number}" for number, name in reversed(list(enumerate(names)))}
-    places |= {name.lower(): "NULL" if text is None else quoted(text) for name, text in file.partition}
+    places = {folded(name): f"c{number}" for number, name in reversed(list(enumerate(names)))}
+    places |= {folded(name): "NULL" if text is None else quoted(text) for name, text in file.partition}
     for column in stored.columns:
-        if column.path[0].lower() not in places:
+        if folded(column.path[0]) not in places:
             raise NotAlike(table, column.name)
-    texts = ", ".join(f"{places[column.path[0].lower()]} AS t{number}" for number, column in enumerate(stored.columns))
+    texts = ", ".join(f"{places[folded(column.path[0])]} AS t{number}" for number, column in enumerate(stored.columns))
     return f"SELECT {texts or '1'} FROM {csv_rows(file, names, stored.csv)}"
 
 

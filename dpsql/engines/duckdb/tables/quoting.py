@@ -5,6 +5,8 @@ Proved in ``docs/proofs/stability.md``.
 
 from __future__ import annotations
 
+import string
+
 
 def quoted(text: str) -> str:
     """The text as a constant.
@@ -22,3 +24,11 @@ def identifier(name: str) -> str:
     "the ""best"" one"
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def folded(name: str) -> str:
+    """The name as DuckDB compares names: ASCII letters in lower case, all others untouched."""
+    return name.translate(_LOWER)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import duckdb
 
 from dpsql.engines.duckdb.tables.copies import copy_csv, copy_sqlite
-from dpsql.engines.duckdb.tables.quoting import identifier, quoted
+from dpsql.engines.duckdb.tables.quoting import folded, identifier, quoted
 from dpsql.engines.duckdb.tables.texts import value_of_text
 from dpsql.engines.files.held_files import located
 from dpsql.engines.source import DataSource, StoredColumn, StoredTable, TableFile
@@ -78,11 +78,11 @@ def stored_value(column: StoredColumn) -> str:
 
 def _columns(columns: Iterable[StoredColumn], partition: Mapping[str, str | None] | None = None) -> str:
     """The columns of a view; those of ``partition`` are what the folders of the files say."""
-    folded = {name.lower(): text for name, text in (partition or {}).items()}
+    told = {folded(name): text for name, text in (partition or {}).items()}
     found = []
     for column in columns:
-        if column.path[0].lower() in folded:
-            text = folded[column.path[0].lower()]
+        if folded(column.path[0]) in told:
+            text = told[folded(column.path[0])]
             value = value_of_text("NULL" if text is None else quoted(text), column.type)
         else:
             value = stored_value(column)
