@@ -111,6 +111,10 @@ def test_marks_formats_and_encodings_are_those_that_are_declared(tmp_path: Path)
     assert [row[3] for row in found] == ["1,5", None, "é's"]
     assert [str(row[1]) for row in found] == ["2020-12-31", "None", "None"]
     assert [str(row[2]) for row in found] == ["2020-12-31 23:59:00", "None", "None"]
+    (tmp_path / "v.tsv").write_text("id\tx\n1\t2,5\n")
+    assert rows_of(schema_of(tmp_path / "v.tsv", f'csv = {{ decimal = "," }}\n{COLUMNS}x = {{ type = "double" }}')) == [
+        (1, 2.5)
+    ]
     (tmp_path / "u.csv").write_text("1,5\n2,6\n")
     named = COLUMNS.replace('"integer"', '"integer", column = "column1"')
     assert rows_of(schema_of(tmp_path / "u.csv", f"csv = {{ header = false }}\n{named}")) == [(5,), (6,)]

@@ -17,7 +17,7 @@ from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.files.tables import GLOB, SUFFIXES, files_of, found_tables, is_glob, kind_of, partition_of, root_of
 from dpsql.engines.source import CsvText, NotOpened, SourceKind, ValueRows
 from dpsql.errors import SchemaError
-from dpsql.schema import Schema, fold
+from dpsql.schema import Schema, Table, fold
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
 #: CatalogReader of a file of a kind at a path; of CSV also how it is written. NotOpened where it is none.
@@ -59,7 +59,7 @@ def declared_catalog(schema: Schema, read: CatalogReader = facts) -> Catalog:
     tables = []
     for name, place in places_of(schema).items():
         table = schema.tables[name]
-        csv = csv_of(place) if table.csv is None else CsvText(**table.csv.model_dump())
+        csv = csv_of(place, table)
         if Path(place).exists() or is_glob(Path(place)):
             tables.append(_file_table(table.table or name, Path(place), read, csv))
     others = tuple(each for each, _ in found_tables(path))
@@ -82,10 +82,12 @@ def file_kind(place: str) -> Literal["parquet", "csv"]:
     return "csv" if files and kind_of(files[0]) == "csv" else "parquet"
 
 
-def csv_of(place: str) -> CsvText:
-    """How the files are written where the schema does not say it."""
+def csv_of(place: str, table: Table | None = None) -> CsvText:
+    """How the files are written: as the schema says of the table, and else as the files' names and RFC 4180 do."""
     files = files_of(Path(place))
-    return CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
+    usual = CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
+    told = {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
+    return replace(usual, **told)
 
 
 def places_of(schema: Schema) -> dict[str, str]:

@@ -20,7 +20,6 @@ from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact import CoreRows, ExactRows
 from dpsql.engines.source import (
     CoreSql,
-    CsvText,
     Data,
     DataCursor,
     DataSource,
@@ -238,8 +237,9 @@ def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
         StoredColumn(name, its.column or (name,), DUCKDB.type_name(its.type), its.reading)
         for name, its in table.columns.items()
     )
-    csv = CsvText(**table.csv.model_dump()) if table.csv is not None else csv_of(place)
-    return StoredTable(place, "database" if kind != "files" else file_kind(place), columns, csv)
+    if kind != "files":
+        return StoredTable(place, "database", columns)
+    return StoredTable(place, file_kind(place), columns, csv_of(place, table))
 
 
 def _written(schema: Schema, name: str) -> list[tuple[str, str]]:

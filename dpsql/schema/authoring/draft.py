@@ -157,7 +157,7 @@ def _table(table: PlainTable, guesses: Guesses, several: bool, choices: Choices)
     yield from _references(table, guesses.references.get(table.name, {}), several, choices)
     yield f"[tables.{table.name}.columns]"
     for column in table.columns:
-        yield _column(column)
+        yield _column(column, advised=table.name not in (choices.public or ()))
     for left in table.left_out:
         yield f"# Left out: column {_quoted(left.there)}: {_one_line(left.reason)}"
 
@@ -180,12 +180,12 @@ def _references(table: PlainTable, guesses: Mapping[str, str], several: bool, ch
         yield _REFERENCES
 
 
-def _column(column: PlainColumn) -> str:
+def _column(column: PlainColumn, *, advised: bool) -> str:
     stored = column.stored
     nullable = ", nullable = true" if column.nullable else ""
     values = f", values = {_value(stored.members)}" if stored.members else ""
     there = "" if column.there is None else f", column = {_value(column.there)}"
-    advice = _MEMBERS if values else _advice(column.name, stored.type)
+    advice = "" if not advised else _MEMBERS if values else _advice(column.name, stored.type)
     return f'{column.name} = {{ type = "{stored.type}"{nullable}{values}{there} }}{advice}'
 
 
