@@ -59,6 +59,7 @@ class TypeFacts:
         spellings: What a schema file or a statement may call it, beside its own name.
         family: Which types its values are compared with.
         arguments: What may stand in brackets behind the name: nothing, a length, or the digits of a decimal.
+        postgresql: PostgreSQL's name of it, as its messages have it.
         engine: DuckDB's name of it, which the columns of results and parameters have too; without digits.
         midpoint: DuckDB's name of the type in which the middle between two values lies; None where it is its own.
         parameters: PostgreSQL's names of the types as which a client may declare a parameter of it.
@@ -86,6 +87,7 @@ class TypeFacts:
     spellings: tuple[str, ...]
     family: Family
     arguments: Literal["none", "length", "digits"]
+    postgresql: str
     engine: str
     midpoint: str | None
     parameters: tuple[str, ...]

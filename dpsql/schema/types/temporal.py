@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
@@ -27,7 +28,9 @@ def _timestamp(_: NamedType, value: object) -> datetime:
 
 def _date_constant(sql_type: NamedType, value: Scalar) -> date:
     if isinstance(value, str):
-        return date.fromisoformat(value.strip())
+        with suppress(ValueError):
+            return date.fromisoformat(value.strip())
+        return datetime.fromisoformat(value.strip()).date()
     if isinstance(value, datetime):
         return value.date()
     raise not_a_value(sql_type, value)
@@ -66,6 +69,7 @@ DATE = TypeFacts(
     spellings=(),
     family="temporal",
     arguments="none",
+    postgresql="date",
     engine="date",
     midpoint="timestamp",
     parameters=("date",),
@@ -91,6 +95,7 @@ TIMESTAMP = TypeFacts(
     spellings=("datetime",),
     family="temporal",
     arguments="none",
+    postgresql="timestamp",
     engine="timestamp",
     midpoint=None,
     parameters=("timestamp",),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dpsql.schema.types.facts import NamedType, Scalar, TypeFacts, always, itself, never, no_bound, no_step, not_a_value
 
 _CONDITIONS = {
-    **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
-    **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
+    **dict.fromkeys(("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"), True),
+    **dict.fromkeys(("f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0"), False),
 }
 
 
@@ -38,6 +38,7 @@ BOOLEAN = TypeFacts(
     spellings=("bool",),
     family="boolean",
     arguments="none",
+    postgresql="boolean",
     engine="boolean",
     midpoint=None,
     parameters=("bool",),
@@ -63,6 +64,7 @@ TEXT = TypeFacts(
     spellings=("varchar", "char", "string"),
     family="text",
     arguments="length",
+    postgresql="text",
     engine="varchar",
     midpoint=None,
     parameters=(),

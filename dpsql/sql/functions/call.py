@@ -13,6 +13,7 @@ from sqlglot import exp
 from dpsql.schema import SqlType
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.like_patterns import liked
+from dpsql.sql.functions.quoted_constants import as_kinds, beside
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
 from dpsql.sql.ir.refusal import refuse
@@ -35,6 +36,7 @@ def call(function: str, arguments: list[Expression], node: exp.Expr, result: Sql
     kinds = entry.kinds(len(arguments))
     if set(kinds) == {"any"} and len(arguments) > 1:
         arguments = alike(arguments, node)
+    arguments = as_kinds(kinds, arguments)
     for kind, argument in zip(kinds, arguments, strict=True):
         _check_kind(function, kind, argument, node)
     if function in ("replace", "translate"):
@@ -105,10 +107,12 @@ def _family(sql_type: SqlType) -> str:
 
 
 def alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
-    """The arguments in one family of types: string constants become dates beside dates, NULL becomes anything.
+    """The arguments in one family of types: quoted constants become values like the others, NULL becomes anything.
 
-    Nothing else is converted: an implicit conversion of a column fails or not by what the column holds.
+    Beside dates, texts that are constants and dates are converted, too. Nothing else is: an implicit conversion of a
+    column fails or not by what the column holds.
     """
+    arguments = beside(arguments)
     typed = [argument for argument in arguments if argument != literal.NULL]
     leaders = [argument for argument in typed if not (isinstance(argument, Literal) and argument.type.kind == "text")]
     lead = (leaders or typed or arguments)[0].type

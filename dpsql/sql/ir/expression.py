@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from dpsql.errors import Position
 from dpsql.schema import Bound, SqlType
 from dpsql.schema import Scalar as Scalar
 
@@ -43,10 +44,15 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant of the statement, as a typed value."""
+    """A constant of the statement, as a typed value.
+
+    ``quoted_at`` is the place of one in quotes without the name of a type, as in ``age > '50'``. It is a text until it
+    stands beside a value of another type, and is one of that type then.
+    """
 
     value: Scalar
     type: SqlType
+    quoted_at: Position | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal, DecimalException, localcontext
 from fractions import Fraction
 
 from sqlglot import exp
 
+from dpsql.errors import Position
 from dpsql.schema import SqlType
 from dpsql.schema.types import TYPES
 from dpsql.schema.types.numbers import INTEGER_LIMIT, MAX_EXPONENT
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, TEXT, TIMESTAMP, Call, Expression, Literal
-from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.refusal import position_of, refuse
 
 #: The units whose starts are known.
 STARTING = ("year", "quarter", "month", "week", "day", "hour", "minute")
@@ -94,12 +96,17 @@ def parameter(value: object, node: exp.Expr) -> Literal:
             case None:
                 continue
             case str():
-                return text(found, node)
+                return quoted(found, node)
             case Decimal():
                 return typed_number(found, node)
             case _:
                 return Literal(found, SqlType(kind))
     refuse("E_PARAM", f"a parameter of type {type(value).__name__} with this value has no SQL form", node)
+
+
+def quoted(value: str, node: exp.Expr) -> Literal:
+    """A constant in quotes, which becomes a value of another type beside one; refused as other texts are."""
+    return replace(text(value, node), quoted_at=position_of(node) or Position(1, 1))
 
 
 def text(value: str, node: exp.Expr) -> Literal:

@@ -14,8 +14,8 @@ _MALFORMED = frozenset(
 )
 
 
-def refuse(code: str, reason: str, at: exp.Expr | Position | None = None) -> NoReturn:
-    """Raise the refusal of that code at a place, or at the place of a node.
+def refuse(code: str, reason: str, at: exp.Expr | Position | None = None, *, sqlstate: str | None = None) -> NoReturn:
+    """Raise the refusal of that code at a place, or at the place of a node; ``sqlstate`` replaces that of the code.
 
     Raises:
         StatementError: Where the code is one of statements that are not well formed.
@@ -23,7 +23,7 @@ def refuse(code: str, reason: str, at: exp.Expr | Position | None = None) -> NoR
     """
     position = position_of(at) if isinstance(at, exp.Expr) else at
     kind = StatementError if code in _MALFORMED else Refused
-    raise kind(code, reason, position=position)
+    raise kind(code, reason, position=position, sqlstate=sqlstate)
 
 
 def position_of(node: exp.Expr) -> Position | None:

@@ -138,6 +138,7 @@ def _turned_back(tree: exp.Expr) -> exp.Expr:
     for literal in list(tree.find_all(exp.Literal)):
         if literal.is_string and literal.this.startswith(_MARK):
             mark = exp.Placeholder()
+            mark.meta.update(literal.meta)
             mark.meta[PLACE] = int(literal.this[len(_MARK) :])
             literal.replace(mark)
     if any(name.name.startswith(_MARK) for name in tree.find_all(exp.Identifier)):

@@ -187,4 +187,4 @@ def read_value(value: object, kind: str | None) -> object:
     with suppress(KeyError, ValueError, InvalidOperation):
         if known is not None:
             return TYPES[known].read(value.strip())
-    raise InvalidText(kind, value)
+    raise InvalidText(kind if known is None else TYPES[known].postgresql, value)

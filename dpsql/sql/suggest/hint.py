@@ -76,7 +76,9 @@ def with_hint(
             bind(statement, schema, (), describe, fanout=fanout)
         except (DatabaseError, SqlglotError):
             continue
-        return type(refusal)(refusal.code, refusal.reason, hint=candidate, position=refusal.position)
+        return type(refusal)(
+            refusal.code, refusal.reason, hint=candidate, position=refusal.position, sqlstate=refusal.sqlstate
+        )
     return refusal
 
 

@@ -15,7 +15,7 @@ SELECT COUNT(*) FROM patients WHERE age
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE age = 'old'
--- says: integer and text do not compare; CAST one of them (line 1, column 37)
+-- says: invalid input syntax for type bigint: "old" (line 1, column 43)
 -- instead: SELECT COUNT(*) FROM patients
 
 -- schema: tpch

@@ -11,6 +11,7 @@ from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span,
 from dpsql.sql.binder.expressions.reading import ReadNode, read_call
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.datetimes import BUCKETS, PARTS, SHIFTS, UNITS
+from dpsql.sql.functions.quoted_constants import beside
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import DATE, INTEGER, Call, Cast, Expression, Literal
@@ -46,7 +47,7 @@ def part_of(read: ReadNode, part: exp.Expr, moment: exp.Expr, node: exp.Expr) ->
             refuse("E_FUNC", "EXTRACT reads YEAR, MONTH and DAY of AGE(end, start)", node)
         return read_call(read, f"age {name}", moment.expressions, node)
     if isinstance(moment, exp.Sub):
-        ends = [read(moment.this), read(moment.expression)]
+        ends = beside([read(moment.this), read(moment.expression)])
         if any(end.type.kind == "timestamp" for end in ends) and all(end.type.is_temporal for end in ends):
             return _elapsed(name, ends[1], ends[0], node)
     if name != "epoch" and name not in PARTS:
@@ -115,6 +116,8 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
     if _is_interval(right):
         return _moved(read, left, right, back, node)
     first, second = read(left), read(right)
+    if back:
+        first, second = beside([first, second])
     if first.type.is_temporal and second.type.is_temporal and back:
         if "timestamp" in (first.type.kind, second.type.kind):
             refuse("E_TYPE", "the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or "

@@ -53,7 +53,7 @@ class Reader:
             case exp.Column():
                 return self._resolve(node)
             case exp.Literal():
-                return literal.text(node.this, node) if node.is_string else literal.number(node.this, node)
+                return literal.quoted(node.this, node) if node.is_string else literal.number(node.this, node)
             case exp.Boolean():
                 return Literal(bool(node.this), BOOLEAN)
             case exp.Null():

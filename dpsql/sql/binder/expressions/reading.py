@@ -8,6 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.functions.call import call
+from dpsql.sql.functions.quoted_constants import resolved
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, Expression
 from dpsql.sql.ir.refusal import refuse
@@ -18,7 +19,7 @@ ReadNode: TypeAlias = Callable[[exp.Expr], Expression]
 
 def read_condition(read: ReadNode, node: exp.Expr) -> Expression:
     """The node as a condition; refused where it is not true or false."""
-    expression = read(node)
+    expression = resolved(read(node), BOOLEAN)
     if expression.type != BOOLEAN and expression != literal.NULL:
         refuse("E_TYPE", f"a condition must be true or false, and this is {expression.type}", node)
     return expression
