@@ -212,7 +212,10 @@ def _bucket(unit: str) -> Function:
     return Function(
         ("temporal", "constant"), same,
         lambda moment, width: moment - span(0, 1) * moved(unit, width), fallible=True,
-        examples=(f"TIME_BUCKET(INTERVAL '3' {unit.upper()}, ts)",), cost=CallCost.ONE_LOOK,
+        examples=(
+            f"TIME_BUCKET(INTERVAL '3' {unit.upper()}, ts)",
+            *(() if unit == "month" else (f"DATE_BIN('3 {unit}s', ts, TIMESTAMP '2020-01-05 10:20:30.5')",)),
+        ), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 
 

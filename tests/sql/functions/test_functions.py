@@ -29,6 +29,7 @@ ONLY_POSTGRESQL = (
     "DIV(",
     "WIDTH_BUCKET",
     "BTRIM",
+    "DATE_BIN",
     "ALL (",
     "NVL",
     "LIKE",

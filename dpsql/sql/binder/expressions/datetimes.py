@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from sqlglot import exp
 
@@ -11,12 +11,12 @@ from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span,
 from dpsql.sql.binder.expressions.reading import ReadNode, read_call
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.datetimes import BUCKETS, PARTS, SHIFTS, UNITS
-from dpsql.sql.functions.quoted_constants import beside
+from dpsql.sql.functions.quoted_constants import beside, resolved
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import DATE, INTEGER, Call, Cast, Expression, Literal
+from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Call, Cast, Expression, Literal
 from dpsql.sql.ir.literal import STARTING, starts
-from dpsql.sql.ir.refusal import only, refuse
+from dpsql.sql.ir.refusal import called, only, refuse
 
 #: Units that are whole numbers of another.
 _MULTIPLES = {"quarter": ("month", 3), "week": ("day", 7)}
@@ -203,21 +203,55 @@ def shifted(moment: Expression, unit: str, amount: Expression, node: exp.Expr) -
 
 
 def bucket(read: ReadNode, node: exp.Expr) -> Expression:
-    """TIME_BUCKET of a constant width."""
-    only(node, "this", "expression", code="E_FUNC", what="TIME_BUCKET with an origin")
-    span = constant_span(node.this)
+    """TIME_BUCKET and DATE_BIN of a constant width, counted from a constant origin."""
+    only(node, "this", "expression", "unit", code="E_FUNC")
+    name = "DATE_BIN" if called(node) == "DATE_BIN" else "TIME_BUCKET"
+    span = constant_span(_as_interval(node.this))
     steps = () if span is None else span.steps
-    if len(steps) != 1 or steps[0][1] <= 0:
-        refuse("E_FUNC", "TIME_BUCKET takes a constant positive width of one unit, such as INTERVAL '7 days'", node)
+    if span is None or len(steps) != 1 or steps[0][1] <= 0:
+        refuse("E_FUNC", f"{name} takes a constant positive width of one unit, such as INTERVAL '7 days'", node)
     unit, width = steps[0]
     if unit == "year":
         unit, width = "month", width * 12
     moment = read(node.expression)
+    if name == "DATE_BIN":
+        moment = _as_timestamp(moment, node)
     if unit not in BUCKETS or (moment.type == DATE and unit not in ("month", "day")):
-        refuse(
-            "E_FUNC", "TIME_BUCKET of a date takes months or days, of a timestamp also hours, minutes and seconds", node
-        )
-    return call(f"time_bucket {unit}", [moment, Literal(width, INTEGER)], node)
+        refuse("E_FUNC", f"{name} of a date takes months or days, of a timestamp also hours, minutes and seconds", node)
+    ahead = _ahead(read, node.args.get("unit"), span, name, node)
+    counted = call(f"time_bucket {unit}", [moved(moment, ahead.times(-1), node), Literal(width, INTEGER)], node)
+    return moved(counted, ahead, node)
+
+
+def _as_interval(width: exp.Expr) -> exp.Expr:
+    """A width in quotes as the interval that it is."""
+    quoted = isinstance(width, exp.Literal) and width.is_string
+    return exp.Interval(this=width.copy()) if quoted else width
+
+
+def _as_timestamp(moment: Expression, node: exp.Expr) -> Expression:
+    moment = resolved(moment, TIMESTAMP)
+    if moment.type != DATE:
+        return moment
+    return literal.as_type(moment, TIMESTAMP, node) if isinstance(moment, Literal) else Cast(moment, TIMESTAMP)
+
+
+#: Where the engine's buckets of days, hours, minutes and seconds begin, whatever their width.
+_FIRST_BUCKET = datetime(2000, 1, 3)
+
+
+def _ahead(read: ReadNode, origin: exp.Expr | None, width: Span, name: str, node: exp.Expr) -> Span:
+    """How far the buckets from this origin lie ahead of the engine's own."""
+    if origin is None:
+        return Span()
+    # the parser keeps a text there as a word
+    value = literal.quoted(origin.name, node) if isinstance(origin, exp.Var) else read(origin)
+    start = _as_timestamp(value, node)
+    length = width.whole_microseconds
+    if not isinstance(start, Literal) or not isinstance(start.value, datetime) or not length:
+        refuse("E_FUNC", f"{name} takes a constant timestamp as its origin, and then a width of days or less", node)
+    days, rest = divmod((start.value - _FIRST_BUCKET) // timedelta(microseconds=1) % length, 86_400 * 10**6)
+    return Span(days=days, microseconds=rest)
 
 
 def is_finite(read: ReadNode, node: exp.Expr) -> Expression:
