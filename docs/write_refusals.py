@@ -18,8 +18,9 @@ PAGE = ROOT / "docs" / "refusals.md"
 HEAD = """# Refusals
 
 A refusal has a stable code, the line and column, the reason in one sentence and, where there is one near, a statement
-that is answered. It depends on the text, the schema and the ledger, never on the data, and costs nothing. In Python its
-parts are `error.code`, `position`, `reason`, `hint`, `sqlstate` and `page`.
+that is answered: it keeps grouping, filters and joins, says in a comment what it changes, and has another name for a
+column that answers another question. A refusal depends on the text, the schema and the ledger, never on the data, and
+costs nothing. In Python its parts are `error.code`, `position`, `reason`, `hint`, `sqlstate` and `page`.
 """
 #: What a code is about: why it exists, and what helps.
 MEANINGS = {

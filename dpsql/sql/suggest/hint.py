@@ -1,46 +1,47 @@
-"""What to write instead: the nearest statement that is answered, found by trying it."""
+"""What to write instead: a statement near the refused one that is answered, found by trying.
+
+It keeps grouping, filters and joins, and says what it changes. Where there is none, nothing is suggested.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dpsql.errors import DatabaseError, Refused, StatementError
-from dpsql.schema import Schema, fold
+from dpsql.errors import DatabaseError, Position, Refused, StatementError
+from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import shapes
 from dpsql.sql.analysis.work.rows import Fanout, no_sizes
-from dpsql.sql.binder.aggregates.dp_clip import sizes_first
-from dpsql.sql.binder.aggregates.frequencies import frequent_value
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
-from dpsql.sql.emit.syntax import STATEMENT
-from dpsql.sql.ir.aggregate import function_named
 from dpsql.sql.ir.refusal import place
 from dpsql.sql.parser.googlesql import IS_UNIT
-from dpsql.sql.parser.parse import parse
+from dpsql.sql.parser.parse import Statement, parse
 from dpsql.sql.postprocess.functions import reads_interval_ends
-from dpsql.sql.suggest.names import averaged_over_units, closest_names, misplaced, renamed
-from dpsql.sql.suggest.rewrites import (
-    counts_for_exists,
-    filters_for_pivot,
-    joined_on_the_unit,
-    nearest_aggregates,
-    quoted_texts,
-    values_for_ends,
-)
+from dpsql.sql.suggest.aggregates import aggregate_at, aggregates_instead
+from dpsql.sql.suggest.changes import described, replaced, with_own_names
+from dpsql.sql.suggest.names import closest_names, misplaced, renamed
+from dpsql.sql.suggest.rewrites import IN_OTHER_WORDS, OF_THE_SAME_ROWS, Rewrite
 
 #: Refusals for which another statement about the same rows is a sensible answer.
 _REWRITABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
     "E_SAMPLE E_COLUMN E_TABLE E_PIVOT".split()
 )
+#: Those for which a number about the same rows is one: nothing in the statement is wrong but what it asks for.
+_ANOTHER_QUESTION = _REWRITABLE - {"E_COLUMN", "E_TABLE", "E_TYPE", "E_FUNC"}
+#: How many changes one suggestion may have.
+_MOST_CHANGES = 24
 
-
-#: What makes another statement of one, in place; None where it has nothing to change.
-Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
+#: Binds a statement: gives its refusal, or None where it is answered.
+Tried: TypeAlias = Callable[[exp.Expr], DatabaseError | None]
+Diagnosed: TypeAlias = Refused | StatementError
+#: A changed statement, and its refusal.
+Step: TypeAlias = tuple[exp.Expr, DatabaseError | None]
 
 
 def with_hint(
@@ -53,13 +54,7 @@ def with_hint(
     if not isinstance(refusal, Refused | StatementError):
         return refusal
     start = place(text, len(text) - len(text.lstrip()))
-    refusal = type(refusal)(
-        refusal.code,
-        refusal.reason,
-        hint=refusal.hint,
-        position=refusal.position or start,
-        sqlstate=refusal.sqlstate,
-    )
+    refusal = _with(refusal, refusal.hint, refusal.position or start)
     if refusal.code != "E_SHELL" and (refusal.code not in _REWRITABLE or refusal.hint):
         return refusal
     try:
@@ -68,27 +63,103 @@ def with_hint(
         return refusal
     if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
         return _with_names(refusal, tree, schema, describe, fanout)
-    for candidate in _candidates(tree, schema, (closest_names,) if refusal.code == "E_TABLE" else _REWRITES):
+
+    def tried(changed: exp.Expr) -> DatabaseError | None:
         try:
-            statement = parse(candidate)
-            if reads_interval_ends(statement.tree):
+            bind(Statement(changed, text), schema, (), describe, fanout=fanout)
+        except DatabaseError as error:
+            return error
+        except SqlglotError:
+            return StatementError("E_PARSE", "no SQL")
+        return None
+
+    for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
+        demand.replace(exp.true())
+    found = _Search(tried, schema).answered(tree, refusal)
+    named = None if found is None else with_own_names(found, schema)
+    hint = None if named is None else described(named)
+    if hint is None or not _is_answered(hint, schema, describe, fanout):
+        return refusal
+    return _with(refusal, hint, refusal.position)
+
+
+def _with(refusal: Diagnosed, hint: str | None, position: Position | None) -> Diagnosed:
+    return type(refusal)(refusal.code, refusal.reason, hint=hint, position=position, sqlstate=refusal.sqlstate)
+
+
+def _is_answered(hint: str, schema: Schema, describe: Describe, fanout: Fanout) -> bool:
+    try:
+        statement = parse(hint)
+        bind(statement, schema, (), describe, fanout=fanout)
+    except (DatabaseError, SqlglotError):
+        return False
+    return not reads_interval_ends(statement.tree)
+
+
+@dataclass
+class _Search:
+    """Changes a statement where it is refused, until it is answered or nothing is left to try."""
+
+    tried: Tried
+    schema: Schema
+    used: set[Rewrite] = field(default_factory=set)
+
+    def answered(self, tree: exp.Expr, refusal: Diagnosed) -> exp.Expr | None:
+        """The changed statement; None where no change helps."""
+        for _ in range(_MOST_CHANGES):
+            words = (closest_names,) if refusal.code == "E_TABLE" else IN_OTHER_WORDS
+            rows = OF_THE_SAME_ROWS if refusal.code in _ANOTHER_QUESTION else ()
+            step = self._as_a_whole(tree, refusal, words)
+            step = step or self._at_an_aggregate(tree, refusal) or self._as_a_whole(tree, refusal, rows)
+            if step is None:
+                return None
+            tree, after = step
+            if after is None:
+                return tree
+            if not isinstance(after, Refused | StatementError) or after.code not in _REWRITABLE:
+                return None
+            refusal = after
+        return None
+
+    def _at_an_aggregate(self, tree: exp.Expr, refusal: Diagnosed) -> Step | None:
+        """The statement with another aggregate in the place of the refused one."""
+        found = aggregate_at(tree, refusal.position)
+        if found is None or refusal.code == "E_JOIN":
+            return None
+        for instead in aggregates_instead(found, refusal.code):
+            copy = tree.copy()
+            old = aggregate_at(copy, refusal.position)
+            assert old is not None
+            replaced(old, instead)
+            after = self.tried(copy)
+            if after is None or (aggregate_at(copy, _position(after)) is not instead):
+                return copy, after
+        return None
+
+    def _as_a_whole(self, tree: exp.Expr, refusal: Diagnosed, rewrites: tuple[Rewrite, ...]) -> Step | None:
+        """The statement in other words, where these are refused for another reason or not at all."""
+        for rewrite in rewrites:
+            changed = None if rewrite in self.used else rewrite(tree.copy(), self.schema)
+            if changed is None:
                 continue
-            bind(statement, schema, (), describe, fanout=fanout)
-        except (DatabaseError, SqlglotError):
-            continue
-        return type(refusal)(
-            refusal.code, refusal.reason, hint=candidate, position=refusal.position, sqlstate=refusal.sqlstate
-        )
-    return refusal
+            after = self.tried(changed)
+            if after is None or str(after) != str(refusal):
+                self.used.add(rewrite)
+                return changed, after
+        return None
+
+
+def _position(refusal: DatabaseError) -> Position | None:
+    return refusal.position if isinstance(refusal, Refused | StatementError) else None
 
 
 def _with_names(
     refusal: StatementError, tree: exp.Expr, schema: Schema, describe: Describe, fanout: Fanout
-) -> StatementError:
+) -> DatabaseError:
     """The refusal at the place of its name, with a hint in which a name that exists replaces one that does not."""
     hint, position = None, misplaced(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
-        written = STATEMENT.write(candidate)
+        written = described(candidate)
         try:
             query = bind(parse(written), schema, (), describe, fanout=fanout)
             describe(query.postprocessing, shapes(query.cores, query.cubes), query.public)
@@ -96,105 +167,4 @@ def _with_names(
             continue
         hint, position = written, place_of_it
         break
-    return StatementError(
-        refusal.code, refusal.reason, hint=hint, position=position or refusal.position, sqlstate=refusal.sqlstate
-    )
-
-
-def _candidates(tree: exp.Expr, schema: Schema, rewrites: tuple[Rewrite, ...]) -> Iterator[str]:
-    """Statements near the refused one, nearest first; behind all rewrites, counts of its tables' rows."""
-    for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
-        demand.replace(exp.true())
-    for rewrite in rewrites:
-        copy = tree.copy()
-        changed = rewrite(copy, schema)
-        if changed is not None:
-            yield STATEMENT.write(changed)
-    if rewrites is not _REWRITES:
-        return
-    for table in tree.find_all(exp.Table):
-        declared = schema.table(table.name) if isinstance(table.this, exp.Identifier) else None
-        if declared is not None and not declared.public:
-            yield f"SELECT COUNT(*) FROM {fold(table.name)}"
-    yield f"SELECT COUNT(*) FROM {schema.unit_table}"
-
-
-def _nearest_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace aggregates without a private form by the nearest that has one."""
-    return nearest_aggregates(tree)
-
-
-def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace HISTOGRAM(x) by x and COUNT(*), grouped by x."""
-    if not isinstance(tree, exp.Select):
-        return None
-    items: list[exp.Expr] = []
-    found: list[exp.Expr] = []
-    for item in tree.expressions:
-        value = frequent_value(item.unalias())
-        items += [item] if value is None else [value.copy(), exp.Count(this=exp.Star())]
-        found += [] if value is None or value in found else [value]
-    if not found:
-        return None
-    tree.set("expressions", items)
-    return tree.group_by(*found, copy=False)
-
-
-def _bounded(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Clamp what is added up between 0 and 1000."""
-    found = [node for node in tree.find_all(exp.Sum, exp.Avg) if isinstance(node.this, exp.Expr)]
-    for node in found:
-        if not isinstance(node.this, exp.Distinct | exp.Case):
-            ends = {"low": exp.Literal.number(0), "high": exp.Literal.number(1000)}
-            inside = exp.Between(
-                this=exp.paren(node.this) if isinstance(node.this, exp.Binary) else node.this.copy(), **ends
-            )
-            node.set("this", exp.Case(ifs=[exp.If(this=inside, true=node.this.copy())]))
-    return tree if found else None
-
-
-def _average_for_others(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace MIN, MAX, MEDIAN and the like by AVG of the same value."""
-    found = [node for node in tree.find_all(exp.AggFunc) if not _is_of_rows(node)]
-    for node in found:
-        if isinstance(node.this, exp.Expr) and not isinstance(node.parent, exp.Window | exp.WithinGroup):
-            node.replace(exp.Avg(this=node.this.copy()))
-    return tree if found else None
-
-
-def _is_of_rows(node: exp.AggFunc) -> bool:
-    """Whether the aggregate is answered, and read off sums over rows."""
-    function = function_named(node)
-    return function is not None and function.is_additive
-
-
-def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Remove LIMIT, OFFSET, DISTINCT and samples from subqueries."""
-    inner = [select for select in tree.find_all(exp.Select) if select is not tree]
-    for select in inner:
-        for part in ("limit", "offset", "order", "distinct", "qualify", "sample"):
-            select.set(part, None)
-    return tree if inner else None
-
-
-def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Count the rows of the statement."""
-    if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
-        return None
-    kept = {name: tree.args.get(name) for name in ("from_", "joins", "where", "with_")}
-    return exp.Select(expressions=[exp.Count(this=exp.Star())], **kept)
-
-
-def _count_without_conditions(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Count the rows of the statement's tables."""
-    counted = _count_of_its_rows(tree, schema)
-    if counted is not None:
-        counted.set("where", None)
-    return counted
-
-
-_REWRITES: tuple[Rewrite, ...] = (
-    sizes_first, values_for_ends, quoted_texts, closest_names, averaged_over_units, counts_for_exists,
-    filters_for_pivot, joined_on_the_unit, _grouped_for_frequencies, _bounded, _nearest_for_others, _average_for_others,
-    _without_inner_limits, _count_of_its_rows, _count_without_conditions,
-)  # fmt: skip
+    return _with(refusal, hint, position or refusal.position)

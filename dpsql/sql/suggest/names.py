@@ -13,6 +13,7 @@ from sqlglot import exp
 from dpsql.errors import Position, StatementError
 from dpsql.schema import Schema, fold
 from dpsql.sql.ir.refusal import position_of
+from dpsql.sql.suggest.changes import marked, replaced
 
 
 def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -23,7 +24,7 @@ def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         name = _closest(fold(table.name), sorted(schema.tables), local)
         if name is not None:
             renamed[fold(table.name)] = name
-            table.set("this", exp.to_identifier(name, quoted=table.this.quoted))
+            replaced(table.this, exp.to_identifier(name, quoted=table.this.quoted), other=False)
     declared = [schema.table(table.name) for table in tree.find_all(exp.Table)]
     columns = sorted({column for table in declared if table is not None for column in table.columns})
     changed = bool(renamed)
@@ -32,7 +33,7 @@ def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
             column.set("table", exp.to_identifier(renamed[fold(column.table)]))
         name = _closest(fold(column.name), columns, local)
         if name is not None:
-            column.set("this", exp.to_identifier(name, quoted=column.this.quoted))
+            replaced(column.this, exp.to_identifier(name, quoted=column.this.quoted), other=False)
             changed = True
     return tree if changed else None
 
@@ -55,8 +56,9 @@ def averaged_over_units(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     tree.set("group", exp.Group(expressions=[key.copy() for key in keys]))
     for part in ("order", "limit", "offset"):
         tree.set(part, None)
-    averages = [exp.alias_(exp.Avg(this=exp.column(name)), name) for name in names]
-    return exp.Select(expressions=averages).from_(tree.subquery("units"), copy=False)
+    averages = [exp.alias_(exp.Avg(this=exp.column(name)), f"avg_{name}") for name in names]
+    whole = exp.Select(expressions=averages).from_(tree.subquery("units"), copy=False)
+    return marked(whole, "the average over all units, not a row for each", other=False)
 
 
 def _closest(name: str, known: list[str], local: set[str]) -> str | None:
@@ -95,7 +97,7 @@ def renamed(refusal: StatementError, tree: exp.Expr, schema: Schema) -> Iterator
             copy = tree.copy()
             columns = _named(refusal, copy)
             for place in chosen:
-                columns[place].set(part, exp.to_identifier(near))
+                replaced(columns[place].args[part], exp.to_identifier(near), other=False)
             yield copy, position_of(_named(refusal, tree)[chosen[0]]) if places else None
 
 

@@ -1,16 +1,23 @@
-"""Statements near a refused one that say the same in other words: what a hint tries before it counts rows.
-
-An aggregate that is not answered becomes the nearest one that is."""
+"""Statements near a refused one, each a change of the whole: in other words, or of another question that it says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.ir.aggregate import function_named
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.aggregates.dp_clip import sizes_first
+from dpsql.sql.binder.aggregates.frequencies import frequent_value
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.postprocess.functions import ENDS
+from dpsql.sql.suggest.changes import as_another_question, marked, replaced
+from dpsql.sql.suggest.names import averaged_over_units, closest_names
+
+#: What makes another statement of one, in place; None where it has nothing to change.
+Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
 
 
 def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -23,7 +30,7 @@ def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         and fold(node.name) not in known | aliases and isinstance(node.parent, exp.Predicate | exp.In)
     ]  # fmt: skip
     for node in found:
-        node.replace(exp.Literal.string(node.name))
+        replaced(node, exp.Literal.string(node.name), other=False)
     return tree if found else None
 
 
@@ -31,7 +38,7 @@ def values_for_ends(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Replace the ends of intervals by the values themselves."""
     found = [node for node in tree.find_all(exp.Anonymous) if node.name.lower() in ENDS and node.expressions]
     for node in found:
-        node.replace(node.expressions[0].copy())
+        replaced(node, node.expressions[0].copy())
     return tree if found else None
 
 
@@ -45,7 +52,8 @@ def counts_for_exists(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         inner.set("expressions", [exp.Count(this=exp.Star())])
         for part in ("limit", "order", "distinct"):
             inner.set(part, None)
-        node.replace(exp.GT(this=exp.Subquery(this=inner), expression=exp.Literal.number(0)))
+        counted = exp.GT(this=exp.Subquery(this=inner), expression=exp.Literal.number(0))
+        node.replace(marked(counted, "whether a count is above 0 for EXISTS", other=False))
     return tree if found else None
 
 
@@ -70,6 +78,7 @@ def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     plain = source.copy()
     plain.set("pivots", None)
     select = exp.Select(expressions=items).from_(plain, copy=False)
+    marked(select, "an aggregate with FILTER for each value of PIVOT", other=False)
     return select.group_by(*(key.copy() for key in keys), copy=False) if keys else select
 
 
@@ -95,7 +104,8 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         for join in select.args.get("joins") or []:
             own = _unit_column(join.this, schema)
             if own is not None and first is not None and not _is_tied(join, own):
-                _add(select, join, exp.EQ(this=own.copy(), expression=first.copy()))
+                tie = exp.EQ(this=own.copy(), expression=first.copy())
+                _add(select, join, marked(tie, f"{STATEMENT.write(tie)} added", other=False))
                 changed = True
             first = first or own
     return tree if changed else None
@@ -127,67 +137,71 @@ def _unit_column(node: exp.Expr, schema: Schema) -> exp.Column | None:
     return exp.column(held[0], table=node.alias_or_name) if held else None
 
 
-#: What each kind of aggregate is most often wanted for: how far values spread, how they multiply, which there are.
-_SPREAD = "kurtosis kurtosis_pop skewness mad".split()
-_ERROR = ["sem"]
-_MULTIPLIED = "product geomean geometric_mean".split()
-_VALUES = (
-    "entropy approx_count_distinct any_value arbitrary string_agg group_concat listagg array_agg list array_unique_agg "
-    "first last bitstring_agg bit_and bit_or bit_xor bitwise_and_agg bitwise_or_agg bitwise_xor_agg arg_min arg_max "
-    "argmin argmax min_by max_by arg_min_null arg_max_null"
-).split()
+def _sizes_before(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Find the sizes of DP_CLIP before what they clip is added up."""
+    found = sizes_first(tree, schema)
+    return None if found is None else marked(found, "the sizes found first", other=False)
 
 
-def nearest_aggregate(node: exp.Expr) -> exp.Expr | None:
-    """The nearest answered aggregate of the same argument; None where the aggregate has none or is answered itself."""
-    if isinstance(node, exp.Anonymous):
-        names, argument = {node.name.lower()}, next(iter(node.expressions), None)
-    elif isinstance(node, exp.AggFunc | exp.List):
-        names = {name.lower() for name in node.sql_names()}
-        argument = node.this if isinstance(node.this, exp.Expr) else next(iter(node.expressions), None)
-    else:
+def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Replace HISTOGRAM(x) by x and COUNT(*), grouped by x."""
+    if not isinstance(tree, exp.Select):
         return None
-    if isinstance(argument, exp.Order):
-        argument = argument.this
-    known = [] if function_named(node) is not None else [build for family, build in _BUILDS if names & set(family)]
-    if isinstance(argument, exp.Distinct) and not isinstance(node, exp.Count):
-        argument = next(iter(argument.expressions), None)
-        if argument is not None and not known:
-            return _without_distinct(node, argument)
-    return None if argument is None or not known else known[0](argument.copy())
+    items: list[exp.Expr] = []
+    found: list[exp.Expr] = []
+    for item in tree.expressions:
+        value = frequent_value(item.unalias())
+        items += [item] if value is None else [value.copy(), exp.Count(this=exp.Star())]
+        found += [] if value is None or value in found else [value]
+    if not found:
+        return None
+    tree.set("expressions", items)
+    counted = ", ".join(STATEMENT.write(value) for value in found)
+    marked(items[-1], f"a row for each {counted} with its COUNT(*)", other=True)
+    return tree.group_by(*found, copy=False)
 
 
-def _without_distinct(node: exp.Expr, argument: exp.Expr) -> exp.Expr:
-    plain = node.copy()
-    if isinstance(node, exp.Anonymous):
-        plain.set("expressions", [argument.copy()])
-    else:
-        plain.set("this", argument.copy())
-    return plain
-
-
-def _standard_error(argument: exp.Expr) -> exp.Expr:
-    root = exp.Sqrt(this=exp.Count(this=argument.copy()))
-    return exp.Div(this=exp.Stddev(this=argument), expression=root, typed=False, safe=False)
-
-
-_BUILDS: tuple[tuple[list[str], Callable[[exp.Expr], exp.Expr]], ...] = (
-    (_SPREAD, lambda argument: exp.Stddev(this=argument)),
-    (_ERROR, _standard_error),
-    (_MULTIPLIED, lambda argument: exp.Exp(this=exp.Avg(this=exp.Ln(this=argument)))),
-    (_VALUES, lambda argument: exp.Count(this=exp.Distinct(expressions=[argument]))),
-)
-
-
-def nearest_aggregates(tree: exp.Expr) -> exp.Expr | None:
-    """The statement with each such aggregate replaced; None where there is none."""
+def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Remove LIMIT, OFFSET, DISTINCT and samples from subqueries."""
     changed = False
-    for node in list(tree.find_all(exp.AggFunc, exp.List, exp.Anonymous)):
-        if isinstance(node.parent, exp.Window | exp.WithinGroup):
-            continue
-        nearest = nearest_aggregate(node)
-        if nearest is not None:
-            wrapped = node.parent if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls) else node
-            wrapped.replace(nearest)
+    for select in [select for select in tree.find_all(exp.Select) if select is not tree]:
+        parts = [part for part in ("limit", "offset", "distinct", "qualify", "sample") if select.args.get(part)]
+        for part in parts:
+            select.set(part, None)
+        if parts:
+            select.set("order", None)
+            marked(select, f"without {', '.join(parts).upper()} in a subquery", other=False)
+            as_another_question(select)
             changed = True
     return tree if changed else None
+
+
+def _keys_for_star(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Replace * beside aggregates by the keys of GROUP BY."""
+    if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
+        return None
+    stars = [item for item in tree.expressions if isinstance(item, exp.Star)]
+    keys = tree.args["group"].expressions
+    if not stars or not keys:
+        return None
+    items = [each.copy() for item in tree.expressions for each in (keys if item in stars else [item])]
+    tree.set("expressions", items)
+    return marked(tree, "the keys for *", other=False)
+
+
+def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Count the rows of a statement without groups."""
+    if not isinstance(tree, exp.Select) or tree.args.get("from_") is None or is_grouped(tree):
+        return None
+    kept = {name: tree.args.get(name) for name in ("from_", "joins", "where", "with_")}
+    counted = exp.Select(expressions=[exp.Count(this=exp.Star())], **kept)
+    return marked(counted, "the number of the rows, not the rows", other=False)
+
+
+#: Changes of a whole statement in which its question stays.
+IN_OTHER_WORDS: tuple[Rewrite, ...] = (
+    _sizes_before, values_for_ends, quoted_texts, closest_names, counts_for_exists, filters_for_pivot,
+    joined_on_the_unit, _grouped_for_frequencies,
+)  # fmt: skip
+#: Changes of a whole statement that ask another question about the same rows.
+OF_THE_SAME_ROWS: tuple[Rewrite, ...] = (averaged_over_units, _keys_for_star, _without_inner_limits, _count_of_its_rows)

@@ -1,159 +1,159 @@
 -- schema: nafld
 SELECT SUM(DISTINCT age) FROM patients
 -- says: SUM(DISTINCT …) is not answered: one person can hide another's value (line 1, column 8)
--- instead: SELECT SUM(age) FROM patients
+-- instead: SELECT SUM(age) FROM patients /* SUM(age) for SUM(DISTINCT age) */
 
 -- schema: nafld
 SELECT STRING_AGG(test, ',') FROM labs
 -- says: STRING_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 19)
--- instead: SELECT COUNT(DISTINCT test) FROM labs
+-- instead: SELECT COUNT(DISTINCT test) FROM labs /* COUNT(DISTINCT test) for LISTAGG(test, ',') */
 
 -- schema: nafld
 SELECT KURTOSIS(bmi) FROM patients
 -- says: KURTOSIS has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT STDDEV(bmi) FROM patients
+-- instead: SELECT STDDEV(bmi) FROM patients /* STDDEV(bmi) for KURTOSIS(bmi) */
 
 -- schema: nafld
 SELECT male, SKEWNESS(bmi), STDDEV(bmi) FROM patients GROUP BY male
 -- says: SKEWNESS has no private form here; docs/sql.md lists the aggregates that have (line 1, column 14)
--- instead: SELECT male, STDDEV(bmi), STDDEV(bmi) FROM patients GROUP BY male
+-- instead: SELECT male, STDDEV(bmi), STDDEV(bmi) FROM patients GROUP BY male /* STDDEV(bmi) for SKEWNESS(bmi) */
 
 -- schema: nafld
 SELECT MAD(age) FROM patients
 -- says: MAD has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT STDDEV(age) FROM patients
+-- instead: SELECT STDDEV(age) FROM patients /* STDDEV(age) for MAD(age) */
 
 -- schema: nafld
 SELECT SEM(age) FROM patients
 -- says: SEM has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT STDDEV(age) / SQRT(COUNT(age)) FROM patients
+-- instead: SELECT STDDEV(age) / SQRT(COUNT(age)) FROM patients /* STDDEV(age) / SQRT(COUNT(age)) for SEM(age) */
 
 -- schema: nafld
 SELECT PRODUCT(age) FROM patients
 -- says: PRODUCT has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT EXP(AVG(LN(age))) FROM patients
+-- instead: SELECT EXP(AVG(LN(age))) FROM patients /* EXP(AVG(LN(age))) for PRODUCT(age) */
 
 -- schema: nafld
 SELECT GEOMEAN(age) FROM patients
 -- says: GEOMEAN has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT EXP(AVG(LN(age))) FROM patients
+-- instead: SELECT EXP(AVG(LN(age))) FROM patients /* EXP(AVG(LN(age))) for GEOMEAN(age) */
 
 -- schema: nafld
 SELECT ENTROPY(male) FROM patients
 -- says: ENTROPY has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT male) FROM patients
+-- instead: SELECT COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT male) for ENTROPY(male) */
 
 -- schema: nafld
 SELECT ANY_VALUE(male) FROM patients
 -- says: ANY_VALUE has no private form here; docs/sql.md lists the aggregates that have (line 1, column 18)
--- instead: SELECT COUNT(DISTINCT male) FROM patients
+-- instead: SELECT COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT male) for ANY_VALUE(male) */
 
 -- schema: nafld
 SELECT FIRST(age) FROM patients
 -- says: FIRST has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT age) FROM patients
+-- instead: SELECT COUNT(DISTINCT age) FROM patients /* COUNT(DISTINCT age) for FIRST(age) */
 
 -- schema: nafld
 SELECT ARRAY_AGG(age) FROM patients
 -- says: ARRAY_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT age) FROM patients
+-- instead: SELECT COUNT(DISTINCT age) FROM patients /* COUNT(DISTINCT age) for ARRAY_AGG(age) */
 
 -- schema: nafld
 SELECT ARRAY_AGG(bmi ORDER BY bmi) FROM patients
 -- says: ARRAY_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT bmi) FROM patients
+-- instead: SELECT COUNT(DISTINCT bmi) FROM patients /* COUNT(DISTINCT bmi) for ARRAY_AGG(bmi ORDER BY bmi) */
 
 -- schema: nafld
 SELECT BIT_OR(age) FROM patients
 -- says: BIT_OR has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT age) FROM patients
+-- instead: SELECT COUNT(DISTINCT age) FROM patients /* COUNT(DISTINCT age) for BIT_OR(age) */
 
 -- schema: nafld
 SELECT MAX_BY(age, bmi) FROM patients
 -- says: ARG_MAX has no private form here; docs/sql.md lists the aggregates that have (line 1, column 15)
--- instead: SELECT COUNT(DISTINCT age) FROM patients
+-- instead: SELECT COUNT(DISTINCT age) FROM patients /* COUNT(DISTINCT age) for ARG_MAX(age, bmi) */
 
 -- schema: nafld
 SELECT AVG(DISTINCT age) FROM patients
 -- says: AVG(DISTINCT …) is not answered: one person can hide another's value (line 1, column 8)
--- instead: SELECT AVG(age) FROM patients
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for AVG(DISTINCT age) */
 
 -- schema: nafld
 SELECT STDDEV(DISTINCT age) FROM patients
 -- says: STDDEV(DISTINCT …) is not answered: one person can hide another's value (line 1, column 8)
--- instead: SELECT STDDEV(age) FROM patients
+-- instead: SELECT STDDEV(age) FROM patients /* STDDEV(age) for STDDEV(DISTINCT age) */
 
 -- schema: nafld
 SELECT EVERY(DISTINCT male) FROM patients
 -- says: EVERY(DISTINCT …) is not answered: one person can hide another's value (line 1, column 8)
--- instead: SELECT EVERY(male) FROM patients
+-- instead: SELECT EVERY(male) FROM patients /* EVERY(male) for EVERY(DISTINCT male) */
 
 -- schema: nafld
 SELECT MIN(bmi, 3) FROM patients
 -- says: MIN takes one argument (line 1, column 12)
--- instead: SELECT AVG(bmi) FROM patients
+-- instead: SELECT AVG(bmi) FROM patients /* AVG(bmi) for MIN(bmi, 3) */
 
 -- schema: nafld
 SELECT MEDIAN(DISTINCT age) FROM patients
 -- says: MEDIAN takes a value here, without DISTINCT (line 1, column 8)
--- instead: SELECT MEDIAN(age) FROM patients
+-- instead: SELECT MEDIAN(age) FROM patients /* MEDIAN(age) for MEDIAN(DISTINCT age) */
 
 -- schema: nafld
 SELECT QUANTILE_CONT(age, 1.5) FROM patients
 -- says: QUANTILE_CONT takes constants from 0 to 1 (line 1, column 22)
--- instead: SELECT AVG(age) FROM patients
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_CONT(age, 1.5) */
 
 -- schema: nafld
 SELECT QUANTILE_CONT(age, bmi) FROM patients
 -- says: QUANTILE_CONT takes constants from 0 to 1 (line 1, column 22)
--- instead: SELECT AVG(age) FROM patients
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_CONT(age, bmi) */
 
 -- schema: nafld
 SELECT QUANTILE_DISC(age) FROM patients
 -- says: QUANTILE_DISC takes a value and a number from 0 to 1, or a list of such numbers (line 1, column 22)
--- instead: SELECT AVG(age) FROM patients
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_DISC(age) */
 
 -- schema: nafld
 SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, bmi) FROM patients
 -- says: write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY one value) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_CONT(age, 0.5 ORDER BY age, bmi) */
 
 -- schema: nafld
 SELECT QUANTILE_CONT(age, 0.5 ORDER BY bmi) FROM patients
 -- says: QUANTILE_CONT is ordered by its own value (line 1, column 22)
--- instead: SELECT AVG(age) FROM patients
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_CONT(age, 0.5 ORDER BY bmi) */
 
 -- schema: nafld
 SELECT HISTOGRAM(test, ['hdl', 'sbp']) FROM labs
 -- says: HISTOGRAM takes one value here; for bins, GROUP BY FLOOR(x / 10) * 10 (line 1, column 8)
--- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* a row for each test with its COUNT(*) */
 
 -- schema: nafld
 SELECT HISTOGRAM(DISTINCT test) FROM labs
 -- says: HISTOGRAM takes one value here; for bins, GROUP BY FLOOR(x / 10) * 10 (line 1, column 8)
--- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* a row for each test with its COUNT(*) */
 
 -- schema: nafld
 SELECT MODE() WITHIN GROUP (ORDER BY test, value) FROM labs
 -- says: write MODE() WITHIN GROUP (ORDER BY one value) (line 1, column 8)
--- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* a row for each test with its COUNT(*) */
 
 -- schema: nafld
 SELECT APPROX_TOP_K(test, 0) FROM labs
 -- says: APPROX_TOP_K takes a constant from 1 to 1,000 (line 1, column 8)
--- instead: SELECT test, COUNT(*) FROM labs GROUP BY test
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* a row for each test with its COUNT(*) */
 
 -- schema: nafld
 SELECT DP_CLIP(weight, 2) FROM patients
 -- says: DP_CLIP takes one number (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT AVG(weight) FROM patients /* AVG(weight) for DP_CLIP(weight, 2) */
 
 -- schema: nafld
 SELECT DP_CLIP(DISTINCT weight) FROM patients
 -- says: DP_CLIP takes one number (line 1, column 8)
--- instead: SELECT DP_CLIP(weight) FROM patients
+-- instead: SELECT DP_CLIP(weight) FROM patients /* DP_CLIP(weight) for DP_CLIP(DISTINCT weight) */
 
 -- schema: nafld
 SELECT SUM(s) FROM (SELECT patient_id, DP_CLIP(value) AS s FROM labs GROUP BY patient_id) t
 -- says: DP_CLIP has no private form here; docs/sql.md lists the aggregates that have (line 1, column 40)
--- instead: WITH sizes AS (SELECT DP_CLIP(s) AS size1 FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t) SELECT sizes.size1 * SUM(GREATEST(LEAST(s / sizes.size1, 1), -1)) FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t CROSS JOIN sizes GROUP BY sizes.size1
+-- instead: WITH sizes AS (SELECT DP_CLIP(s) AS size1 FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t) SELECT sizes.size1 * SUM(GREATEST(LEAST(s / sizes.size1, 1), -1)) FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t CROSS JOIN sizes GROUP BY sizes.size1 /* the sizes found first */

@@ -1,24 +1,24 @@
 -- schema: nafld
 SELECT SUM(patient_id) FROM patients
 -- says: SUM of a value without finite bounds is not answered; the schema needs bounds for patient_id, or you write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own (line 1, column 8)
--- instead: SELECT SUM(CASE WHEN patient_id BETWEEN 0 AND 1000 THEN patient_id END) FROM patients
+-- instead: SELECT SUM(CASE WHEN patient_id BETWEEN 0 AND 1000 THEN patient_id END) FROM patients /* SUM(CASE WHEN patient_id BETWEEN 0 AND 1000 THEN patient ... for SUM(patient_id) */
 
 -- schema: nafld
 SELECT AVG(LN(value)) FROM labs
 -- says: AVG of a value without finite bounds is not answered; write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own (line 1, column 8)
--- instead: SELECT AVG(CASE WHEN LN(value) BETWEEN 0 AND 1000 THEN LN(value) END) FROM labs
+-- instead: SELECT AVG(CASE WHEN LN(value) BETWEEN 0 AND 1000 THEN LN(value) END) FROM labs /* AVG(CASE WHEN LN(value) BETWEEN 0 AND 1000 THEN LN(value ... for AVG(LN(value)) */
 
 -- schema: tpch
 SELECT SUM(l_quantity / (l_discount - 0.05)) FROM lineitem
 -- says: SUM of a value without finite bounds is not answered; write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own (line 1, column 8)
--- instead: SELECT SUM(CASE WHEN (l_quantity / (l_discount - 0.05)) BETWEEN 0 AND 1000 THEN l_quantity / (l_discount - 0.05) END) FROM lineitem
+-- instead: SELECT SUM(CASE WHEN (l_quantity / (l_discount - 0.05)) BETWEEN 0 AND 1000 THEN l_quantity / (l_discount - 0.05) END) FROM lineitem /* SUM(CASE WHEN (l_quantity / (l_discount - 0.05)) BETWEEN ... for SUM(l_quantity / (l_discount - 0.05)) */
 
 -- schema: nafld
 SELECT SUM(n) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON true
 -- says: SUM of a value without finite bounds is not answered; write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own (line 1, column 8)
--- instead: SELECT SUM(CASE WHEN n BETWEEN 0 AND 1000 THEN n END) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON TRUE
+-- instead: SELECT SUM(CASE WHEN n BETWEEN 0 AND 1000 THEN n END) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOIN patients ON TRUE /* SUM(CASE WHEN n BETWEEN 0 AND 1000 THEN n END) for SUM(n) */
 
 -- schema: nafld
 SELECT test, MAX(day + patient_id) FROM labs GROUP BY test
 -- says: MAX of a value without finite bounds is not answered; the schema needs bounds for patient_id (line 1, column 18)
--- instead: SELECT COUNT(*) FROM labs
+-- instead: SELECT test, MAX(CASE WHEN (day + patient_id) BETWEEN 0 AND 1000 THEN day + patient_id END) FROM labs GROUP BY test /* MAX(CASE WHEN (day + patient_id) BETWEEN 0 AND 1000 THEN ... for MAX(day + patient_id) */

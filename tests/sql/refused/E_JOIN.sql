@@ -1,89 +1,82 @@
 -- schema: nafld
 SELECT COUNT(*) FROM labs a JOIN labs b ON a.day = b.day
 -- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM labs AS a JOIN labs AS b ON b.patient_id = a.patient_id AND a.day = b.day
+-- instead: SELECT COUNT(*) FROM labs AS a JOIN labs AS b ON b.patient_id = a.patient_id AND a.day = b.day /* b.patient_id = a.patient_id added */
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients, labs
 -- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients JOIN labs ON labs.patient_id = patients.patient_id
+-- instead: SELECT COUNT(*) FROM patients JOIN labs ON labs.patient_id = patients.patient_id /* labs.patient_id = patients.patient_id added */
 
 -- schema: nafld
 SELECT COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
 -- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 45)
--- instead: SELECT COUNT(*) FROM diagnoses
 -- answered: SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
 
 -- schema: nafld
 SELECT d.day, COUNT(d.patient_id) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY d.day
 -- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 63)
--- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT COUNT(*) FROM diagnoses
 
 -- schema: nafld
 SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis AND c.diagnosis > 'm'
 -- says: an outer join that keeps the rows of a public table may have conditions on that table in WHERE only (line 1, column 49)
--- instead: SELECT COUNT(*) FROM diagnoses
 -- answered: SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis WHERE c.diagnosis > 'm'
 
 -- schema: nafld
 SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.day = diagnoses.day
 -- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 37)
--- instead: SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON diagnoses.patient_id = labs.patient_id AND labs.day = diagnoses.day
+-- instead: SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON diagnoses.patient_id = labs.patient_id AND labs.day = diagnoses.day /* diagnoses.patient_id = labs.patient_id added */
 -- answered: SELECT COUNT(*) FROM labs FULL JOIN diagnoses ON labs.patient_id = diagnoses.patient_id AND labs.day = diagnoses.day
 
 -- schema: nafld
 SELECT COUNT(*) FROM diagnoses FULL JOIN conditions USING (diagnosis)
 -- says: a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the private table (line 1, column 42)
--- instead: SELECT COUNT(*) FROM diagnoses
 -- answered: SELECT COUNT(*) FROM diagnoses LEFT JOIN conditions USING (diagnosis)
 
 -- schema: nafld
 SELECT COUNT(*) FROM conditions, patients p RIGHT JOIN labs l ON p.patient_id = l.patient_id
 -- says: a RIGHT JOIN behind a comma joins the last table alone; put parentheses around what it joins (line 1, column 56)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients POSITIONAL JOIN labs
 -- says: a POSITIONAL JOIN is not answered; use JOIN … ON (line 1, column 47)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients NATURAL JOIN conditions
 -- says: a NATURAL JOIN needs a column that both sides have (line 1, column 44)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT c.diagnosis, COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY ROLLUP (c.diagnosis)
 -- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 58)
--- instead: SELECT COUNT(*) FROM diagnoses
 -- answered: SELECT c.diagnosis, COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY ROLLUP (c.diagnosis)
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON false
 -- says: LATERAL with an aggregate is joined ON true (line 1, column 54)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT COUNT(*) AS age FROM labs l WHERE l.patient_id = p.patient_id) t USING (age)
 -- says: LATERAL with an aggregate is joined ON true (line 1, column 54)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p FULL JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON true
 -- says: LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write JOIN LATERAL (line 1, column 59)
--- instead: SELECT COUNT(*) FROM patients
 -- answered: SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON true
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p RIGHT JOIN LATERAL (SELECT l.day FROM labs l WHERE l.patient_id = p.patient_id) t ON true
 -- says: LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write JOIN LATERAL (line 1, column 60)
--- instead: SELECT COUNT(*) FROM patients
 -- answered: SELECT COUNT(*) FROM patients p JOIN LATERAL (SELECT l.day FROM labs l WHERE l.patient_id = p.patient_id) t ON true
 
 -- schema: nafld
 SELECT COUNT(*) FROM conditions c, diagnoses d NATURAL JOIN patients p
 -- says: a NATURAL JOIN behind a comma joins the last table alone; put parentheses around what it joins (line 1, column 61)
--- instead: SELECT COUNT(*) FROM diagnoses
 -- answered: SELECT COUNT(*) FROM conditions c, (diagnoses d NATURAL JOIN patients p)
 
 -- schema: nafld
@@ -104,26 +97,26 @@ SELECT COUNT(*) FROM conditions ANTI JOIN conditions USING (diagnosis)
 -- schema: nafld
 SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.patient_id = p.patient_id LEFT JOIN diagnoses d ON d.day = l.day
 -- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 91)
--- instead: SELECT COUNT(*) FROM patients AS p LEFT JOIN labs AS l ON l.patient_id = p.patient_id LEFT JOIN diagnoses AS d ON d.patient_id = p.patient_id AND d.day = l.day
+-- instead: SELECT COUNT(*) FROM patients AS p LEFT JOIN labs AS l ON l.patient_id = p.patient_id LEFT JOIN diagnoses AS d ON d.patient_id = p.patient_id AND d.day = l.day /* d.patient_id = p.patient_id added */
 -- answered: SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.patient_id = p.patient_id LEFT JOIN diagnoses d ON d.patient_id = l.patient_id AND d.day = l.day
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p.patient_id AND l.patient_id = q.patient_id
 -- says: these private tables are not joined on their unit, so a row could have two (patients: patient_id is the unit) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients AS p JOIN patients AS q ON q.patient_id = p.patient_id LEFT JOIN labs AS l ON l.patient_id = p.patient_id AND l.patient_id = q.patient_id
+-- instead: SELECT COUNT(*) FROM patients AS p JOIN patients AS q ON q.patient_id = p.patient_id LEFT JOIN labs AS l ON l.patient_id = p.patient_id AND l.patient_id = q.patient_id /* q.patient_id = p.patient_id added */
 -- answered: SELECT COUNT(*) FROM patients p, patients q LEFT JOIN labs l ON l.patient_id = p.patient_id WHERE q.patient_id = p.patient_id
 
 -- schema: nafld
 SELECT d.diagnosis, COUNT(*) FROM diagnoses d, labs l WHERE l.day = d.day GROUP BY d.diagnosis
 -- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 8)
--- instead: SELECT d.diagnosis, COUNT(*) FROM diagnoses AS d JOIN labs AS l ON l.patient_id = d.patient_id WHERE l.day = d.day GROUP BY d.diagnosis
+-- instead: SELECT d.diagnosis, COUNT(*) FROM diagnoses AS d JOIN labs AS l ON l.patient_id = d.patient_id WHERE l.day = d.day GROUP BY d.diagnosis /* l.patient_id = d.patient_id added */
 
 -- schema: nafld
 SELECT COUNT(*) FROM labs a JOIN labs b ON b.patient_id = a.patient_id JOIN labs c ON c.patient_id = a.patient_id JOIN labs d ON d.patient_id = a.patient_id
 -- says: the rows of one unit may become 12,960,000 here (labs 60 × labs 60 × labs 60 × labs 60), and at most 1,000,000 are made; join on a key, aggregate a table per unit in a subquery before it is joined, or ask with EXISTS (line 1, column 1)
--- instead: SELECT COUNT(*) FROM labs
+-- answered: SELECT COUNT(*) FROM labs
 
 -- schema: nafld
 SELECT COUNT(*) FROM diagnoses d JOIN (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) s ON s.n > d.day
 -- says: rows are joined with each row of a subquery, and how many these are is not known beforehand; compare all of its keys for equality, or aggregate it to one row (line 1, column 1)
--- instead: SELECT COUNT(*) FROM diagnoses
+-- answered: SELECT COUNT(*) FROM diagnoses

@@ -1,30 +1,29 @@
 -- schema: nafld
 SELECT patient_id, COUNT(*) FROM labs GROUP BY patient_id
 -- says: one group for each unit would list the people; aggregate once more around it (line 1, column 48)
--- instead: SELECT AVG(value1) AS value1 FROM (SELECT patient_id, COUNT(*) AS value1 FROM labs GROUP BY patient_id) AS units
+-- instead: SELECT AVG(value1) AS avg_value1 FROM (SELECT patient_id, COUNT(*) AS value1 FROM labs GROUP BY patient_id) AS units /* the average over all units, not a row for each */
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients GROUP BY 7
 -- says: GROUP BY 7 is not a place in the SELECT list (line 1, column 40)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld, delta = 0
 SELECT case_id, COUNT(*) FROM patients GROUP BY case_id
 -- says: group keys that the schema does not declare need a budget with delta; declare `values` for the key's columns, or group by a public table (line 1, column 1)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: tpch
 SELECT l_orderkey, SUM(l_quantity) FROM lineitem GROUP BY l_orderkey
 -- says: each l_orderkey belongs to one unit, so that no group would be shown; group by what many share (line 1, column 59)
--- instead: SELECT COUNT(*) FROM lineitem
 -- answered: SELECT o_orderpriority, SUM(l_quantity) FROM lineitem JOIN orders ON l_orderkey = o_orderkey GROUP BY o_orderpriority
 
 -- schema: tpch
 SELECT HISTOGRAM(l_orderkey) FROM lineitem
 -- says: HISTOGRAM needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 8)
--- instead: SELECT COUNT(*) FROM lineitem
+-- answered: SELECT COUNT(*) FROM lineitem
 
 -- schema: tpch
 SELECT o_orderpriority, HISTOGRAM(o_orderdate) AS days FROM orders GROUP BY o_orderpriority
 -- says: HISTOGRAM needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 25)
--- instead: SELECT o_orderpriority, o_orderdate, COUNT(*) FROM orders GROUP BY o_orderpriority, o_orderdate
+-- instead: SELECT o_orderpriority, o_orderdate, COUNT(*) FROM orders GROUP BY o_orderpriority, o_orderdate /* a row for each o_orderdate with its COUNT(*) */

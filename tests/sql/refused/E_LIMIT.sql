@@ -1,9 +1,9 @@
 -- schema: nafld
 SELECT AVG(bmi) FROM (SELECT bmi FROM patients ORDER BY bmi DESC LIMIT 10) AS top
 -- says: LIMIT inside a private part would let one person's rows pull in another's; put it on the released rows (line 1, column 30)
--- instead: SELECT AVG(bmi) FROM (SELECT bmi FROM patients) AS top
+-- instead: SELECT AVG(bmi) FROM (SELECT bmi FROM patients) AS top /* without LIMIT in a subquery */
 
 -- schema: nafld
 SELECT COUNT(*) FROM (SELECT * FROM labs OFFSET 5) AS rest
 -- says: LIMIT inside a private part would let one person's rows pull in another's; put it on the released rows (line 1, column 30)
--- instead: SELECT COUNT(*) FROM (SELECT * FROM labs) AS rest
+-- instead: SELECT COUNT(*) FROM (SELECT * FROM labs) AS rest /* without OFFSET in a subquery */

@@ -11,14 +11,14 @@ SELECT male, COUNT(*) FROM patients GROUP BY male ORDER BY 7
 -- schema: nafld
 SELECT s.mael FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS s
 -- says: column "mael" does not exist (line 1, column 8)
--- instead: SELECT s.male FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS s
+-- instead: SELECT s.male FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS s /* male for mael */
 
 -- schema: nafld
 WITH g AS (SELECT diagnosis, COUNT(*) AS total FROM diagnoses GROUP BY diagnosis) SELECT diagnosis FROM g WHERE totl > 5
 -- says: column "totl" does not exist (line 1, column 113)
--- instead: WITH g AS (SELECT diagnosis, COUNT(*) AS total FROM diagnoses GROUP BY diagnosis) SELECT diagnosis FROM g WHERE total > 5
+-- instead: WITH g AS (SELECT diagnosis, COUNT(*) AS total FROM diagnoses GROUP BY diagnosis) SELECT diagnosis FROM g WHERE total > 5 /* total for totl */
 
 -- schema: nafld
 SELECT c.chapter FROM conditions AS cd
 -- says: missing FROM-clause entry for table "c" (line 1, column 8)
--- instead: SELECT cd.chapter FROM conditions AS cd
+-- instead: SELECT cd.chapter FROM conditions AS cd /* cd for c */

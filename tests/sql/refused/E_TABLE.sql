@@ -1,7 +1,7 @@
 -- schema: nafld
 SELECT COUNT(*) FROM patient
 -- says: relation "patient" does not exist (line 1, column 22)
--- instead: SELECT COUNT(*) FROM patients
+-- instead: SELECT COUNT(*) FROM patients /* patients for patient */
 -- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld

@@ -1,4 +1,4 @@
 -- schema: nafld
 SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (ORDER BY bmi) AS r FROM patients) AS ranked WHERE r < 10
 -- says: a window function may not look at private rows; use it over released groups (line 1, column 30)
--- instead: SELECT COUNT(*) FROM patients
+-- answered: SELECT COUNT(*) FROM patients

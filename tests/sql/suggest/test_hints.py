@@ -1,0 +1,154 @@
+"""Hints keep the question: grouping, filters, joins and names stay, or the hint says what it changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from sqlglot import exp
+from star_statements import SCHEMA, STATEMENTS
+from untouched import UntouchedEngine, planning_session
+
+from dpsql.errors import DatabaseError, Refused, StatementError
+from dpsql.schema import loads
+from dpsql.session import Session, open_accountant
+from dpsql.sql.emit.syntax import STATEMENT
+from dpsql.sql.parser.parse import parse
+
+TESTS = Path(__file__).parents[2]
+CORPUS = [each["statement"] for each in json.loads((TESTS / "corpus" / "clients.json").read_text(encoding="utf-8"))]
+REFUSED = [
+    next(line for line in block.splitlines() if not line.startswith("-- "))
+    for path in sorted((TESTS / "sql" / "refused").glob("*.sql"))
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n")
+    if "-- schema: nafld\n" in block
+]
+
+
+@pytest.fixture(scope="module")
+def retail(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    folder = tmp_path_factory.mktemp("star")
+    declared = loads(SCHEMA, folder / "retail.toml")
+    return Session(declared, UntouchedEngine(), open_accountant(declared, folder / "retail.ledger"), "reader")
+
+
+@pytest.fixture(scope="module")
+def nafld(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return planning_session("nafld", tmp_path_factory.mktemp("hints") / "hints.ledger")
+
+
+def hint_of(session: Session, text: str) -> str | None:
+    """What is suggested; None where nothing is, or where the statement is answered."""
+    try:
+        session.plan(text)
+    except (Refused, StatementError) as refusal:
+        return refusal.hint
+    except DatabaseError:
+        return None
+    return None
+
+
+def said(hint: str) -> list[str]:
+    """What the hint says of its changes."""
+    found = re.search(r"/\* (.*) \*/$", hint)
+    return [] if found is None else found[1].split("; ")
+
+
+def clauses(text: str, kind: str) -> list[str]:
+    """The clauses of one kind in all queries of the statement, without the parts that hold queries."""
+    found = []
+    for select in parse(text).tree.find_all(exp.Select):
+        parts = select.args.get("joins") or [] if kind == "joins" else [select.args.get(kind)]
+        for part in parts:
+            if part is not None and part.find(exp.Query) is None:
+                found.append(STATEMENT.write(part).lower())
+    return sorted(found)
+
+
+def named(text: str) -> dict[str, str]:
+    """What each name of a column stands for, in all SELECT lists."""
+    items = [item for select in parse(text).tree.find_all(exp.Select) for item in select.expressions]
+    return {item.alias.lower(): STATEMENT.write(item.this).lower() for item in items if isinstance(item, exp.Alias)}
+
+
+def require_the_same_question(session: Session, text: str, hint: str) -> None:
+    session.plan(hint)
+    changes = said(hint)
+    for kind in ("from_", "joins", "where", "group"):
+        assert clauses(hint, kind) == clauses(text, kind) or changes, (kind, text, hint)
+    corrected = [each.lower().split(" for ") for each in changes if re.fullmatch(r"'?\w+'? for \"?\w+\"?", each)]
+    before, after = named(text), named(hint)
+    for name in before.keys() & after.keys():
+        wanted = before[name]
+        for new, old in corrected:
+            wanted = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, wanted)
+        assert after[name] == wanted or "the sizes found first" in changes, (name, text, hint)
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_a_hint_of_a_star_schema_keeps_the_question(retail: Session, text: str) -> None:
+    with pytest.raises((Refused, StatementError)):
+        retail.plan(text)
+    hint = hint_of(retail, text)
+    if hint is not None:
+        require_the_same_question(retail, text, hint)
+    if "GROUP BY" in text and hint is not None:
+        assert "GROUP BY" in hint
+
+
+def test_most_of_a_star_schema_has_a_hint(retail: Session) -> None:
+    assert len(STATEMENTS) >= 30
+    assert sum(hint_of(retail, text) is not None for text in STATEMENTS) >= 25
+
+
+@pytest.mark.parametrize("text", [*REFUSED, *CORPUS])
+def test_a_hint_keeps_the_question(nafld: Session, text: str) -> None:
+    hint = hint_of(nafld, text)
+    if hint is not None:
+        require_the_same_question(nafld, text, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "SELECT ARG_MIN(ws_device, ws_price) AS first_device FROM web_sales WHERE ws_price > 1",
+            (
+                "SELECT COUNT(DISTINCT ws_device) AS count_distinct_ws_device FROM web_sales WHERE ws_price > 1 "
+                "/* COUNT(DISTINCT ws_device) for ARG_MIN(ws_device, ws_price) */"
+            ),
+        ),
+        (
+            (
+                "WITH d AS (SELECT ws_device, KURTOSIS(ws_price) AS g FROM web_sales GROUP BY ws_device) "
+                "SELECT ws_device, g + 1 AS more FROM d ORDER BY g"
+            ),
+            (
+                "WITH d AS (SELECT ws_device, STDDEV(ws_price) AS stddev_ws_price FROM web_sales GROUP BY ws_device) "
+                "SELECT ws_device, stddev_ws_price + 1 AS stddev_ws_price_1 FROM d ORDER BY stddev_ws_price "
+                "/* STDDEV(ws_price) for KURTOSIS(ws_price) */"
+            ),
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT ws_price FROM web_sales LIMIT 10) AS first_ten",
+            (
+                "SELECT COUNT(*) AS count FROM (SELECT ws_price FROM web_sales) AS first_ten "
+                "/* without LIMIT in a subquery */"
+            ),
+        ),
+        (
+            "SELECT ws_device, SUM(ws_price), MAD(ws_price) AS m FROM web_sales GROUP BY ws_device ORDER BY m LIMIT 3",
+            (
+                "SELECT ws_device, SUM(ws_price), STDDEV(ws_price) AS stddev_ws_price FROM web_sales "
+                "GROUP BY ws_device ORDER BY stddev_ws_price LIMIT 3 /* STDDEV(ws_price) for MAD(ws_price) */"
+            ),
+        ),
+        ("SELECT SUM(ws_device) AS ws_price FROM web_sales ORDER BY ws_price", None),
+        ("SELECT COUNT(*) FROM web_sales WHERE ws_device = 3 AND ws_price > 10", None),
+    ],
+)
+def test_what_is_changed_is_said_and_named(retail: Session, text: str, hint: str | None) -> None:
+    """A name that a table has as well might mean either in what reads it: then nothing is suggested."""
+    assert hint_of(retail, text) == hint
