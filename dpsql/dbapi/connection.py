@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
 
 from dpsql import errors
 from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.pep249 import bound, with_dpsql_errors
+from dpsql.dbapi.parameters import Parameters, bound
+from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -79,6 +80,9 @@ def _goal(text: str | None) -> AccuracyGoal | None:
 
 class Connection:
     """One analyst's connection; the budget behind it is the database's, and is shared with all other connections."""
+
+    #: A name that a connection does not have is an error where it is set, too: ``connection.epsion = 5``.
+    __slots__ = ("__weakref__", "_closed", "_lock", "_process", "_session")
 
     Warning = errors.Warning
     Error = errors.Error
@@ -148,18 +152,18 @@ class Connection:
         """The owner's schema, all of it public: tables, columns, types, keys and the budget."""
         return self._session.schema
 
-    def explain(self, text: str, parameters: Sequence[object] = (), *, to_reach: str | None = None) -> Explanation:
+    def explain(self, text: str, parameters: Parameters = (), *, to_reach: str | None = None) -> Explanation:
         """What a statement would cost and how exact it would be; this is free and reads no private row.
 
         Args:
             to_reach: A target such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``. The plan that reaches it is
                 explained, and ``reached`` has its price.
         """
-        values = bound(parameters)
-        return self._with_session(lambda session: session.explain(text, values, _goal(to_reach)))
+        plain, values = bound(text, parameters)
+        return self._with_session(lambda session: session.explain(plain, values, _goal(to_reach)))
 
     def workload(
-        self, statements: Sequence[str | tuple[str, Sequence[object]]], *, delta: Fraction | float | None = None
+        self, statements: Sequence[str | tuple[str, Parameters]], *, delta: Fraction | float | None = None
     ) -> Workload:
         """What each accountant would charge for these statements as one block; this is free and reads no private row.
 
@@ -169,7 +173,7 @@ class Connection:
             statements: Texts, or pairs of a text and its parameters.
             delta: The δ that an (ε, δ) price of the block may use; by default a tenth of the δ for key thresholds.
         """
-        fixed = [each if isinstance(each, str) else (each[0], bound(each[1])) for each in statements]
+        fixed = [each if isinstance(each, str) else bound(*each) for each in statements]
 
         def price(session: Session) -> Workload:
             from dpsql.privacy.measure import exact
@@ -183,7 +187,7 @@ class Connection:
         results = self._with_session(lambda session: session.run(workload, accountant))
         return [Cursor.of(self, result) for result in results]
 
-    def execute(self, text: str, parameters: Sequence[object] = ()) -> Cursor:
+    def execute(self, text: str, parameters: Parameters = ()) -> Cursor:
         """A new cursor on which the statement was run."""
         return self.cursor().execute(text, parameters)
 

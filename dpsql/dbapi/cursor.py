@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from dpsql.dbapi.frames import FrameColumns, columns_of, require
-from dpsql.dbapi.pep249 import Described, bound, described
+from dpsql.dbapi.parameters import Parameters, bound
+from dpsql.dbapi.pep249 import Described, described
 from dpsql.errors import InterfaceError, ProgrammingError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -79,14 +80,17 @@ class Cursor:
         self._require_open()
         return () if self._result is None else self._result.notices
 
-    def execute(self, text: str, parameters: Sequence[object] = ()) -> Self:
-        """Run one statement; parameters are bound to its ``?`` as typed values and never become SQL text."""
+    def execute(self, text: str, parameters: Parameters = ()) -> Self:
+        """Run one statement; parameters are bound to its ``?`` or its ``:name`` as typed values.
+
+        They never become SQL text. A list is what IN and ``= ANY`` take.
+        """
         self._result = None
         self._result = self._run(text, parameters)
         self._next = 0
         return self
 
-    def executemany(self, text: str, sets: Iterable[Sequence[object]]) -> Self:
+    def executemany(self, text: str, sets: Iterable[Parameters]) -> Self:
         """Run the statement once for each set of parameters, each at its price; the results follow one another."""
         self._result = None
         results = [self._run(text, parameters) for parameters in sets]
@@ -175,12 +179,10 @@ class Cursor:
     ) -> None:
         self.close()
 
-    def _run(self, text: str, parameters: Sequence[object]) -> Result:
+    def _run(self, text: str, parameters: Parameters) -> Result:
         self._require_open()
-        if not isinstance(text, str):
-            raise ProgrammingError("a statement is text")
-        values = bound(parameters)
-        return self.connection._with_session(lambda session: session.execute(text, values))
+        plain, values = bound(text, parameters)
+        return self.connection._with_session(lambda session: session.execute(plain, values))
 
     def _take(self, size: int) -> list[Row]:
         rows = self._rows().rows[self._next : self._next + max(size, 0)]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `import dpsql`
     from dpsql.planning.result_columns import OutputColumn
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
-from dpsql.errors import Error, InternalError, ProgrammingError, incident, owners_log
+from dpsql.errors import Error, InternalError, incident, owners_log
 from dpsql.planning.result_types import TypeCode, result_type
 
 #: name, type code, display size, internal size, precision, scale, whether it may be NULL.
@@ -60,13 +60,6 @@ def described(column: OutputColumn) -> Described:
 
 
 T = TypeVar("T")
-
-
-def bound(parameters: Sequence[object]) -> tuple[object, ...]:
-    """The values for the ``?`` of a statement; raises ProgrammingError if they are not a sequence."""
-    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Sequence):
-        raise ProgrammingError("parameters are a sequence, one value for each ? of the statement")
-    return tuple(parameters)
 
 
 def with_dpsql_errors(action: Callable[[], T]) -> T:

@@ -301,3 +301,73 @@ def test_the_time_zone_of_the_machine_has_no_say(checkout: Path) -> None:
     environment = {**os.environ, "TZ": "America/New_York"}
     done = subprocess.run([sys.executable, "-c", script], env=environment, text=True, capture_output=True, check=True)
     assert done.stdout.strip() == "2024-02-29"
+
+
+NAMED = "SELECT COUNT(*) AS n FROM labs WHERE day >= :low AND day < $high AND test = :test -- :low"
+MARKED = "SELECT COUNT(*) AS n FROM labs WHERE day >= ? AND day < ? AND test = ?"
+
+
+def test_parameters_have_names(connection: dpsql.Connection) -> None:
+    named = connection.execute(NAMED, {"low": 0, "high": 90, "test": "hdl", "unused": 1}).fetchall()
+    assert connection.execute(MARKED, (0, 90, "hdl")).fetchall() == named
+    assert "GROUP" not in str(connection.explain(NAMED, {"low": 0, "high": 90, "test": "hdl"}).columns)
+    twice = "SELECT FLOOR(day / :width) AS w, COUNT(*) AS n FROM labs WHERE day >= 0 GROUP BY FLOOR(day / :width)"
+    assert len(connection.execute(twice, {"width": 1000}).fetchall()) > 3
+    workload = connection.workload([(MARKED, (0, 90, "hdl")), (NAMED, {"low": 0, "high": 90, "test": "sbp"})])
+    assert len(workload.statuses) == 2
+
+
+def test_a_name_in_a_text_or_a_cast_is_no_parameter(connection: dpsql.Connection) -> None:
+    rows = connection.execute("SELECT ':low $low' AS \":low\", '3'::INTEGER AS n, $low AS m /* :x */", {"low": 7})
+    assert rows.fetchall() == [(":low $low", 3, 7)]
+
+
+def test_a_name_without_a_value_is_an_error_and_its_place_stays(connection: dpsql.Connection) -> None:
+    with pytest.raises(dpsql.ProgrammingError, match=":low"):
+        connection.execute(NAMED, {"high": 90, "test": "hdl"})
+    with pytest.raises(dpsql.StatementError) as refused:
+        connection.execute("SELECT COUNT(*) FROM labs WHERE day >= :long_name AND dai < 3", {"long_name": 3})
+    assert str(refused.value.position) == "line 1, column 55"
+    with pytest.raises(dpsql.ProgrammingError):
+        connection.execute("SELECT COUNT(*) FROM labs WHERE day >= ? AND test = :test", {"test": "hdl"})
+
+
+def test_values_of_numpy_and_pandas_are_parameters(connection: dpsql.Connection) -> None:
+    import numpy
+    import pandas
+
+    wanted = connection.execute(MARKED, (0, 90, "hdl")).fetchall()
+    assert connection.execute(MARKED, (numpy.int64(0), numpy.int16(90), numpy.str_("hdl"))).fetchall() == wanted
+    plain = "SELECT ? AS a, ? AS b, ? AS c, ? AS d, ? AS e"
+    moment = numpy.datetime64("2020-02-29T10:20:30.123456789")
+    values = (
+        numpy.float64(2.5),
+        numpy.bool_(True),
+        moment,
+        numpy.datetime64("2020-02-29"),
+        pandas.Timestamp(2020, 1, 2),
+    )
+    (row,) = connection.execute(plain, values).fetchall()
+    assert row[1:] == (True, datetime(2020, 2, 29, 10, 20, 30, 123456), date(2020, 2, 29), datetime(2020, 1, 2))
+    assert float(row[0]) == 2.5
+
+
+@pytest.mark.parametrize("within", ["test IN ?", "test IN (?)", "test = ANY(?)", "test IN :tests", "test IN ($tests)"])
+def test_a_list_is_what_in_takes(connection: dpsql.Connection, within: str) -> None:
+    import numpy
+    import pandas
+
+    text = f"SELECT COUNT(*) AS n FROM labs WHERE {within}"
+    wanted = connection.execute("SELECT COUNT(*) AS n FROM labs WHERE test IN ('hdl', 'sbp')").fetchall()
+    for listed in (["hdl", "sbp"], ("hdl", "sbp"), numpy.array(["hdl", "sbp"]), pandas.Series(["hdl", "sbp"])):
+        values: object = (listed,) if "?" in within else {"tests": listed}
+        assert connection.execute(text, values).fetchall() == wanted  # type: ignore[arg-type]
+        assert connection.execute(text.replace(" IN ", " NOT IN "), values).fetchall()  # type: ignore[arg-type]
+    empty = connection.execute("SELECT name FROM conditions WHERE diagnosis IN ?", ([],)).fetchall()
+    assert empty == []
+
+
+def test_what_a_connection_does_not_have_cannot_be_set(connection: dpsql.Connection) -> None:
+    with pytest.raises(AttributeError, match="epsion"):
+        connection.epsion = 5  # type: ignore[attr-defined]
+    connection.epsilon = 0.2

@@ -160,6 +160,8 @@ def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr
     >>> listed, values = with_lists(tree, (["x", "y"], 1))
     >>> STATEMENT.write(listed), values
     ('SELECT a = ANY([?, ?]), ?', (('x', 'y'), 1, 'x', 'y'))
+    >>> STATEMENT.write(with_lists(parse_numbered("SELECT a NOT IN ?")[0], ([3],))[0])
+    'SELECT NOT a = ANY([?])'
     """
     if not any(isinstance(value, list | tuple) for value in parameters):
         return tree, parameters
@@ -168,9 +170,17 @@ def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr
     for mark in list(copy.find_all(exp.Placeholder)):
         members = flat[mark.meta[PLACE]]
         if isinstance(members, tuple):
+            _as_quantified(mark)
             mark.replace(exp.Array(expressions=[_placed(len(flat) + each) for each in range(len(members))]))
             flat.extend(members)
     return copy, tuple(flat)
+
+
+def _as_quantified(mark: exp.Expr) -> None:
+    """Make ``x = ANY(list)`` of ``x IN list`` and of ``x IN (list)``, where the list is a parameter."""
+    inside = mark.parent.parent if isinstance(mark.parent, exp.Paren) else mark.parent
+    if isinstance(inside, exp.In) and (inside.args.get("field") is not None or len(inside.expressions) == 1):
+        inside.replace(exp.EQ(this=inside.this, expression=exp.Any(this=exp.paren(mark, copy=False))))
 
 
 def _placed(place: int) -> exp.Placeholder:
