@@ -127,3 +127,13 @@ def end_type(name: str) -> str:
     """
     found = result_type(name)
     return name if found is not None and found.ends_as_itself else "DOUBLE"
+
+
+def is_number(sql_type: str) -> bool:
+    """Whether values of the type may have intervals of numbers.
+
+    >>> is_number("DECIMAL(38,2)"), is_number("BIGINT[]"), is_number("VARCHAR")
+    (True, False, False)
+    """
+    found = result_type(sql_type)
+    return found is not None and found.has_intervals

@@ -16,14 +16,13 @@ from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import CellInterval, DeferredEnd, IntervalEndColumns, OutputColumn, Resampling
 from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
-from dpsql.postprocessing.intervals.lineage import trace, with_names
-from dpsql.postprocessing.intervals.resampled_query import (
+from dpsql.postprocessing.intervals.lineage import trace, with_branches
+from dpsql.postprocessing.intervals.resampling import (
+    chosen_columns,
     resampled_intervals,
     resampled_query,
-    with_branches,
     with_later,
 )
-from dpsql.postprocessing.intervals.resampling import chosen_columns
 from dpsql.postprocessing.intervals.result_intervals import (
     end_types,
     end_values,
@@ -118,7 +117,7 @@ class PostProcessor:
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> DescribedResult:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
         shell, ends, later = (
-            with_names(query.postprocessing),
+            _with_names(query.postprocessing),
             tuple[IntervalEndColumns, ...](),
             tuple[DeferredEnd, ...](),
         )
@@ -215,6 +214,24 @@ class PostProcessor:
                 name, table, end_types(name, table.shape, ends), [side for each in own.values() for side in each]
             )
         return tables
+
+
+def _with_names(query: exp.Query) -> exp.Query:
+    """The query with a name for each subquery in FROM that has none, so that its columns can be followed.
+
+    >>> import sqlglot
+    >>> _with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()
+    'SELECT n FROM (SELECT 1 AS n) AS "dpsql subquery 0", t'
+    """
+    if any(column.table.lower().startswith("unnamed_subquery") for column in query.find_all(exp.Column)):
+        return query  # which is what DuckDB calls such a subquery
+    named = query.copy()
+    found = [each for each in named.find_all(exp.Subquery)
+             if isinstance(each.parent, (exp.From, exp.Join)) and isinstance(each.this, exp.Query)
+             and not each.alias_or_name and not each.args.get("pivots")]  # fmt: skip
+    for place, each in enumerate(found):
+        each.set("alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {place}", quoted=True)))
+    return named
 
 
 def _no_rows(described: Sequence[tuple[str, str]]) -> str:

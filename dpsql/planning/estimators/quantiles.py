@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, floor, sqrt
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
-from dpsql.sql.analysis.quantisation import Bins
+from dpsql.sql.analysis.quantisation import SECONDS, Bins
 from dpsql.sql.ir.core import Ranks
 
 
@@ -238,3 +239,34 @@ def _first(numbers: list[float], holds: Callable[[float], bool]) -> int:
 def _last(numbers: list[float], holds: Callable[[float], bool]) -> int:
     """The last place where it holds; the first where it never does."""
     return next((place for place in reversed(range(len(numbers))) if holds(numbers[place])), 0)
+
+
+#: 1970-01-01 in days of the axis, which are those of `date.fromordinal`.
+_EPOCH = date(1970, 1, 1).toordinal()
+#: The steps of dates and timestamps in seconds.
+_STEPS = {"DATE": SECONDS, "TIMESTAMP": 1}
+
+
+def is_date(sql_type: str) -> bool:
+    """Whether values of the type are dates or timestamps."""
+    return sql_type in _STEPS
+
+
+def dates(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
+    """The nearest values of a column of the type.
+
+    >>> import numpy as np
+    >>> dates(np.array([719163 * 86400.0]), "DATE"), dates(np.array([719163 * 86400.0]), "TIMESTAMP")
+    ([datetime.date(1970, 1, 1)], [datetime.datetime(1970, 1, 1, 0, 0)])
+    """
+    steps = np.round(seconds / _STEPS[sql_type]).astype(np.int64) - _EPOCH * SECONDS // _STEPS[sql_type]
+    values: list[date] = steps.astype("datetime64[D]" if sql_type == "DATE" else "datetime64[s]").tolist()
+    return values
+
+
+def date_ends(curve: QuantileCurve, sql_type: str) -> tuple[date, date]:
+    """The interval of a quantile of dates or timestamps: the whole steps of the type that it goes into."""
+    low, _, high = curve.points
+    step = _STEPS[sql_type]
+    first, last = dates(np.array([floor(low / step) * step, ceil(high / step) * step], np.float64), sql_type)
+    return first, last

@@ -13,15 +13,8 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.result_columns import DeferredEnd, IntervalEndColumns
-from dpsql.postprocessing.intervals.lineage import (
-    CellOrigin,
-    FromSource,
-    Lineage,
-    RowPaths,
-    carried,
-    origin_of,
-    own_nodes,
-)
+from dpsql.postprocessing.intervals.dependence import CellOrigin, ColumnScope, origin_of, own_nodes
+from dpsql.postprocessing.intervals.lineage import Lineage, RowPaths, carried
 from dpsql.schema import fold
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.refusal import refuse
@@ -42,7 +35,7 @@ def with_ends(
     """
     query = shell.copy()
     calls = _Calls(public, query)
-    calls.lineage.level(query)
+    calls.lineage.query(query)
     for call in query.find_all(exp.Anonymous):
         if interval_end(call) is not None:
             _refuse_place(call)
@@ -73,25 +66,25 @@ class _Calls:
     """Replaces the calls of one statement; ``ends`` are those of released rows, ``later`` those of several rows."""
 
     def __init__(self, public: Mapping[str, Sequence[str]], outermost: exp.Query) -> None:
-        self.lineage = Lineage(public, self._visit)
+        self.lineage = Lineage(public, visit=self._visit)
         self._outermost = outermost
         self.ends: list[IntervalEndColumns] = []
         self.later: list[tuple[DeferredEnd, exp.Expr]] = []
 
-    def _visit(self, select: exp.Select, sources: Sequence[FromSource], ways: RowPaths) -> None:
+    def _visit(self, select: exp.Select, scope: ColumnScope, ways: RowPaths) -> None:
         own = list(own_nodes(select, lambda node: interval_end(node) is not None))
         for call in own:
             side = interval_end(call)
             if isinstance(call, exp.Anonymous) and side is not None:
-                _open_aliases(call, select, sources)
-                self._replace(call, side, sources, ways)
+                _open_aliases(call, scope)
+                self._replace(call, side, scope, ways)
 
-    def _replace(self, call: exp.Anonymous, side: int, sources: Sequence[FromSource], ways: RowPaths) -> None:
+    def _replace(self, call: exp.Anonymous, side: int, scope: ColumnScope, ways: RowPaths) -> None:
         argument = call.expressions[0]
         if any(interval_end(node) is not None for node in argument.find_all(exp.Anonymous)):
             refuse("E_FUNC", f"an interval has no interval of its own: {_called(call)} takes an aggregate, or "
                    "arithmetic over aggregates", call)  # fmt: skip
-        origin = origin_of(argument, sources)
+        origin = origin_of(argument, scope)
         if origin is None:
             self._replace_later(call, side)
             return
@@ -137,13 +130,12 @@ def _is_read(select: exp.Select, item: exp.Expr, place: int) -> bool:
     )
 
 
-def _open_aliases(call: exp.Anonymous, select: exp.Select, sources: Sequence[FromSource]) -> None:
+def _open_aliases(call: exp.Anonymous, scope: ColumnScope) -> None:
     """Put what the SELECT list says in the place of its aliases, where no source has a column of that name."""
-    items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
     for column in list(call.find_all(exp.Column)):
         name = fold(column.name)
-        if not column.table and name in items and not any(name in source.columns for source in sources):
-            column.replace(exp.Paren(this=items[name].copy()))
+        if not column.table and name in scope.items and not scope.named(column):
+            column.replace(exp.Paren(this=scope.items[name].copy()))
 
 
 def _called(call: exp.Anonymous) -> str:

@@ -1,37 +1,35 @@
-"""Where the columns of a statement come from: rows of released tables, followed through subqueries and joins."""
+"""Where the columns of a statement come from, followed through subqueries, joins, stars and UNION to released rows.
+
+Proved in ``docs/proofs/ends.md``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
 
 from sqlglot import exp
 
+from dpsql.postprocessing.intervals.dependence import (
+    CellOrigin,
+    ColumnScope,
+    Dependence,
+    Source,
+    SourceColumn,
+    chooses_rows,
+    dependence_of,
+    is_limited,
+    is_noisy,
+    origin_of,
+    own_nodes,
+    sources_of,
+    starred,
+)
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.scope import alias_columns
-
-
-@dataclass(frozen=True)
-class CellOrigin:
-    """An expression over the columns of one row of a released table; ``row`` is the place of that table."""
-
-    row: int
-    expression: exp.Expr
-
-    @property
-    def aggregate(self) -> int | None:
-        """The place of the aggregate that the column is, where it is one."""
-        name = self.expression.name if isinstance(self.expression, exp.Column) else ""
-        return int(name[1:]) if name.startswith("a") else None
-
-    @property
-    def is_computed(self) -> bool:
-        """Whether the expression reads an aggregate and is not that aggregate itself."""
-        read = [column.name for column in self.expression.find_all(exp.Column)]
-        return self.aggregate is None and any(name.startswith("a") for name in read)
 
 
 @dataclass(frozen=True)
@@ -47,99 +45,163 @@ RowPaths: TypeAlias = dict[int, tuple[SelectStep, ...]]
 
 
 @dataclass(frozen=True)
-class FromSource:
-    """A source of a FROM clause: the columns that a star stands for, None where they are not known, and the origins of
-    those that come from released rows.
+class QueryColumns:
+    """The columns of a query, None where they are not known, and whether noise chooses its rows.
+
+    ``ways`` are those to the single released rows that each row is made of; None where it is made of several.
     """
 
-    name: str
-    names: Sequence[str] | None
-    columns: Mapping[str, CellOrigin]
+    columns: tuple[SourceColumn, ...] | None = None
+    chosen_rows: bool = False
+    ways: RowPaths | None = None
+
+    def with_chosen_rows(self) -> QueryColumns:
+        """The same where noise chooses the rows: public values stay, the others are chosen."""
+        chosen = tuple(replace(each, dependence=Dependence.CHOSEN) if each.dependence else each
+                       for each in self.columns or ())  # fmt: skip
+        return replace(self, columns=None if self.columns is None else chosen, chosen_rows=True)
 
 
-@dataclass(frozen=True)
-class RowSelect:
-    """A SELECT each of whose rows is made of single released rows.
-
-    ``columns`` are by name, and None where they come from elsewhere; ``ordered`` are by place, where that is known.
-    """
-
-    columns: Mapping[str, CellOrigin | None]
-    ordered: tuple[CellOrigin | None, ...] | None
-    ways: RowPaths
-
-
-#: What is done to a SELECT before its columns are followed: it is given with its sources and the ways to their rows.
-RowSelectVisitor: TypeAlias = Callable[[exp.Select, Sequence[FromSource], RowPaths], None]
+#: What is done to a SELECT before its columns are followed: it is given with its scope and the ways to its rows.
+SelectVisitor: TypeAlias = Callable[[exp.Select, ColumnScope, RowPaths], None]
 
 
 class Lineage:
-    """Follows a statement; ``tables`` are the released tables that it meets, each as often as it stands there."""
+    """Follows a statement; ``tables`` are the released tables that it meets, each as often as it stands there.
 
-    def __init__(self, public: Mapping[str, Sequence[str]], visit: RowSelectVisitor | None = None) -> None:
-        self._public, self._visit = public, visit
+    Args:
+        public: the columns of the public tables that the statement reads.
+        chosen: the columns of each released table whose noise is not drawn again as it is: truth values, maps, MIN …
+        visit: is called once for each SELECT, inner ones first.
+    """
+
+    def __init__(
+        self,
+        public: Mapping[str, Sequence[str]],
+        chosen: Mapping[str, Sequence[str]] | None = None,
+        visit: SelectVisitor | None = None,
+    ) -> None:
+        self._public, self._chosen, self._visit = public, chosen or {}, visit
+        self._places, self._visited = dict[int, int](), set[int]()
         self.tables: list[str] = []
 
-    def level(self, query: exp.Expr) -> RowSelect | None:
-        """What the query's columns come from; None where a row of it is made of several released rows."""
+    def query(self, query: exp.Expr, names: Sequence[str] = (), around: ColumnScope | None = None) -> QueryColumns:
+        """The columns of a query; ``names`` are theirs, for a query that shows all columns of a PIVOT."""
         match query:
             case exp.Subquery():
-                return self.level(query.this)
-            case exp.Select():
-                return self._select(query)
+                found = self.query(query.this, names, around)
+                found = QueryColumns() if query.args.get("pivots") else found
             case exp.SetOperation():
-                self.level(query.this)
-                self.level(query.expression)
-        return None
+                found = self._set_operation(query, around)
+            case exp.Select():
+                return self._select(query, names, around)
+            case _:
+                return QueryColumns()
+        return found.with_chosen_rows() if is_limited(query) else found
 
-    def _select(self, select: exp.Select) -> RowSelect | None:
+    def _subquery(self, query: exp.Query, scope: ColumnScope) -> Dependence:
+        """How the value of a subquery depends on noise."""
+        found = self.query(query, (), scope)
+        if found.columns is None or found.chosen_rows:
+            return Dependence.CHOSEN
+        return max((each.dependence for each in found.columns), default=Dependence.PUBLIC)
+
+    def _select(self, select: exp.Select, names: Sequence[str], around: ColumnScope | None) -> QueryColumns:
         nodes, ways = sources_of(select), RowPaths()
-        sources = [self._source(node, select, ways) for node in nodes]
+        sources = [self._source(node, select, ways, around) for node in nodes]
+        items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+        scope = ColumnScope(sources, items, any(each.chosen_rows for each in sources), around)
         for nested in own_nodes(select):
             if isinstance(nested, exp.Query) and not any(nested is node for node in nodes):
-                self.level(nested)
-        if self._visit is not None:
-            self._visit(select, sources, ways)
-        if is_grouped(select) or select.args.get("distinct") is not None:
-            return None
-        if any(map(_is_partial, select.args.get("joins") or ())) or any(map(_hides_star, select.expressions)):
-            return None
-        return RowSelect(*_output_origins(select, sources), ways)
+                self.query(nested, (), scope)
+        if self._visit is not None and id(select) not in self._visited:
+            self._visited.add(id(select))
+            self._visit(select, scope, ways)
+        scope = replace(scope, chosen_rows=scope.chosen_rows or chooses_rows(select, scope, self._subquery))
+        found = QueryColumns(self._columns(select, scope), scope.chosen_rows)
+        if select.args.get("distinct") is not None and any(each.dependence for each in found.columns or ()):
+            found = found.with_chosen_rows()
+        partial = any(map(_is_partial, select.args.get("joins") or ()))
+        if not partial and not is_grouped(select) and select.args.get("distinct") is None:
+            found = replace(found, ways=ways)
+        found = found.with_chosen_rows() if scope.chosen_rows else found
+        return found if found.columns is not None else self._pivoted(select, names) or found
 
-    def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> FromSource:
-        name, here = node.alias_or_name, SelectStep(select, node.alias_or_name)
+    def _columns(self, select: exp.Select, scope: ColumnScope) -> tuple[SourceColumn, ...] | None:
+        """The columns of the SELECT list."""
+        found: list[SourceColumn] = []
+        for place, item in enumerate(select.expressions):
+            star = item.this if isinstance(item, exp.Column) else item
+            if isinstance(star, exp.Star):
+                many = starred(star, fold(item.table) if isinstance(item, exp.Column) else "", select, scope)
+                if many is None:
+                    return None
+                found += many
+            elif any(not isinstance(each.parent, exp.AggFunc) for each in item.find_all(exp.Star)):
+                return None
+            else:
+                name = fold(item.alias_or_name) or f"column{place}"
+                known = dependence_of(item, scope, self._subquery)
+                found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
+        return tuple(found)
+
+    def _set_operation(self, query: exp.SetOperation, around: ColumnScope | None) -> QueryColumns:
+        left, right = self.query(query.this, (), around), self.query(query.expression, (), around)
+        if left.columns is None or right.columns is None or len(left.columns) != len(right.columns):
+            return QueryColumns()
+        pairs = zip(left.columns, right.columns, strict=True)
+        columns = tuple(SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs)
+        both = QueryColumns(None if query.args.get("by_name") else columns, left.chosen_rows or right.chosen_rows)
+        compared = not isinstance(query, exp.Union) and any(each.dependence for each in columns)
+        return both.with_chosen_rows() if compared else both
+
+    def _source(
+        self, node: exp.Expr, select: exp.Select, ways: RowPaths, around: ColumnScope | None, before_pivot: bool = False
+    ) -> Source:
+        """A source with its columns, which those of a PIVOT are only ``before_pivot``."""
+        name, names, here = fold(node.alias_or_name), alias_columns(node), SelectStep(select, node.alias_or_name)
+        pivoted = bool(node.args.get("pivots")) and not before_pivot
         match node:
             case exp.Table() if node.db == "released":
-                self.tables.append(node.name)
-                place = len(self.tables) - 1
+                place = self._places.setdefault(id(node), len(self.tables))
+                self.tables += [node.name] * (place == len(self.tables))
                 ways[place] = (here,)
-                return FromSource(name, None, _ReleasedColumns(place))
-            case exp.Table() if not node.args.get("pivots") and not alias_columns(node):
-                return FromSource(name, self._public.get(fold(node.name)), {})
+                return Source(name, place=place, chosen=self._chosen.get(node.name, ()))
+            case exp.Table() if not pivoted and not names:
+                known = self._public.get(fold(node.name))
+                public = [SourceColumn(fold(each), Dependence.PUBLIC) for each in known or ()]
+                return Source(name, None if known is None else public)
             case exp.Subquery():
-                level = self.level(node.this)
-                if level is None or node.args.get("pivots") or not name:
-                    return FromSource(name, None, {})
-                ways.update({place: (*way, here) for place, way in level.ways.items()})
-                columns = _renamed(level, alias_columns(node))
-                names = None if level.ordered is None and None in level.columns.values() else list(columns)
-                return FromSource(name, names, {each: origin for each, origin in columns.items() if origin is not None})
+                inner = self.query(node.this, (), around)
+                inner = inner.with_chosen_rows() if is_limited(node) else inner
+                if pivoted or inner.columns is None or len(names) > len(inner.columns):
+                    return Source(name, chosen_rows=inner.chosen_rows)
+                behind = inner.ways if name else None
+                ways.update({place: (*way, here) for place, way in (behind or {}).items()})
+                own = [*names, *(each.name for each in inner.columns[len(names) :])]
+                columns = [replace(each, name=fold(new), origin=None if behind is None else each.origin)
+                           for new, each in zip(own, inner.columns, strict=True)]  # fmt: skip
+                return Source(name, columns, inner.chosen_rows)
             case _:
-                return FromSource(name, None, {})
+                return Source(name)
 
-
-class _ReleasedColumns(dict[str, CellOrigin]):
-    """The columns of a released table: any that is asked for."""
-
-    def __init__(self, place: int) -> None:
-        super().__init__()
-        self._place = place
-
-    def __missing__(self, name: str) -> CellOrigin:
-        return CellOrigin(self._place, exp.column(exp.to_identifier(name, quoted=True)))
-
-    def __contains__(self, name: object) -> bool:
-        return True
+    def _pivoted(self, select: exp.Select, names: Sequence[str]) -> QueryColumns | None:
+        """The columns of ``SELECT * FROM (…) PIVOT …``: those that it groups by keep their names."""
+        source = select.args.get("from_")
+        if source is None or select.args.get("joins") or list(select.expressions) != [exp.Star()]:
+            return None
+        pivots = source.this.args.get("pivots") or []
+        found = self._source(source.this, select, RowPaths(), None, before_pivot=True)
+        if found.columns is None or len(pivots) != 1 or pivots[0].args.get("unpivot"):
+            return None
+        scope = ColumnScope([found], {}, found.chosen_rows)
+        made = max((dependence_of(each, scope, self._subquery) for each in pivots[0].expressions),
+                   default=Dependence.CHOSEN)  # fmt: skip
+        by = [each.this for each in pivots[0].args.get("fields") or ()]
+        made = Dependence.CHOSEN if is_noisy(by, scope, self._subquery) else made
+        keys = {each.name for each in found.columns if each.dependence is Dependence.PUBLIC}
+        columns = (SourceColumn(name, Dependence.PUBLIC if name in keys else made) for name in names)
+        return QueryColumns(tuple(columns), found.chosen_rows)
 
 
 @dataclass(frozen=True)
@@ -151,8 +213,7 @@ class TracedQuery:
 
     query: exp.Select
     tables: tuple[str, ...]
-    columns: Mapping[str, CellOrigin]
-    ordered: tuple[CellOrigin | None, ...] | None
+    origins: tuple[CellOrigin | None, ...]
 
 
 def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> TracedQuery | None:
@@ -160,22 +221,49 @@ def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> TracedQuery 
 
     ``public`` holds the columns of the public tables that the query reads.
     """
-    if not isinstance(query, exp.Select):
-        return None
     copy, lineage = query.copy(), Lineage(public)
-    level = lineage.level(copy)
-    if level is None or not level.ways:
+    found = lineage.query(copy)
+    if not isinstance(copy, exp.Select) or not found.ways or found.columns is None:
         return None
-    for place, way in level.ways.items():
+    for place, way in found.ways.items():
         copy.append("expressions", carried("row", place, way))
-    numbers = {place: number for number, place in enumerate(level.ways)}
+    numbers = {place: number for number, place in enumerate(found.ways)}
+    origins = (None if each.origin is None else replace(each.origin, row=numbers[each.origin.row])
+               for each in found.columns)  # fmt: skip
+    return TracedQuery(copy, tuple(lineage.tables[place] for place in found.ways), tuple(origins))
 
-    def renumbered(origin: CellOrigin | None) -> CellOrigin | None:
-        return None if origin is None else replace(origin, row=numbers[origin.row])
 
-    columns = {name: origin for name, each in level.columns.items() if (origin := renumbered(each)) is not None}
-    ordered = None if level.ordered is None else tuple(map(renumbered, level.ordered))
-    return TracedQuery(copy, tuple(lineage.tables[place] for place in level.ways), columns, ordered)
+def with_branches(query: exp.Query, public: Mapping[str, Sequence[str]]) -> tuple[exp.Query, int] | None:
+    """A UNION ALL that tells of each row which branch it comes from, and of which numbered rows it is made where it is
+    made of single ones; with the number of columns that tell it. None of any other query.
+    """
+    copy = query.copy()
+    selects = branches(copy)
+    if not selects:
+        return None
+    traces = [trace(branch, public) for branch in selects]
+    most = max(0 if traced is None else len(traced.tables) for traced in traces)
+    for number, (branch, traced) in enumerate(zip(selects, traces, strict=True)):
+        whole = branch if traced is None else traced.query
+        missing = most - (0 if traced is None else len(traced.tables))
+        more = [exp.cast(exp.null(), "bigint")] * missing + [exp.Literal.number(number)]
+        for place, each in enumerate(more):
+            whole.append("expressions", exp.alias_(each.copy(), f"dpsql branch {place}", quoted=True))
+        if whole is not branch:
+            branch.replace(whole)
+    return copy, most + 1
+
+
+def branches(query: exp.Expr) -> list[exp.Select]:
+    """The SELECTs of a UNION ALL; none of any other query."""
+    match query:
+        case exp.Subquery() if not query.args.get("alias"):
+            return branches(query.this)
+        case exp.Union() if not query.args.get("distinct") and not query.args.get("by_name"):
+            sides = [side.unnest() for side in (query.this, query.expression)]
+            found = [[side] if isinstance(side, exp.Select) else branches(side) for side in sides]
+            return [select for each in found for select in each] if all(found) else []
+    return []
 
 
 def carried(name: str, place: int, way: Sequence[SelectStep]) -> exp.Column:
@@ -193,119 +281,11 @@ def carried(name: str, place: int, way: Sequence[SelectStep]) -> exp.Column:
 def _hide(step: SelectStep, hidden: str) -> None:
     """Leave the column out of each star of the SELECT that stands for the source's columns."""
     for item in step.select.expressions:
-        star = _star(item)
-        if star is not None and _table(item) in ("", fold(step.source)):
+        star = item.this if isinstance(item, exp.Column) else item
+        table = fold(item.table) if isinstance(item, exp.Column) else ""
+        if isinstance(star, exp.Star) and table in ("", fold(step.source)):
             left_out = star.args.get("except_") or ()
             star.set("except_", [*left_out, exp.to_identifier(hidden, quoted=True)])
-
-
-def sources_of(select: exp.Select) -> list[exp.Expr]:
-    """The sources of a SELECT, the joined ones too."""
-    first = select.args.get("from_")
-    return [*([] if first is None else [first.this]), *(join.this for join in select.args.get("joins") or ())]
-
-
-def own_nodes(select: exp.Expr, also: Callable[[exp.Expr], bool] = lambda node: False) -> Iterator[exp.Expr]:
-    """The nodes of a SELECT without what is inside of its subqueries, and inside of what is ``also`` to be left out."""
-    inner = select.walk(prune=lambda node: node is not select and (isinstance(node, exp.Query) or also(node)))
-    return (node for node in inner if node is not select)
-
-
-def origin_of(node: exp.Expr, sources: Sequence[FromSource]) -> CellOrigin | None:
-    """The expression over the columns of one released row; None where it reads more, or less."""
-    if node.find(exp.Window, exp.Query, exp.AggFunc, exp.Star, exp.Explode) is not None:
-        return None
-    found: list[CellOrigin | None] = []
-
-    def substituted(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column):
-            return part
-        name = fold(part.name)
-        having = [each.columns[name] for each in sources
-                  if (not part.table or fold(each.name) == fold(part.table)) and name in each.columns]  # fmt: skip
-        found.append(having[0] if len(having) == 1 else None)
-        inner = part if found[-1] is None else found[-1].expression
-        return inner.copy() if isinstance(inner, exp.Column) else exp.Paren(this=inner.copy())
-
-    expression = node.copy().transform(substituted)
-    rows = {None if origin is None else origin.row for origin in found}
-    (row,) = rows if len(rows) == 1 else (None,)
-    return None if row is None else CellOrigin(row, expression.unnest())
-
-
-def _output_origins(
-    query: exp.Select, sources: Sequence[FromSource]
-) -> tuple[dict[str, CellOrigin | None], tuple[CellOrigin | None, ...] | None]:
-    """What each output column comes from, by name and by place; a name that stands twice comes from nowhere."""
-    found: dict[str, CellOrigin | None] = {}
-    ordered: list[CellOrigin | None] = []
-    places_known = True
-
-    def add(name: str, origin: CellOrigin | None) -> None:
-        found[fold(name)] = None if fold(name) in found else origin
-
-    for place, item in enumerate(query.expressions):
-        star = _star(item)
-        if star is None:
-            ordered.append(origin_of(item.unalias(), sources))
-            add(item.alias_or_name or f"column{place}", ordered[-1])
-            continue
-        starred = [each for each in sources if _table(item) in ("", fold(each.name))]
-        changed = star.args.get("replace") or star.args.get("rename")
-        if changed or any(each.names is None for each in starred):
-            places_known = False
-            add("*", None)
-            continue
-        columns = [(name, source.columns.get(fold(name))) for source in starred for name in source.names or ()]
-        for name, origin in columns:
-            add(name, origin)
-        left_out = {fold(each.name) for each in star.args.get("except_") or ()}
-        ordered += [origin for name, origin in columns if fold(name) not in left_out]
-        places_known = places_known and len(starred) <= 1
-    return found, tuple(ordered) if places_known else None
-
-
-def with_names(query: exp.Query) -> exp.Query:
-    """The query with a name for each subquery in FROM that has none, so that its columns can be followed.
-
-    >>> import sqlglot
-    >>> with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()
-    'SELECT n FROM (SELECT 1 AS n) AS "dpsql subquery 0", t'
-    """
-    if any(column.table.lower().startswith("unnamed_subquery") for column in query.find_all(exp.Column)):
-        return query  # which is what DuckDB calls such a subquery
-    named = query.copy()
-    found = [each for each in named.find_all(exp.Subquery)
-             if isinstance(each.parent, (exp.From, exp.Join)) and isinstance(each.this, exp.Query)
-             and not each.alias_or_name and not each.args.get("pivots")]  # fmt: skip
-    for place, each in enumerate(found):
-        each.set("alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {place}", quoted=True)))
-    return named
-
-
-def _renamed(level: RowSelect, names: Sequence[str]) -> Mapping[str, CellOrigin | None]:
-    """The columns under the names that ``AS t(a, b)`` gives the first of them; none where their order is not known."""
-    if not names:
-        return level.columns
-    if level.ordered is None or len(level.columns) < len(names):
-        return {}
-    own = list(level.columns)
-    return {new: level.columns[old] for new, old in zip([*names, *own[len(names) :]], own, strict=True)}
-
-
-def _star(item: exp.Expr) -> exp.Star | None:
-    star = item.this if isinstance(item, exp.Column) else item
-    return star if isinstance(star, exp.Star) else None
-
-
-def _table(item: exp.Expr) -> str:
-    return fold(item.table) if isinstance(item, exp.Column) else ""
-
-
-def _hides_star(item: exp.Expr) -> bool:
-    """Whether the item is more than one column without being a star: a star under a name, or inside a function."""
-    stars = item.find_all(exp.Star)
-    return _star(item) is None and any(not isinstance(star.parent, exp.AggFunc) for star in stars)
 
 
 def _is_partial(join: exp.Join) -> bool:

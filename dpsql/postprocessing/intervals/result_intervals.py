@@ -11,17 +11,17 @@ from typing import TypeAlias
 
 from dpsql.planning.estimators.columns import column
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.quantiles import date_ends, is_date
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, OutputColumn
-from dpsql.planning.result_types import end_type
-from dpsql.postprocessing.intervals import resampled_query, row_intervals
+from dpsql.planning.result_types import end_type, is_number
+from dpsql.postprocessing.intervals import row_intervals
 from dpsql.postprocessing.intervals.arithmetic import aggregates_read
-from dpsql.postprocessing.intervals.lineage import CellOrigin, TracedQuery
-from dpsql.postprocessing.intervals.resampling import AnyReleasedTable, chosen_columns, date_ends, is_date, is_number
+from dpsql.postprocessing.intervals.lineage import TracedQuery
+from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS, AnyReleasedTable, chosen_columns
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals, is_smooth
 from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.sandbox import Sandbox, column_types
-from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.core import Core
@@ -32,17 +32,9 @@ IntervalSides: TypeAlias = tuple[list[float | date | None], list[float | date | 
 
 def output_columns(described: Sequence[tuple[str, str]], traced: TracedQuery | None) -> tuple[OutputColumn, ...]:
     """The columns of a result, each with what its interval is read off or computed from."""
-    names = [fold(name) for name, _ in described]
-
-    def origin_of(place: int) -> CellOrigin | None:
-        if traced is None:
-            return None
-        if traced.ordered is not None:
-            return traced.ordered[place]
-        return traced.columns.get(names[place]) if names.count(names[place]) == 1 else None
 
     def column(place: int, name: str, sql_type: str) -> OutputColumn:
-        origin = origin_of(place)
+        origin = None if traced is None else traced.origins[place]
         if traced is None or origin is None:
             return OutputColumn(name, sql_type)
         kind, number = traced.tables[origin.row][:4], int(traced.tables[origin.row][4:])
@@ -149,8 +141,8 @@ def missing_intervals(
     said, resampling = [], plan.resampling
     if resampling is not None and resampling.wanted:
         behind = sum(len(tables[name].keys) for name in resampling.tables)
-        if behind > resampled_query.MOST_ROWS:
-            why = (f"it takes {behind:,} released rows together, and at most {resampled_query.MOST_ROWS:,} are "
+        if behind > MOST_RESAMPLED_ROWS:
+            why = (f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are "
                    "resampled; ask for fewer groups at a time")  # fmt: skip
             said.append(_said(plan, resampling.wanted, why))
         elif not ran:

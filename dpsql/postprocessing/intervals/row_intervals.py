@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpsql.errors import PostProcessingFailed, PostProcessingStopped
-from dpsql.planning.estimators.estimate import AverageForms
+from dpsql.planning.estimators.estimate import sum_interval
 from dpsql.planning.estimators.linear_forms import EVERYTHING, ConfidenceInterval, LinearForm, ratio
+from dpsql.planning.estimators.quantiles import is_date
 from dpsql.postprocessing.intervals.arithmetic import (
     INNER,
     Arithmetic,
@@ -25,7 +26,7 @@ from dpsql.postprocessing.intervals.arithmetic import (
     divisors,
     function_of_one,
 )
-from dpsql.postprocessing.intervals.dependence import Dependence, Dependences
+from dpsql.postprocessing.intervals.dependence import ColumnScope, Dependence, Source, dependence_of
 from dpsql.postprocessing.intervals.resampling import (
     FEWEST,
     SAMPLES,
@@ -34,7 +35,6 @@ from dpsql.postprocessing.intervals.resampling import (
     column_values,
     has_noise,
     interval_of,
-    is_date,
     percentiles,
     put_samples,
     tails,
@@ -53,8 +53,6 @@ MOST_ROWS = MOST_MADE // FEWEST
 PARTS, FEWEST_PARTS, MOST_POINTS = 200, 20, 1_000_000
 #: The most quantiles whose intervals are added: each may miss by itself.
 MOST_QUANTILES = 2
-#: How near to the end of what is possible an interval's end is taken to be cut there.
-CUT = 1e-9
 _ROWS, _POINTS, _SAMPLES = "dpsql rows", "dpsql points", "dpsql row samples"
 
 
@@ -91,8 +89,8 @@ def computed_intervals(
 @lru_cache(maxsize=1024)
 def is_smooth(sql: str, chosen: tuple[str, ...]) -> bool:
     """Whether resampling tells how far noise moves an expression over one released row: noise chooses nothing in it."""
-    tree = SANDBOX.parse(sql)
-    return Dependences({}, {"": chosen}).row(tree, "") is Dependence.SMOOTH
+    row = ColumnScope([Source("", place=0, chosen=chosen)])
+    return dependence_of(SANDBOX.parse(sql), row, lambda query, scope: Dependence.CHOSEN) is Dependence.SMOOTH
 
 
 def _inner(
@@ -150,32 +148,6 @@ def _sum_of_averages(
             return None
         averages.append((float(factor), known))
     return sum_interval(averages, float(total.constant)) if averages else None
-
-
-def sum_interval(averages: Sequence[tuple[float, AverageForms]], constant: float) -> ConfidenceInterval:
-    """Where a sum of averages, each times its factor, and of a constant lies.
-
-    Averages over the same rows are one ratio. On a side to which noise leaves an average open, all up to the end of
-    what is possible is added; the other distances add up as those of independent errors do.
-    """
-    law = averages[0][1].total.law
-    middle = constant + sum(factor * each.middle for factor, each in averages)
-    open_sides, halves = [0.0, 0.0], ([0.0], [0.0])
-    for count in {tuple(each.count.moved.items()): each.count for _, each in averages}.values():
-        same = [(factor, each) for factor, each in averages if each.count.moved == count.moved]
-        above, reach, value = LinearForm(0.0, {}, count.law), 0.0, 0.0
-        for factor, each in same:
-            above = above + each.total * factor
-            reach += abs(factor) * each.reach
-            value += factor * min(max(each.total.value / max(count.value, 1.0), -each.reach), each.reach)
-        low, high = ratio(above, count, (-reach, reach))
-        middle += value
-        for side, end in enumerate((min(low, value), max(high, value))):
-            if abs(end) >= reach * (1 - CUT):
-                open_sides[side] += abs(end - value)
-            else:
-                halves[side].append(abs(end - value))
-    return middle - open_sides[0] - law.together(*halves[0]), middle + open_sides[1] + law.together(*halves[1])
 
 
 def _form(table: AnyReleasedTable, row: int, total: LinearSum, confidence: float) -> LinearForm | None:

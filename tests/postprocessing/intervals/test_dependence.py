@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
-from dpsql.postprocessing.intervals.dependence import Dependence, Dependences
+from dpsql.postprocessing.intervals.dependence import Dependence
+from dpsql.postprocessing.intervals.lineage import Lineage
 
 GROUPS = "(SELECT core0.k0 AS k, core0.a0 AS n, core0.a1 AS s, core0.a2 AS m FROM released.core0 AS core0) AS g"
 #: Statements, with a letter for each of their columns: public, smooth or chosen. ``a2`` is not drawn again.
@@ -43,12 +44,12 @@ KNOWN = {
 @pytest.mark.parametrize("text", KNOWN)
 def test_what_noise_chooses_is_seen_in_the_text(text: str) -> None:
     query = sqlglot.parse_one(text, dialect="duckdb")
-    found = Dependences({}, {"core0": ["a2"]}).query(query)
-    assert found is not None
+    found = Lineage({}, {"core0": ["a2"]}).query(query)
+    assert found.columns is not None
     letters = {Dependence.PUBLIC: "p", Dependence.SMOOTH: "s", Dependence.CHOSEN: "c"}
-    assert "".join(letters[each] for _, each in found.columns) == KNOWN[text]
+    assert "".join(letters[each.dependence] for each in found.columns) == KNOWN[text]
 
 
 def test_of_a_table_whose_columns_are_not_known_nothing_is_known() -> None:
     query = sqlglot.parse_one("SELECT * FROM released.core0 AS core0", dialect="duckdb")
-    assert Dependences({}, {}).query(query) is None
+    assert Lineage({}, {}).query(query).columns is None

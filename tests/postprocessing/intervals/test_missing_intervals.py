@@ -9,7 +9,8 @@ import duckdb
 import pytest
 
 from dpsql.errors import PostProcessingStopped
-from dpsql.postprocessing.intervals import resampled_query, row_intervals
+from dpsql.postprocessing.intervals import row_intervals
+from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
 
@@ -53,7 +54,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def test_up_to_the_limit_there_are_intervals_and_no_notice(session: Session) -> None:
     result = session.execute(SHARES.format(30))
-    assert len(result.rows) == resampled_query.MOST_ROWS == 1_500 and result.notices == ()
+    assert len(result.rows) == MOST_RESAMPLED_ROWS == 1_500 and result.notices == ()
     assert all(own is not None and share is not None for _, own, share, _ in result.intervals)
 
 

@@ -171,7 +171,7 @@ class ServerTables:
         self._connection, self._pipeline, self._sent, self.milliseconds = connection, pipeline, False, milliseconds
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows:
-        """The rows of a statement in which each ? stands for a parameter."""
+        """The rows of a statement, with ``?`` for each parameter."""
         self._sent = True
         if not parameters:
             return _ServerRows(self, self._connection.execute(sql.encode()))

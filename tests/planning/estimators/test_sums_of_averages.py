@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.planning.estimators.estimate import MeanEstimate, average
+from dpsql.planning.estimators.estimate import MeanEstimate, average, sum_interval
 from dpsql.planning.estimators.linear_forms import GAUSSIAN
-from dpsql.postprocessing.intervals.row_intervals import sum_interval
 
 HALF, DRAWS = 1.959964, 2_000
 #: Of 2,000 intervals of 95 % a smaller share than this holds with a probability below 1e-9.
