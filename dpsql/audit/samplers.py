@@ -37,7 +37,7 @@ from dpsql.privacy.mechanism import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 
 #: Queries around a threshold.
 QUERIES: Final = (-3, 0, 2, -1)

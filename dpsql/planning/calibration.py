@@ -32,10 +32,10 @@ from dpsql.privacy.mechanism import (
     Mechanism,
     PermuteAndFlip,
 )
-from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoice, QuantileChoices, RankTarget
 from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
-from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism, shape
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.cell import Frequencies

@@ -9,8 +9,8 @@ from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.planning.estimators.histogram import HistogramMechanism
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
-from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB

@@ -10,9 +10,9 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.accountants.theorem import TheoremInvalid
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
-from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
+from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.privacy_loss_distributions import WIDEST as WIDEST_GAUSSIAN
 from dpsql.privacy.privacy_loss_distributions import (

@@ -4,16 +4,19 @@ A mechanism is made from a sensitivity and either its noise (the constructor) or
 ``analytic`` …), never from both.
 """
 
-from dpsql.privacy.mechanism.above_threshold import AboveThreshold
-from dpsql.privacy.mechanism.exponential import ConcentratedExponential, ExponentialMechanism, PermuteAndFlip
+from dpsql.privacy.mechanism.exponential import (
+    ConcentratedExponential,
+    Exponential,
+    ExponentialMechanism,
+    PermuteAndFlip,
+)
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.mechanism.randomized_response import RandomizedResponse
+from dpsql.privacy.mechanism.sparse_vector import AboveThreshold
 
 #: Additive integer noise; a closed union.
 Mechanism = Laplace | Gaussian
-#: A choice of one of many candidates in each group, by the exponential mechanism.
-Exponential = ExponentialMechanism | ConcentratedExponential
 
 __all__ = [
     "AboveThreshold",

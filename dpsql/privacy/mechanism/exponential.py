@@ -1,14 +1,23 @@
-"""Mechanisms that choose one of a public list of candidates; proofs in `docs/proofs/mechanism.md`."""
+"""Mechanisms that choose one of a public list of candidates, or several of them one after the other.
+
+Proofs in `docs/proofs/mechanism.md`; of `TopKPeeling` in `docs/proofs/frequencies.md`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
+from typing import TypeAlias
 
-from dpsql.privacy.measure import Cost, pure_rho
-from dpsql.privacy.rounding import exp_bounds, log_bounds, positive, root_below, rounded_up
+from dpsql.privacy.measure import FREE, Cost, pure_rho
+from dpsql.privacy.rounding import confidence_tail, exp_bounds, log_bounds, positive, root_below, rounded_up
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
 from dpsql.privacy.sampling.categorical import IntegerArray
+
+#: Counts are cut to this, so that they are 64-bit integers however many rows there are.
+MOST_COUNT = 2**61
 
 
 @dataclass(frozen=True)
@@ -118,3 +127,38 @@ def bounded_range_rho(epsilon: Fraction) -> Fraction:
     c_low, c_high = epsilon * Fraction(one, one - low), epsilon * Fraction(one, one - high)
     log_low, _ = log_bounds(c_low, 160)
     return min(gaussian_bound, rounded_up(c_high - 1 - log_low))
+
+
+#: A choice of one of many candidates in each group, by the exponential mechanism.
+Exponential: TypeAlias = ExponentialMechanism | ConcentratedExponential
+
+
+@dataclass(frozen=True)
+class TopKPeeling:
+    """``most`` of ``values`` values in each group: each is chosen by its count among those that are left."""
+
+    values: int
+    most: int
+    each: Exponential | PermuteAndFlip
+
+    @property
+    def cost(self) -> Cost:
+        """That of one choice, as often as one is made."""
+        return sum([self.each.cost] * self.most, FREE)
+
+    def half_width(self, confidence: float) -> float:
+        """How many fewer than another value a chosen one has at most with that confidence, in the steps of counts."""
+        return log(self.values * self.most / confidence_tail(confidence)) / float(self.each.rate)
+
+    def choose(
+        self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> tuple[int, ...]:
+        """The places of the chosen values, over one group's places and their exact counts."""
+        whole = [0] * self.values
+        for place, count in zip(places, counts, strict=True):
+            if 0 <= place < self.values:
+                whole[place] = min(count, MOST_COUNT)
+        left, chosen = list(range(self.values)), list[int]()
+        for _ in range(self.most):
+            chosen.append(left.pop(self.each.draw([whole[place] for place in left], _entropy=_entropy)))
+        return tuple(chosen)

@@ -1,8 +1,12 @@
-"""Discrete Laplace and discrete Gaussian noise; proofs in `docs/proofs/sampling.md`."""
+"""Discrete Laplace and Gaussian noise, and the geometric magnitudes of which it is made.
+
+Proofs in `docs/proofs/sampling.md`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, isqrt
@@ -10,9 +14,111 @@ from math import exp, isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.privacy.rounding import exp_bounds
 from dpsql.privacy.sampling.bernoulli import coins
-from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy, signs
-from dpsql.privacy.sampling.geometric import geometric
+from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy, read_bytes, signs, words
+
+#: No scale above this is sampled: a draw then fits 63 bits but for a chance below exp(−2^11).
+LARGEST_SCALE = 1 << 51
+_TOP = Fraction(45, 256)  # a top digit then exceeds a byte with probability below 2^-64
+_BULK = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """One base-256 digit: P(digit = v) ∝ exp(−rate·v) for v in 0..255, or for all v >= 0 at the top level."""
+
+    rate: Fraction
+    top: bool
+    thresholds: NDArray[np.uint64]
+    marked: NDArray[np.uint64]
+
+
+def geometric(scale: Fraction, size: int, entropy: Entropy) -> NDArray[np.int64]:
+    """size integers k >= 0 with P(k) ∝ exp(−k/scale)."""
+    levels = _levels(scale)
+    magnitude = np.zeros(size, np.int64)
+    if size < _BULK:
+        drawn = words(entropy, len(levels) * size).reshape(len(levels), size)
+        for place, level in enumerate(levels):
+            magnitude += _digits(level, place, drawn[place], entropy) << 8 * place
+    else:
+        for place, level in enumerate(levels):
+            magnitude += _many_digits(level, place, size, entropy) << 8 * place
+    return magnitude
+
+
+def cumulative(rate: Fraction, count: int, bits: int, top: bool) -> list[int]:
+    """floor(2^bits·F(v)) for v < count, where F(v) = P(digit <= v), exactly.
+
+    F(v) = (1 − exp(−rate·(v+1))) / (1 − exp(−256·rate)), with denominator 1 at the top level. F(v) < 1 is irrational.
+    """
+    precision = bits + 128
+    while True:
+        low, high = exp_bounds(rate, precision)
+        one = 1 << precision
+        lows, highs = [low], [high]
+        for _ in range(count if top else 255):
+            lows.append(lows[-1] * low >> precision)
+            highs.append(-(-highs[-1] * high >> precision))
+        least, most = (one, one) if top else (one - highs[255], one - lows[255])
+        if least > 0:
+            floors = [((one - high) << bits) // most for high in highs[:count]]
+            ceilings = [min(((one - low) << bits) // least, (1 << bits) - 1) for low in lows[:count]]
+            if floors == ceilings:
+                return floors
+        precision *= 2
+
+
+@lru_cache(maxsize=512)
+def _levels(scale: Fraction) -> tuple[_Level, ...]:
+    if not 0 < scale <= LARGEST_SCALE:
+        raise ValueError(f"a scale must be positive and at most 2^51, not {float(scale):g}")
+    levels: list[_Level] = []
+    rate = 1 / scale
+    while not levels or not levels[-1].top:
+        top = rate >= _TOP
+        thresholds = np.array(cumulative(rate, 255, 64, top), np.uint64)
+        levels.append(_Level(rate, top, thresholds, np.concatenate([thresholds[:1], thresholds])))
+        rate *= 256
+    return tuple(levels)
+
+
+def _digits(level: _Level, place: int, drawn: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
+    """The digit for each uniform number whose first 64 bits are drawn: how many F(v) it reaches."""
+    digit = level.thresholds.searchsorted(drawn, "right").astype(np.int64, copy=False)
+    for i in (level.marked[digit] == drawn).nonzero()[0]:
+        digit[i] = _settle(level, int(drawn[i]), place, entropy)
+    return digit
+
+
+def _many_digits(level: _Level, place: int, size: int, entropy: Entropy) -> NDArray[np.int64]:
+    """size digits, from 16 bits each where no threshold begins with these 16 bits, else from 64."""
+    prefix = np.frombuffer(read_bytes(entropy, 2 * size), "<u2").astype(np.uint64)
+    held = np.bincount((level.thresholds >> np.uint64(48)).astype(np.int64), minlength=1 << 16)
+    guide = np.where(held == 0, np.cumsum(held), -1)
+    digit: NDArray[np.int64] = guide[prefix].astype(np.int64, copy=False)
+    unclear = (digit < 0).nonzero()[0]
+    drawn = prefix[unclear] << np.uint64(48) | words(entropy, len(unclear)) >> np.uint64(16)
+    digit[unclear] = _digits(level, place, drawn, entropy)
+    return digit
+
+
+def _settle(level: _Level, word: int, place: int, entropy: Entropy) -> int:
+    """The digit for a uniform number whose first 64 bits equal a threshold's, from as many further bits as it takes."""
+    prefix, bits = word, 64
+    while True:
+        prefix, bits = prefix << 64 | int(words(entropy, 1)[0]), bits + 64
+        if prefix + 1 == 1 << bits:
+            continue  # no finite list of thresholds separates a run of ones from 1
+        count = int(bits * Fraction(7, 10) / level.rate) + 2 if level.top else 255
+        thresholds = cumulative(level.rate, count, bits, level.top)
+        certain = sum(threshold < prefix for threshold in thresholds)
+        if certain == sum(threshold <= prefix for threshold in thresholds):
+            if certain << 8 * place >= 1 << 62:
+                raise OverflowError("a noise value beyond 62 bits")
+            return certain
+
 
 #: Scales (and standard deviations) outside [1/LIMIT, LIMIT] are refused.
 LIMIT = 1 << 50

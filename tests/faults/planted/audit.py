@@ -27,7 +27,7 @@ FAULTS = (
     ),
     Fault(
         "half the noise on the sparse vector's queries, found by the audit's samplers",
-        "dpsql/privacy/mechanism/above_threshold.py",
+        "dpsql/privacy/mechanism/sparse_vector.py",
         "apart = self.sensitivity if self.monotone else 2 * self.sensitivity",
         "apart = self.sensitivity",
         ("tests/audit/test_audit_samplers.py::test_the_sparse_vector_of_its_scale_passes_and_of_others_fails",),

@@ -10,8 +10,8 @@ TREE = "dpsql/privacy/mechanism/tree.py"
 AROUND = "dpsql/privacy/mechanism/rank_interval.py"
 AROUND_TESTS = "tests/planning/estimators/test_around.py"
 CHOSEN = "tests/session/test_mechanism_choice.py"
-SPARSE = "dpsql/privacy/mechanism/above_threshold.py"
-SPARSE_TESTS = "tests/privacy/mechanism/test_above_threshold.py"
+SPARSE = "dpsql/privacy/mechanism/sparse_vector.py"
+SPARSE_TESTS = "tests/privacy/mechanism/test_sparse_vector.py"
 CALIBRATION = "dpsql/privacy/mechanism/analytic_gaussian.py"
 CALIBRATION_TESTS = "tests/privacy/mechanism/test_analytic_gaussian.py"
 
@@ -154,7 +154,7 @@ FAULTS = (
     ),
     Fault(
         "a choice is paid for once, however many are made",
-        "dpsql/privacy/mechanism/top_k_peeling.py",
+        "dpsql/privacy/mechanism/exponential.py",
         "sum([self.each.cost] * self.most, FREE)",
         "self.each.cost",
         (f"{PRICE}[L2]", "tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for"),
@@ -305,7 +305,7 @@ FAULTS = (
     ),
     Fault(
         "what a scan finds is paid for in part",
-        "dpsql/privacy/mechanism/clipping_bound.py",
+        "dpsql/privacy/mechanism/sparse_vector.py",
         "return Cost(None, self.price) if self.concentrated else self.each.cost",
         "return Cost(None, self.price / 4) if self.concentrated else self.each.cost",
         ("tests/privacy/mechanism/test_scan.py",),
@@ -326,7 +326,7 @@ FAULTS = (
     ),
     Fault(
         "a scan reads its queries in steps of rows, not of what a row counts",
-        "dpsql/privacy/mechanism/clipping_bound.py",
+        "dpsql/privacy/mechanism/sparse_vector.py",
         "return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)",
         "return AboveThreshold(1, self.price, self.monotone, THRESHOLD_SHARE)",
         ("tests/privacy/mechanism/test_scan.py",),

@@ -13,6 +13,7 @@ from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
+from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import (
     OrderedBins,
     QuantileChoice,
@@ -21,7 +22,6 @@ from dpsql.privacy.mechanism.quantile_choice import (
     exact_utilities,
 )
 from dpsql.privacy.mechanism.rank_interval import RankInterval
-from dpsql.privacy.mechanism.top_k_peeling import TopKPeeling
 from dpsql.privacy.mechanism.tree import TreeMechanism
 
 MIDDLE = RankTarget(Fraction(1, 2), "lower")

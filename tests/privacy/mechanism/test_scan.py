@@ -9,9 +9,9 @@ from math import exp
 import numpy as np
 import pytest
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square
-from test_above_threshold import law
+from test_sparse_vector import law
 
-from dpsql.privacy.mechanism.clipping_bound import LEFT, ClippingBoundSearch
+from dpsql.privacy.mechanism.sparse_vector import LEFT, ClippingBoundSearch
 
 
 def of(scan: ClippingBoundSearch, counts: tuple[int, ...]) -> np.ndarray:

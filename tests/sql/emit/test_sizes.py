@@ -13,7 +13,7 @@ from seeded_entropy import Seeded
 
 import dpsql
 from dpsql.errors import DatabaseError
-from dpsql.privacy.mechanism.clipping_bound import ClippingBoundSearch
+from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.session import open_session
 
 SCHEMA = """
