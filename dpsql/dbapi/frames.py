@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import DataError, NotSupportedError
-from dpsql.planning.result_types import end_type, result_type
+from dpsql.planning.result_columns import end_type, result_type
 
 if TYPE_CHECKING:
     import pandas

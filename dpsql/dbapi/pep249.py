@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dpsql.errors import Error, InternalError, incident, owners_log
-from dpsql.planning.result_types import TypeCode, result_type
+from dpsql.planning.result_columns import TypeCode, result_type
 
 #: name, type code, display size, internal size, precision, scale, whether it may be NULL.
 Described: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from dpsql.dbapi.frames import unused_name
-from dpsql.planning.result_types import end_type, result_type
+from dpsql.planning.result_columns import end_type, result_type
 
 if TYPE_CHECKING:
     from dpsql.dbapi import Cursor

@@ -1,13 +1,15 @@
-"""The columns of a result, and where the intervals of what they show come from.
+"""The columns of a result, where the intervals of what they show come from, and their types by DuckDB's names.
 
-Proved in ``docs/proofs/execution.md``.
+All clients read one record for each type. Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 #: The ends of the interval of a number, or of a date or a timestamp.
 CellInterval: TypeAlias = tuple[float, float] | tuple[date, date]
@@ -83,3 +85,135 @@ class Resampling:
     without: tuple[int, ...] = ()
     beside: int = 0
     later: tuple[DeferredEnd, ...] = ()
+
+
+#: The type objects of PEP 249.
+TypeCode: TypeAlias = Literal["STRING", "BINARY", "NUMBER", "DATETIME"]
+
+
+@dataclass(frozen=True)
+class ArrowType:
+    """The function of ``pyarrow`` that makes the type, and its arguments."""
+
+    function: str
+    arguments: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True)
+class ResultColumnType:
+    """One type of a column of a result.
+
+    Attributes:
+        postgresql: PostgreSQL's name of the type that clients of the wire are told.
+        code: The type object of PEP 249 that equals its name; None where none does.
+        arrow: Its Arrow type; None where it is sent as text, and of decimals, whose digits their name has.
+        pandas: The ``dtype`` of a column without NULL.
+        pandas_with_null: The ``dtype`` of a column with NULL; None where the values tell it.
+        side: The edge along which its values are written in a table.
+        has_intervals: Whether its values are numbers, which may have intervals with ends that are doubles.
+        ends_as_itself: Whether its values have intervals with ends of the type itself.
+    """
+
+    postgresql: str
+    code: TypeCode | None
+    arrow: ArrowType | None
+    pandas: str
+    pandas_with_null: str | None
+    side: Literal["left", "right"]
+    has_intervals: bool
+    ends_as_itself: bool
+
+
+def _whole(postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str) -> ResultColumnType:
+    return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False)
+
+
+def _floating(postgresql: str, arrow: ArrowType | None, pandas: str = "float64") -> ResultColumnType:
+    return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas, "right", True, False)
+
+
+def _calendar(postgresql: str, arrow: ArrowType | None, *, ends_as_itself: bool = False) -> ResultColumnType:
+    moment = "datetime64[us]"
+    return ResultColumnType(postgresql, "DATETIME", arrow, moment, moment, "left", False, ends_as_itself)
+
+
+def _object(
+    postgresql: str,
+    code: TypeCode | None,
+    arrow: ArrowType | None,
+    side: Literal["left", "right"],
+    pandas: str = "object",
+) -> ResultColumnType:
+    return ResultColumnType(postgresql, code, arrow, pandas, pandas, side, False, False)
+
+
+_WIDE = ArrowType("decimal128", (38, 0))
+
+#: Each type, by its name without digits and members.
+RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType({
+    "BOOLEAN": ResultColumnType("bool", "NUMBER", ArrowType("bool_"), "bool", "boolean", "left", False, False),
+    "TINYINT": _whole("int2", ArrowType("int8"), "int8", "Int8"),
+    "SMALLINT": _whole("int2", ArrowType("int16"), "int16", "Int16"),
+    "INTEGER": _whole("int4", ArrowType("int32"), "int32", "Int32"),
+    "BIGINT": _whole("int8", ArrowType("int64"), "int64", "Int64"),
+    "UTINYINT": _whole("int2", ArrowType("uint8"), "uint8", "UInt8"),
+    "USMALLINT": _whole("int4", ArrowType("uint16"), "uint16", "UInt16"),
+    "UINTEGER": _whole("int8", ArrowType("uint32"), "uint32", "UInt32"),
+    "UBIGINT": _whole("numeric", ArrowType("uint64"), "uint64", "UInt64"),
+    "HUGEINT": _floating("numeric", _WIDE),
+    "UHUGEINT": _floating("numeric", _WIDE),
+    "BIGNUM": _object("numeric", None, None, "right"),
+    "DECIMAL": _floating("numeric", None),
+    "FLOAT": _floating("float4", ArrowType("float32"), "float32"),
+    "DOUBLE": _floating("float8", ArrowType("float64")),
+    "VARCHAR": ResultColumnType("text", "STRING", ArrowType("string"), "str", None, "left", False, False),
+    "ENUM": _object("text", "STRING", None, "left"),
+    "UUID": _object("uuid", "STRING", None, "left"),
+    "JSON": _object("json", "STRING", None, "right"),
+    "BIT": _object("text", "STRING", None, "right"),
+    "BLOB": _object("bytea", "BINARY", ArrowType("binary"), "left"),
+    "DATE": _calendar("date", ArrowType("date32"), ends_as_itself=True),
+    "TIME": _object("time", "DATETIME", ArrowType("time64", ("us",)), "left"),
+    "TIME WITH TIME ZONE": _object("text", "DATETIME", None, "left"),
+    "TIMESTAMP": _calendar("timestamp", ArrowType("timestamp", ("us",)), ends_as_itself=True),
+    "TIMESTAMP_S": _calendar("timestamp", ArrowType("timestamp", ("s",))),
+    "TIMESTAMP_MS": _calendar("timestamp", ArrowType("timestamp", ("ms",))),
+    "TIMESTAMP_NS": _calendar("timestamp", ArrowType("timestamp", ("ns",))),
+    "TIMESTAMP WITH TIME ZONE": _object("timestamptz", "DATETIME", ArrowType("timestamp", ("us", "UTC")), "left"),
+    "INTERVAL": _object("interval", "DATETIME", ArrowType("duration", ("us",)), "right", "timedelta64[us]"),
+    "STRUCT": _object("json", None, None, "left"),
+    "MAP": _object("json", None, None, "left"),
+    "UNION": _object("json", None, None, "right"),
+    '"NULL"': _object("text", None, ArrowType("null"), "right"),
+    "NULL": _object("text", None, ArrowType("null"), "right"),
+})  # fmt: skip
+
+
+def result_type(name: str) -> ResultColumnType | None:
+    """The record of a type with its digits or members; None of lists and of types that dpsql does not know.
+
+    >>> result_type("DECIMAL(38,2)").postgresql, result_type("BIGINT[]")
+    ('numeric', None)
+    """
+    plain, bracket, rest = name.partition("(")
+    return RESULT_TYPES.get(plain) if not bracket or rest.endswith(")") else None
+
+
+def end_type(name: str) -> str:
+    """The type of the ends of a column's intervals.
+
+    >>> end_type("DATE"), end_type("DECIMAL(38,2)")
+    ('DATE', 'DOUBLE')
+    """
+    found = result_type(name)
+    return name if found is not None and found.ends_as_itself else "DOUBLE"
+
+
+def is_number(sql_type: str) -> bool:
+    """Whether values of the type may have intervals of numbers.
+
+    >>> is_number("DECIMAL(38,2)"), is_number("BIGINT[]"), is_number("VARCHAR")
+    (True, False, False)
+    """
+    found = result_type(sql_type)
+    return found is not None and found.has_intervals

@@ -21,7 +21,7 @@ from sqlglot import exp
 from dpsql.dbapi import BINARY, DATETIME, NUMBER, STRING
 from dpsql.dbapi.frames import arrow_table, columns_of, pandas_frame
 from dpsql.engines.duckdb import row_encoding
-from dpsql.planning.result_types import RESULT_TYPES, end_type, result_type
+from dpsql.planning.result_columns import RESULT_TYPES, end_type, result_type
 from dpsql.schema import Column
 from dpsql.schema.types import (
     ALIASES,

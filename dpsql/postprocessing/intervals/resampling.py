@@ -17,8 +17,7 @@ from sqlglot import exp
 from dpsql.errors import PostProcessingFailed, PostProcessingStopped, Refused
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import dates, is_date
-from dpsql.planning.result_columns import DeferredEnd, OutputColumn, Resampling
-from dpsql.planning.result_types import is_number
+from dpsql.planning.result_columns import DeferredEnd, OutputColumn, Resampling, is_number
 from dpsql.postprocessing.intervals.dependence import Dependence
 from dpsql.postprocessing.intervals.lineage import Lineage, branches
 from dpsql.postprocessing.sandbox import Sandbox, column_types

@@ -13,8 +13,7 @@ from dpsql.planning.estimators.columns import column
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import date_ends, is_date
 from dpsql.planning.plan import Plan
-from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, OutputColumn
-from dpsql.planning.result_types import end_type, is_number
+from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, OutputColumn, end_type, is_number
 from dpsql.postprocessing.intervals import row_intervals
 from dpsql.postprocessing.intervals.arithmetic import aggregates_read
 from dpsql.postprocessing.intervals.lineage import TracedQuery

@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from dpsql.planning.result_types import RESULT_TYPES
+from dpsql.planning.result_columns import RESULT_TYPES
 
 
 @dataclass(frozen=True)

@@ -208,14 +208,14 @@ FAULTS = (
     ),
     Fault(
         "the losses of a histogram's levels are forgotten",
-        "dpsql/planning/workload/dominating_pairs.py",
+        "dpsql/planning/workload/block.py",
         "return [_of_noise(tree.node, alone=False)] * tree.levels",
         "return [_of_noise(tree.node, alone=False)]",
         (f"{LOSSES}::test_losses_cover_every_release_of_a_plan",),
     ),
     Fault(
         "Gaussian noise on many groups is taken for that on one number",
-        "dpsql/planning/workload/dominating_pairs.py",
+        "dpsql/planning/workload/block.py",
         "            if alone and variance <= WIDEST_GAUSSIAN**2:\n",
         "            if True:\n",
         (f"{LOSSES}::test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release",),

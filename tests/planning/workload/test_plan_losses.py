@@ -9,7 +9,7 @@ import pytest
 from shops import LAPLACE, MICRO, opened, shop, why
 
 from dpsql.planning.workload import Block
-from dpsql.planning.workload.dominating_pairs import losses
+from dpsql.planning.workload.block import losses
 from dpsql.privacy.accountants.pld import LossDistributions
 from dpsql.privacy.privacy_loss_distributions import ApproximateLoss, GaussianLoss, GaussianVectorLoss, Loss
 from dpsql.session import Session, open_session
