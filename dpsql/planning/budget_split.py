@@ -17,8 +17,7 @@ from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.emit import Dialect
-from dpsql.sql.ir.cell import Cell, UnitCount
-from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.core import Cell, Core, UnitCount
 
 #: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
 SELECTION_SHARE = Fraction(1, 5)

@@ -38,7 +38,7 @@ from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism, shape
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.ir.cell import Frequencies
+from dpsql.sql.ir.core import Frequencies
 
 #: What a quantile's value gets of its price, where rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)

@@ -9,8 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.ir.cell import Cell, ClampedSum, Frequencies, Histogram, RowCount
-from dpsql.sql.ir.core import Aggregate
+from dpsql.sql.ir.core import Aggregate, Cell, ClampedSum, Frequencies, Histogram, RowCount
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 

@@ -19,8 +19,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.ir.aggregate_properties import Measure, MomentSums, ResultRule
-from dpsql.sql.ir.cell import Cell, DistinctCount, Frequencies, Histogram, RowCount, UnitCount
-from dpsql.sql.ir.core import Aggregate, Core
+from dpsql.sql.ir.core import Aggregate, Cell, Core, DistinctCount, Frequencies, Histogram, RowCount, UnitCount
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 #: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.

@@ -26,8 +26,17 @@ from dpsql.privacy.mechanism.quantile_choice import QuantileChoice, QuantileChoi
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution
-from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
-from dpsql.sql.ir.core import Ranks
+from dpsql.sql.ir.core import (
+    Cell,
+    ClampedSum,
+    DistinctCount,
+    Frequencies,
+    Histogram,
+    ProductSum,
+    Ranks,
+    RowCount,
+    UnitCount,
+)
 
 
 @dataclass(frozen=True)

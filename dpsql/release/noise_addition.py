@@ -36,8 +36,7 @@ from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.sql.analysis.quantisation import SECONDS
-from dpsql.sql.ir.cell import Frequencies
-from dpsql.sql.ir.core import Ranks
+from dpsql.sql.ir.core import Frequencies, Ranks
 
 
 @dataclass(frozen=True)

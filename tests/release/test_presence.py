@@ -21,7 +21,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise_addition import release
 from dpsql.session import Session
 from dpsql.session.database import Database, open_database
-from dpsql.sql.ir.cell import RowCount, UnitCount
+from dpsql.sql.ir.core import RowCount, UnitCount
 
 SCHEMA = """
 name = "people"

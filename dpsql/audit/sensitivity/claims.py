@@ -18,7 +18,7 @@ from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
-from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
 
 
 @dataclass(frozen=True)

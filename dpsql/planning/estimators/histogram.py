@@ -20,8 +20,7 @@ from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
-from dpsql.sql.ir.cell import Frequencies
-from dpsql.sql.ir.core import Ranks
+from dpsql.sql.ir.core import Frequencies, Ranks
 from dpsql.sql.ir.expression import Scalar
 
 #: A map as DuckDB's client takes it.

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from dpsql.planning.cell_list import CellList, ValuePair
 from dpsql.sql.analysis.quantisation import product_quantum, quantum
 from dpsql.sql.ir.aggregate_properties import MomentSums, Power, Statistic
-from dpsql.sql.ir.cell import ProductSum
-from dpsql.sql.ir.core import Aggregate
+from dpsql.sql.ir.core import Aggregate, ProductSum
 from dpsql.sql.ir.expression import Expression
 
 FloatArray: TypeAlias = NDArray[np.float64]

@@ -16,8 +16,17 @@ from typing import assert_never
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.quantisation import Bins, ProductQuantum, Quantum, bins, product_quantum, quantum
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
-from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
-from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.core import (
+    Cell,
+    ClampedSum,
+    Core,
+    DistinctCount,
+    Frequencies,
+    Histogram,
+    ProductSum,
+    RowCount,
+    UnitCount,
+)
 from dpsql.sql.ir.refusal import refuse
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
-from dpsql.sql.ir.cell import Cell, ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
-from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.core import (
+    Cell,
+    ClampedSum,
+    Core,
+    DistinctCount,
+    Frequencies,
+    Histogram,
+    ProductSum,
+    RowCount,
+    UnitCount,
+)
 from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
 from dpsql.sql.ir.relation import (
     Branch,

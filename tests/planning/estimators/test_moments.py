@@ -19,7 +19,7 @@ from dpsql.planning.explanation import measured
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.aggregate_properties import Statistic
-from dpsql.sql.ir.cell import ProductSum
+from dpsql.sql.ir.core import ProductSum
 
 SCHEMA = """
 name = "trial"

@@ -16,7 +16,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.relation import from_clause
 from dpsql.sql.emit.scalar import double
-from dpsql.sql.ir.cell import ClampedSum
+from dpsql.sql.ir.core import ClampedSum
 
 #: A double may round beyond the exact end of its interval by this part of it.
 SLACK = Fraction(1, 2**40)

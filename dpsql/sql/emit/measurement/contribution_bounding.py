@@ -19,7 +19,7 @@ from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
 from dpsql.sql.emit.node import number
-from dpsql.sql.ir.cell import ClampedSum, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
 
 

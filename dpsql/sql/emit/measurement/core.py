@@ -32,8 +32,7 @@ from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.cell import ClampedSum, DistinctCount, ProductSum, UnitCount
-from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.core import ClampedSum, Core, DistinctCount, ProductSum, UnitCount
 from dpsql.sql.ir.expression import INTEGER
 from dpsql.sql.ir.references import is_held, tables_measured
 from dpsql.sql.ir.relation import Filter, Scan

@@ -16,7 +16,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement import contribution_bounding, histogram
 from dpsql.sql.emit.quantise import at_least, product, quantised
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.cell import ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
 
 
 def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
