@@ -12,8 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from dpsql.errors import StatementError
-from dpsql.planning.estimators.cell_noise import CellNoise, cell_weights
-from dpsql.planning.estimators.estimate import Estimate, SingleCell
+from dpsql.planning.estimators.estimate import CellNoise, Estimate, SingleCell, cell_weights
 from dpsql.planning.estimators.histogram import (
     ClippingBound,
     FrequencyEstimate,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.rounding import exp_bounds
-from dpsql.privacy.sampling.bernoulli import coins
+from dpsql.privacy.sampling.categorical import coins
 from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy, read_bytes, signs, words
 
 #: No scale above this is sampled: a draw then fits 63 bits but for a chance below exp(−2^11).

@@ -28,7 +28,7 @@ FAULTS = (
     ),
     Fault(
         "noise of few steps adds up as noise of many does",
-        "dpsql/planning/estimators/cell_noise.py",
+        "dpsql/planning/estimators/estimate.py",
         ".half_width(confidence) >= MANY_STEPS for",
         ".half_width(confidence) >= 0 for",
         (f"{ROOM}/test_coarse_sums.py::test_the_interval_of_a_sum_of_counts_is_that_of_its_law",),

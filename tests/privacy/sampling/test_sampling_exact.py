@@ -10,7 +10,7 @@ from seeded_entropy import FALSE_ALARM, Scripted, Seeded, chi_square
 
 from dpsql.privacy.rounding import exp_bounds, floor_exp, log_bounds
 from dpsql.privacy.sampling import bernoulli_exp, discrete_gaussian, discrete_noise
-from dpsql.privacy.sampling.bernoulli import coins
+from dpsql.privacy.sampling.categorical import coins
 from dpsql.privacy.sampling.discrete_noise import _levels, _many_digits, cumulative, geometric
 from dpsql.privacy.sampling.entropy import signs, uniform_below
 
