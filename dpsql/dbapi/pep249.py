@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `i
 from collections.abc import Callable
 from typing import TypeVar
 
-from dpsql.errors import Error, InternalError, incident, owners_log
+from dpsql.errors import Error, InternalError, incident_note, owners_log, statement_incident
 from dpsql.planning.result_columns import TypeCode, result_type
 
 #: name, type code, display size, internal size, precision, scale, whether it may be NULL.
@@ -67,7 +67,7 @@ def with_dpsql_errors(action: Callable[[], T]) -> T:
 
     The error has no cause and no traceback: messages of the engine and frames with exact rows could quote the data.
     """
-    with incident.statement() as number:
+    with statement_incident() as number:
         try:
             return action()
         except Error as error:
@@ -75,6 +75,6 @@ def with_dpsql_errors(action: Callable[[], T]) -> T:
         except Exception as error:
             owners_log.record("a fault of dpsql", error)
             found = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
-            found.add_note(incident.told(number))
+            found.add_note(incident_note(number))
     found.__cause__ = found.__context__ = None
     raise found.with_traceback(None)

@@ -27,9 +27,42 @@ Each message names what the statement or the schema says, never what the data ho
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
-from dpsql.errors import incident
+#: The random number of this thread's statement, by which an analyst can ask the owner why it failed.
+_INCIDENT: ContextVar[str | None] = ContextVar("dpsql incident", default=None)
+
+
+def incident_number() -> str:
+    """The number of this thread's statement, or a fresh one outside of statements: eight random hexadecimal digits."""
+    return _INCIDENT.get() or secrets.token_hex(4)
+
+
+@contextmanager
+def statement_incident(number: str | None = None) -> Iterator[str]:
+    """Run one statement under a number that is drawn before it begins; a statement inside another has the outer number.
+
+    A thread that works for a statement of another thread passes that one's ``number``.
+    """
+    number = number or incident_number()
+    before = _INCIDENT.set(number)
+    try:
+        yield number
+    finally:
+        _INCIDENT.reset(before)
+
+
+def incident_note(number: str) -> str:
+    """The note to an analyst beside an error that does not tell its cause.
+
+    >>> incident_note("1f0c9a2e")
+    'incident 1f0c9a2e: the cause is in the log of the owner'
+    """
+    return f"incident {number}: the cause is in the log of the owner"
 
 
 class Warning(Exception):
@@ -136,8 +169,8 @@ class ExecutionFailed(OperationalError):
 
     def __init__(self) -> None:
         super().__init__("E_EXEC query could not be completed")
-        self.incident = incident.current()
-        self.add_note(incident.told(self.incident))
+        self.incident = incident_number()
+        self.add_note(incident_note(self.incident))
 
 
 class PostProcessingStopped(OperationalError):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError, incident
+from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError, incident_number
 
 LOG = logging.getLogger("dpsql")
 LOG.addHandler(logging.NullHandler())  # else Python writes warnings to the terminal, which may be the analyst's
@@ -22,7 +22,7 @@ FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 def record(doing: str, error: BaseException) -> None:
     """Log an error, and what was being done when it occurred."""
-    LOG.warning("incident=%s %s: %s", incident.current(), doing, cause(error))
+    LOG.warning("incident=%s %s: %s", incident_number(), doing, cause(error))
 
 
 @contextmanager

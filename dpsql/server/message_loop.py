@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from dpsql.errors import incident
+from dpsql.errors import statement_incident
 from dpsql.privacy.filter import RemainingBudget
 from dpsql.server.commands.parser import read
 from dpsql.server.commands.tokens import SplitStatement, pieces
@@ -189,7 +189,7 @@ class MessageLoop:
         started, self._price = time.perf_counter(), ""
         sqlstate, code, detail = "00000", "", ""
         try:
-            with incident.statement(), self._cancellation.running(self._settings.timeout):
+            with statement_incident(), self._cancellation.running(self._settings.timeout):
                 action()
         except (Disconnected, MalformedMessage):
             raise

@@ -19,8 +19,8 @@ from dpsql.errors import (
     PostProcessingStopped,
     QueryCancelled,
     StatementError,
-    incident,
     owners_log,
+    statement_incident,
 )
 from dpsql.planning.plan import Plan
 
@@ -36,7 +36,7 @@ def masked(work: Callable[[], T]) -> T:
     The error has no cause and no traceback, since these could lead to exact rows. The owner's log has the kind of the
     error under the incident number, which is drawn before the work begins.
     """
-    with incident.statement():
+    with statement_incident():
         said: DatabaseError = ExecutionFailed()
         try:
             return work()

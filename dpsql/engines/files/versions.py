@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dpsql.engines.files.held_files import FileState, faults_of, files_version, source_files, states
 from dpsql.engines.source import DataCursor, DataSource, ValueRows
-from dpsql.errors import InterfaceError, OperationalError, incident
+from dpsql.errors import InterfaceError, OperationalError, incident_number, statement_incident
 from dpsql.errors.deadline import GLANCE, is_over
 from dpsql.errors.owners_log import LOG, record
 
@@ -156,7 +156,7 @@ class Versions(Generic[O]):
                     opening()
                     waited = made = self._opening = Future()
                     threading.Thread(
-                        target=self._open, args=(made, incident.current()), name="dpsql opening", daemon=True
+                        target=self._open, args=(made, incident_number()), name="dpsql opening", daemon=True
                     ).start()
             _awaited(waited)
 
@@ -169,7 +169,7 @@ class Versions(Generic[O]):
     def _open(self, made: Future[O], number: str) -> None:
         """Open the version of now, which goes on where nobody waits for it any more; ``number`` is the incident's."""
         try:
-            with incident.statement(number):
+            with statement_incident(number):
                 opened = self._next()
             self._take(opened)
         except BaseException as error:

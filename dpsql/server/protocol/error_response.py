@@ -15,8 +15,9 @@ from dpsql.errors import (
     ProgrammingError,
     Refused,
     StatementError,
-    incident,
+    incident_note,
     owners_log,
+    statement_incident,
 )
 from dpsql.server.commands.tokens import CommandSyntaxError
 
@@ -64,7 +65,7 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
         case OperationalError(sqlstate="57014") | ProgrammingError(sqlstate="42704"):
             fields |= {"C": error.sqlstate, "M": str(error)}
         case ExecutionFailed():
-            fields |= {"C": error.sqlstate, "M": str(error), "D": incident.told(error.incident)}
+            fields |= {"C": error.sqlstate, "M": str(error), "D": incident_note(error.incident)}
         case BudgetExhausted() | DataError() | NotSupportedError():
             fields |= {"C": error.sqlstate, "M": str(error)}
         case _:
@@ -74,9 +75,9 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
 
 def _noted(error: Exception) -> str:
     """The detail of an error whose cause only the owner's log has."""
-    with incident.statement() as number:
+    with statement_incident() as number:
         owners_log.record("answering a client", error)
-    return incident.told(number)
+    return incident_note(number)
 
 
 def notice_fields(message: str, severity: str = "NOTICE", sqlstate: str = "00000") -> dict[str, str]:

@@ -74,7 +74,7 @@ FAULTS = (
     ),
     Fault(
         "all incidents have one number",
-        "dpsql/errors/incident.py",
+        "dpsql/errors/__init__.py",
         "secrets.token_hex(4)",
         '"0" * 8',
         (f"{LOG}::test_a_failed_statement_has_a_random_number_and_the_log_its_cause",),

@@ -174,8 +174,8 @@ FAULTS = (
     Fault(
         "the thread that opens the data has a number of its own",
         "dpsql/engines/files/versions.py",
-        "            with incident.statement(number):",
-        "            with incident.statement():",
+        "            with statement_incident(number):",
+        "            with statement_incident():",
         ("tests/server/test_owners_log.py::test_a_corrupt_file_is_named_under_the_number_that_the_analyst_has",),
     ),
     Fault(
