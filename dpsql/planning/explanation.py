@@ -53,16 +53,11 @@ class ExplainedCell:
 
 def explained_cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
     """A cell that gets noise."""
-    step = float(contribution.step)
-    sensitivity = noise.l1 if isinstance(noise, Laplace) else float(noise.l2_squared) ** 0.5
-    return ExplainedCell(
-        measured(contribution.cell),
-        sensitivity * step,
-        "L1" if isinstance(noise, Laplace) else "L2",
-        "discrete Laplace" if isinstance(noise, Laplace) else "discrete Gaussian",
-        noise.standard_deviation * step,
-        float(noise.half_width(confidence)) * step,
-    )
+    step, what = float(contribution.step), measured(contribution.cell)
+    deviation, half = noise.standard_deviation * step, float(noise.half_width(confidence)) * step
+    if isinstance(noise, Laplace):
+        return ExplainedCell(what, noise.l1 * step, "L1", "discrete Laplace", deviation, half)
+    return ExplainedCell(what, float(noise.l2_squared) ** 0.5 * step, "L2", "discrete Gaussian", deviation, half)
 
 
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
@@ -79,9 +74,8 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
         case QuantileChoices(bins=bins, quantiles=quantiles):
             least = max(quantiles, key=lambda each: each.half_width(bins, confidence))
             what = f"{what} of {bins} bins, of which {len(quantiles)} are chosen by their rank"
-            return _chosen(
-                what, least.value, step / least.target.part.denominator, least.half_width(bins, confidence) * step
-            )
+            half = least.half_width(bins, confidence) * step
+            return _chosen(what, least.value, step / least.target.part.denominator, half)
         case TopKPeeling(most=most, each=each) as peeling:
             what = f"{what}, of which the {most} most frequent are chosen"
             return _chosen(what, each, step, peeling.half_width(confidence) * step)

@@ -38,6 +38,10 @@ from dpsql.sql.ir.refusal import refuse
 #: Where expressions lie at one place of a statement, beyond what their columns declare.
 Known: TypeAlias = Mapping[Expression, Interval]
 
+#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
+LARGEST_SUMMAND = 10**100
+#: What the columns of subqueries are called inside: no name that anybody wrote.
+_GENERATED = re.compile(r"[ackv]\d+")
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
@@ -259,9 +263,8 @@ def unbounded_columns(expression: Expression) -> list[ColumnRef]:
 
 def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None:
     """The interval as bounds of a column of the type; None where it is not finite, nor of numbers or moments."""
-    if interval.low is None or interval.high is None:
-        return None
-    if not sql_type.is_numeric and not (sql_type.is_temporal and is_ordinary(interval)):
+    on_a_line = sql_type.is_numeric or (sql_type.is_temporal and is_ordinary(interval))
+    if interval.low is None or interval.high is None or not on_a_line:
         return None
     return sql_type.facts.at(interval.low), sql_type.facts.at(interval.high)
 
@@ -269,13 +272,6 @@ def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None
 def is_bounded(expression: Expression) -> bool:
     """Whether the expression's numbers lie in a finite interval."""
     return bounds(expression).is_finite
-
-
-#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
-LARGEST_SUMMAND = 10**100
-
-#: What the columns of subqueries are called inside: no name that anybody wrote.
-_GENERATED = re.compile(r"[ackv]\d+")
 
 
 def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
