@@ -33,17 +33,15 @@ class LinearSum:
     def is_constant(self) -> bool:
         return not self.factors
 
-    def plus(self, other: LinearSum, sign: int = 1) -> LinearSum:
-        """The sum, or with ``sign`` −1 the difference."""
+    def __add__(self, other: LinearSum) -> LinearSum:
         mine, theirs, zero = dict(self.factors), dict(other.factors), Fraction(0)
-        places = dict.fromkeys([*mine, *theirs])
-        factors = ((place, mine.get(place, zero) + sign * theirs.get(place, zero)) for place in places)
-        return LinearSum(tuple(each for each in factors if each[1]), self.constant + sign * other.constant)
+        factors = ((place, mine.get(place, zero) + theirs.get(place, zero)) for place in {**mine, **theirs})
+        return LinearSum(tuple(each for each in factors if each[1]), self.constant + other.constant)
 
     def times(self, factor: Fraction) -> LinearSum:
-        return LinearSum(
-            tuple((place, each * factor) for place, each in self.factors if factor), self.constant * factor
-        )
+        """The sum, each of its parts times the factor."""
+        factors = tuple((place, each * factor) for place, each in self.factors if factor)
+        return LinearSum(factors, self.constant * factor)
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,21 @@ class Quotient:
 
     above: LinearSum
     below: LinearSum = LinearSum((), Fraction(1))
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The number that the quotient is; None where it reads an aggregate."""
+        if self.above.is_constant and self.below.is_constant:
+            return self.above.constant / self.below.constant
+        return None
+
+    def times(self, factor: Fraction) -> Quotient:
+        """The quotient times the factor."""
+        return Quotient(self.above.times(factor), self.below)
+
+    def over(self, below: LinearSum) -> Quotient:
+        """The same quotient over another sum, where it is a constant."""
+        return self if self.constant is None else Quotient(below.times(self.constant), below)
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,7 @@ def arithmetic(sql: str) -> Arithmetic | None:
         if part is None:
             return None
         node = part
-    if inner.above.is_constant and inner.below.is_constant:
+    if inner.constant is not None:
         return None
     if node is holder.this:
         return Arithmetic(inner)
@@ -170,67 +183,46 @@ def _only_part(node: exp.Expr) -> exp.Expr | None:
 
 def _quotient(node: exp.Expr) -> Quotient | None:
     """The node as a quotient of linear forms, None where it is none."""
-    constant = _constant(node)
-    if constant is not None:
-        return Quotient(LinearSum((), constant))
     match node:
-        case exp.Paren():
-            return _quotient(node.this)
+        case exp.Literal() if not node.is_string:
+            return Quotient(LinearSum((), Fraction(node.this)))
         case exp.Column():
             return Quotient(LinearSum(((int(node.name[1:]), Fraction(1)),))) if node.name[0] == "a" else None
+        case exp.Paren():
+            return _quotient(node.this)
         case exp.Cast(to=exp.DataType(this=kind)) if kind in _NUMBERS:
             return _quotient(node.this)
         case exp.Nullif() if _constant(node.expression) == 0:
             return _quotient(node.this)
         case exp.Neg():
-            return _scaled(_quotient(node.this), Fraction(-1))
-        case exp.Mul():
-            left, right = _constant(node.this), _constant(node.expression)
-            if left is not None:
-                return _scaled(_quotient(node.expression), left)
-            return None if right is None else _scaled(_quotient(node.this), right)
-        case exp.Add() | exp.Sub():
-            return _sum(_quotient(node.this), _quotient(node.expression), -1 if isinstance(node, exp.Sub) else 1)
-        case exp.Div():
-            return _over(_quotient(node.this), _quotient(node.expression))
+            inner = _quotient(node.this)
+            return None if inner is None else inner.times(Fraction(-1))
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
+            left, right = _quotient(node.this), _quotient(node.expression)
+            return None if left is None or right is None else _combined(node, left, right)
         case _:
             return None
 
 
-def _scaled(quotient: Quotient | None, factor: Fraction) -> Quotient | None:
-    return None if quotient is None else Quotient(quotient.above.times(factor), quotient.below)
-
-
-def _sum(left: Quotient | None, right: Quotient | None, sign: int) -> Quotient | None:
-    if left is None or right is None:
-        return None
-    if left.below == right.below:
-        return Quotient(left.above.plus(right.above, sign), left.below)
-    if right.below.is_constant and right.above.is_constant:
-        return Quotient(left.above.plus(left.below.times(right.above.constant), sign), left.below)
-    if left.below.is_constant and left.above.is_constant:
-        return Quotient(right.below.times(left.above.constant).plus(right.above, sign), right.below)
-    return None
-
-
-def _over(above: Quotient | None, below: Quotient | None) -> Quotient | None:
-    if above is None or below is None or below.above == LinearSum():
-        return None
-    if below.above.is_constant and below.below.is_constant:
-        return _scaled(above, below.below.constant / below.above.constant)
-    if below.below.is_constant and above.below.is_constant:
-        return Quotient(above.above.times(below.below.constant), below.above.times(above.below.constant))
-    return None
+def _combined(node: exp.Binary, left: Quotient, right: Quotient) -> Quotient | None:
+    """The sum, difference, product or quotient of two quotients, None where it is no quotient of linear forms."""
+    match node:
+        case exp.Add() | exp.Sub():
+            left, right = left.over(right.below), right.over(left.below)
+            more = right.above.times(Fraction(-1 if isinstance(node, exp.Sub) else 1))
+            return Quotient(left.above + more, left.below) if left.below == right.below else None
+        case exp.Mul() if right.constant is not None:
+            return left.times(right.constant)
+        case exp.Mul() if left.constant is not None:
+            return right.times(left.constant)
+        case exp.Div() if right.constant:
+            return left.times(1 / right.constant)
+        case exp.Div() if right.constant is None and left.below.is_constant and right.below.is_constant:
+            return Quotient(left.above.times(right.below.constant), right.above.times(left.below.constant))
+        case _:
+            return None
 
 
 def _constant(node: exp.Expr) -> Fraction | None:
-    match node:
-        case exp.Paren() | exp.Cast(to=exp.DataType(this=exp.DataType.Type.DOUBLE)):
-            return _constant(node.this)
-        case exp.Neg():
-            inner = _constant(node.this)
-            return None if inner is None else -inner
-        case exp.Literal() if not node.is_string:
-            return Fraction(node.this)
-        case _:
-            return None
+    found = _quotient(node)
+    return None if found is None else found.constant
