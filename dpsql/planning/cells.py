@@ -17,7 +17,7 @@ from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import quantum
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate_properties import Measure, MomentSums, ResultRule
 from dpsql.sql.ir.core import Aggregate, Cell, Core, DistinctCount, Frequencies, Histogram, RowCount, UnitCount
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction

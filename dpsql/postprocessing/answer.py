@@ -39,7 +39,7 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.binder.sources.derived_tables import ColumnTypes
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 from dpsql.sql.postprocess.functions import reads_interval_ends
 

@@ -18,7 +18,7 @@ from dpsql.planning.result_columns import CellInterval, OutputColumn
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive, shapes
 from dpsql.sql.analysis.key_domain.enumeration import column_values, values
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.functions.interval_rules import abs_interval
 from dpsql.sql.ir.aggregate import COUNT, SUM
 from dpsql.sql.ir.aggregate_properties import Dispersion, Range

@@ -23,7 +23,7 @@ from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 
 SEALED: dict[str, Any] = {

@@ -30,7 +30,7 @@ from dpsql.privacy.measure import Cost, shown
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
 from dpsql.session.pricing.price_search import Errors, ReachedGoal
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.interval import Interval
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 
 #: The name of the column that stands for the quotient in what is around it.
 INNER = "inner"

@@ -16,7 +16,7 @@ from dpsql.planning.result_columns import DeferredEnd, IntervalEndColumns
 from dpsql.postprocessing.intervals.dependence import CellOrigin, ColumnScope, origin_of, own_nodes
 from dpsql.postprocessing.intervals.lineage import Lineage, RowPaths, carried
 from dpsql.schema import fold
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.postprocess.functions import interval_end
 

@@ -26,7 +26,7 @@ from dpsql.release.released_tables import ReleasedTable
 from dpsql.schema import fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 
 AnyReleasedTable: TypeAlias = ReleasedTable | CubeTable

@@ -22,7 +22,7 @@ from dpsql.postprocessing.intervals.row_intervals import computed_intervals, is_
 from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.sql.analysis.grouping_levels import Cube
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 
 #: The lower and the upper ends of some intervals, None where there is none.

@@ -40,7 +40,7 @@ from dpsql.postprocessing.intervals.resampling import (
     tails,
 )
 from dpsql.postprocessing.sandbox import Sandbox, column_types
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate_properties import Measure
 
 #: The interval of an expression, by its number, on a row of its table.

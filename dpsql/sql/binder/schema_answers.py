@@ -20,8 +20,8 @@ from dpsql.sql.binder.sources.from_subqueries import select_item
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.emit import node
 from dpsql.sql.emit.measurement.key_domain import domain_select
-from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
 from dpsql.sql.ir.frontend_options import FrontendOptions

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Literal, NoReturn, TypeAlias
+from functools import cache
+from typing import Final, Literal, NoReturn, TypeAlias
 
+import sqlglot
 from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.schema import SqlType
-from dpsql.sql.emit.syntax import Syntax
 from dpsql.sql.emit.total_form import TotalForm
 
 #: Where an engine finds a table: its database and the schema in it, empty where the engine has none.
@@ -23,6 +24,39 @@ Path: TypeAlias = tuple[str, str]
 Width: TypeAlias = Literal["narrow", "wide"]
 #: Mixed into the hashes that order the rows and groups of a unit, so that the order is no property of the data alone.
 HASH_KEY = "dpsql"
+
+
+class Syntax:
+    """One syntax of SQL, under the name that sqlglot has for it."""
+
+    def __init__(self, name: str) -> None:
+        self.name: Final = name
+
+    @property
+    def parser(self) -> sqlglot.Dialect:
+        """sqlglot's tokenizer and parser of the syntax."""
+        return sqlglot.Dialect.get_or_raise(self.name)
+
+    def parse(self, text: str) -> exp.Expr:
+        """The tree of one statement or expression; SqlglotError where it cannot be read."""
+        return sqlglot.parse_one(text, dialect=self.name)
+
+    def write(self, tree: exp.Expr, *, copy: bool = True) -> str:
+        """The tree as text on one line; without ``copy`` the tree is not used afterwards."""
+        return tree.sql(dialect=self.name, copy=copy, comments=False, identify=False)
+
+    def pretty(self, sql: str) -> str:
+        """SQL of this syntax over several lines, for people."""
+        return self.parse(sql).sql(dialect=self.name, pretty=True)
+
+    def data_type(self, name: str) -> exp.DataType:
+        """The type that the syntax has under this name."""
+        return _data_type(self.name, name).copy()
+
+
+@cache
+def _data_type(syntax: str, name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect=syntax)
 
 
 class Dialect(Syntax, ABC):

@@ -18,8 +18,7 @@ from sqlglot.optimizer.qualify import qualify
 from dpsql.errors import InvalidText
 from dpsql.schema import Schema, SqlType
 from dpsql.schema.types import TYPES, Family, engine_kind
-from dpsql.sql.emit.sandbox import SANDBOX
-from dpsql.sql.emit.syntax import STATEMENT
+from dpsql.sql.emit.syntax import SANDBOX, STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parameter import PLACE
 

@@ -15,8 +15,8 @@ from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
 from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema
-from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import literal_node
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import called, only, refuse

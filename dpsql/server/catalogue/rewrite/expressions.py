@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.errors import StatementError
 from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, ColumnTypes, type_name
 from dpsql.server.catalogue.store.catalogue_types import ARRAYS, DOMAINS, OIDS, duckdb_type
-from dpsql.sql.emit.sandbox import SANDBOX
+from dpsql.sql.emit.syntax import SANDBOX
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -19,8 +19,8 @@ from dpsql.sql.binder.binding import Binding
 from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit import node
-from dpsql.sql.emit.sandbox import SANDBOX
 from dpsql.sql.emit.scalar import key
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
