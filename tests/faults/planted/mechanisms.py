@@ -187,7 +187,7 @@ FAULTS = (
         "return Fraction(isqrt((square.numerator << 2 * bits) // square.denominator) + 1, 1 << bits)",
         (
             "tests/privacy/mechanism/test_ranking.py::test_a_rate_costs_no_more_than_is_charged",
-            "tests/privacy/mechanism/test_scan.py",
+            "tests/privacy/mechanism/test_clipping_bound.py",
         ),
     ),
     Fault(
@@ -280,14 +280,14 @@ FAULTS = (
         "dpsql/privacy/sampling/categorical.py",
         "other + (other >= true)",
         "other",
-        ("tests/privacy/mechanism/test_response.py", "tests/privacy/sampling/test_sampling_choice.py"),
+        ("tests/privacy/mechanism/test_randomized_response.py", "tests/privacy/sampling/test_sampling_choice.py"),
     ),
     Fault(
         "randomized response is charged for any lie at once",
         "dpsql/privacy/mechanism/randomized_response.py",
         "log_bounds(self.truth / self.other, 80)",
         "log_bounds(self.truth / (1 - self.truth), 80)",
-        ("tests/privacy/mechanism/test_response.py",),
+        ("tests/privacy/mechanism/test_randomized_response.py",),
     ),
     Fault(
         "the zCDP of a group grows by its size, not by the square",
@@ -308,7 +308,7 @@ FAULTS = (
         "dpsql/privacy/mechanism/sparse_vector.py",
         "return Cost(None, self.price) if self.concentrated else self.each.cost",
         "return Cost(None, self.price / 4) if self.concentrated else self.each.cost",
-        ("tests/privacy/mechanism/test_scan.py",),
+        ("tests/privacy/mechanism/test_clipping_bound.py",),
     ),
     Fault(
         "a scan takes a unit for one row",
@@ -329,6 +329,6 @@ FAULTS = (
         "dpsql/privacy/mechanism/sparse_vector.py",
         "return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)",
         "return AboveThreshold(1, self.price, self.monotone, THRESHOLD_SHARE)",
-        ("tests/privacy/mechanism/test_scan.py",),
+        ("tests/privacy/mechanism/test_clipping_bound.py",),
     ),
 )

@@ -133,7 +133,7 @@ FAULTS = (
         "dpsql/privacy/mechanism/noise_sums.py",
         ".real ** each.times",
         ".real",
-        ("tests/privacy/mechanism/test_sums.py::test_weights_are_fractions_and_noises_come_many_times",),
+        ("tests/privacy/mechanism/test_noise_sums.py::test_weights_are_fractions_and_noises_come_many_times",),
     ),
     Fault(
         "the price of a target forgets that it is split over the cells",
